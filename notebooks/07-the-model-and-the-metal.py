@@ -87,7 +87,7 @@ for record in kept.records.values():
 # The model has few numbers: a width (32 on this card), the number of DMMs, two latencies, and how
 # long a time unit lasts. Three small programs measure them: a chain of accesses that wait for each
 # other (latency), one with few and with many conflicts (a stage), one that copies a long array (an
-# address group). Nothing is fitted to what is to be predicted.
+# address group). No number is fitted to what is to be predicted; people chose the model's rules.
 
 # %%
 card = kept.card

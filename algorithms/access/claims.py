@@ -90,6 +90,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
+        scan=True,
         note=f"'takes (n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 20 time units, not 32",
     )
@@ -124,6 +125,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
+        scan=True,
         note=f"'takes (G n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
@@ -161,6 +163,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=(*EXACT, Precondition("p w <= n", lambda n, p, w: p * w <= n)),
         printed=True,
+        scan=True,
         note=f"'takes (w n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
@@ -187,6 +190,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=ORDER,
         printed=True,
+        scan=True,
         growth=Growth("l", lambda n, p, w, l: (p + l - 1) / p),
         note="section 1.4 has nl/p inside the minimum, Table 1 outside; with it inside, the time "
         "would be O(n) whatever the latency is, against Theorem 4.1's nl/p. With n = 64, "

@@ -7,6 +7,8 @@ UNSEEN, and `third` THIRD. The machine comes from the kept microbenchmarks
 launches together. Each finds the cache as the last one left it, and the first one as a write to
 another array left it, as in the measurement. Counts are predicted for each launch with an empty
 cache, as in the profiler's run. The command continues where a file ends, and saves after each row.
+The file is signed (`mmsim.gpu.signed`). Commit it before the measurement, which then names it:
+`mmsim gpu reproduce THIRD --measure-only --predicted FILE`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from mmsim.api.machines import Cached
+from mmsim.gpu import signed
 from mmsim.gpu.cache_calibrated import cached_machine, milliseconds
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.consecutive import Taken, taken
@@ -42,6 +45,8 @@ SIDES = (256, 512, 1024, 2048, 4096, 8192)
 TIMES, COUNTS, MOVES = "time", "counts", "moves"
 MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
 """The groups whose moves in NumPy are timed."""
+DIGEST = "digest"
+"""The field with the digest of the launches and their data, of a predicted and a measured time."""
 WHAT = (TIMES, COUNTS, MOVES)
 """A row's content: a predicted time, predicted counts, or the time of NumPy's moves here."""
 
@@ -125,7 +130,9 @@ def predicted(task: Task, machines: Machines) -> list[Row]:
     if task.what == TIMES:
         ms, binds = machines.timed(steps, arrays)
         took = round(time.process_time() - begin, 2)
-        return [{**task.about, "predicted": ms, "bound": binds, "seconds": took}]
+        kernels = signed.digest_of(steps, arrays)
+        about: Row = {"predicted": ms, "bound": binds, "seconds": took, DIGEST: kernels}
+        return [{**task.about, **about}]
     found = taken(machines.cached, steps, arrays, timed=False)
     return [
         {**task.about, "step": number, "program": step.program.name, **counts(one)}
@@ -177,7 +184,10 @@ def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str], resul
     record = Record(f"{which}-cached", facts, ())
     if file.exists():
         record = Record.read(file)
-        if dict(record.facts) != facts:
+        why = signed.broken(record)
+        if why is not None:
+            raise SystemExit(f"{file}: {why}; remove it first")
+        if not {**facts, signed.RULES: signed.rules()}.items() <= record.facts.items():
             raise SystemExit(f"{file} was made with another machine; remove it first")
     order = {json.dumps(task.about): at for at, task in enumerate(tasks(which))}
     for task in tasks(which, sides):
@@ -186,6 +196,7 @@ def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str], resul
         begin = time.monotonic()
         rows = (*record.rows, *predicted(task, machines))
         record = replace(record, rows=tuple(sorted(rows, key=partial(_place, order))))
+        record = signed.sign(record)
         file.parent.mkdir(exist_ok=True)
         file.write_text(record.to_json(), encoding="utf-8")
         said = ", ".join(str(value) for value in task.about.values())

@@ -101,9 +101,20 @@ def _compared(results: Results) -> str:
                     nor the planning of the scheduled permutation.""",
                     """Every array that a timed permutation writes in global memory is checked.""",
                     """The error is predicted/measured - 1: below zero the model is too fast. The
-                    mean absolute error is the mean of its absolute values over cells.""",
-                    """Nothing is fitted to a predicted cell. Three small programs measure the
-                    numbers of the next section, and all predictions follow from these numbers.""",
+                    mean absolute error is the mean of its absolute values over cells, the mean
+                    error keeps their signs. However much too fast a model is, its error can't pass
+                    the whole time. So a factor stands next to it for the machine with a cache:
+                    exp of the mean of |log(predicted/measured)|. Half the time counts as much as
+                    twice the time.""",
+                    """No number of a machine is fitted to a predicted cell. Three small programs
+                    measure the numbers of the next section, and the microbenchmarks those of the
+                    [machine with a cache](#a-machine-with-a-cache). But people chose the rules.
+                    The files don't show when they chose those of the plain machines, such as the
+                    two half-warps for words of 8 bytes. The machine with a cache has chosen
+                    numbers, too, and rules that came after a look at predictions.""",
+                    """A measurement has a date. The predictions next to it in `gpu` were made with
+                    it or after it, as the tables below say. Those in `cached` have a date only if
+                    they are signed.""",
                 )
             ),
             table(

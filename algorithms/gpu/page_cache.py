@@ -172,9 +172,8 @@ def kernels(results: Results) -> list[str]:
     parts = [
         "## Kernels beyond the papers'\n",
         paragraph(
-            """A machine with a cache has to predict these kernels. None of them was looked at
-            before its first prediction. Their results are checked. Counts are in millions, over all
-            launches of a kernel, each with an empty cache."""
+            """A machine with a cache has to predict these kernels. Their results are checked.
+            Counts are in millions, over all launches of a kernel, each with an empty cache."""
         ),
         _measured("kernels", results),
     ]

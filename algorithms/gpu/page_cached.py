@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
-from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, percent, short, signed, table
 from mmsim_algorithms.gpu.page_beyond import tried
+from mmsim_algorithms.gpu.page_sets import sets
 from mmsim_algorithms.gpu.page_wrong import EXPLAINED, wrong
 from mmsim_algorithms.gpu.predicted import (
     FEW,
@@ -15,7 +15,6 @@ from mmsim_algorithms.gpu.predicted import (
     TITLES,
     Predictions,
     bold,
-    errors,
     of_rates,
     ratio,
     same,
@@ -28,27 +27,9 @@ CASUAL = paragraph(
     before the cache is full. The machine keeps them until a line has to make room
     ([below](#what-was-tried-and-left-out))."""
 )
-MEANT = "The columns are as above."
 CACHE = "the-second-level-cache-and-the-memory"
 CLUSTERS = """; the clusters of multiprocessors are as NVIDIA describes them, half of them at each
     half of the cache"""
-
-LATER = {
-    "unseen": (
-        "A second set of kernels",
-        "Some are of the same kinds as those above, on other data and of other sizes.",
-    ),
-    "third": (
-        "A third set of kernels",
-        "Sparse matrices and stencils have other forms here; the other kinds are new.",
-    ),
-}
-"""Each later set's title of its section, and its kinds."""
-SINCE = {
-    "unseen": "for the turns of clusters and for pages",
-    "third": "for the start of blocks and for the halves of clusters",
-}
-"""The rules that came after their first prediction."""
 
 
 def cached(results: Results) -> list[str]:
@@ -66,10 +47,7 @@ def cached(results: Results) -> list[str]:
             _moves(icpp),
         ]
     if kernels is not None:
-        parts.append(_kernels(kernels, results))
-        for which in LATER:
-            parts += later(which, results)
-        parts += [_another(), *tried(results)]
+        parts += [*sets(results), _another(), *tried(results)]
     return ["\n".join(parts)]
 
 
@@ -88,10 +66,13 @@ def _numbers(results: Results) -> str:
             "## A machine with a cache\n",
             paragraph(
                 """[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
-                cache in two halves, and several requests of a warp under way. Its numbers come from
-                the microbenchmarks above, by the rules of this table, and none comes from a
-                predicted kernel. The machine's rules come from the counts of the microbenchmarks,
-                too. Some of these rules came only after a look at predictions:"""
+                cache in two halves, and several requests of a warp under way. Its numbers are
+                computed from the microbenchmarks above, by the rules of this table, and none from
+                the time or the counts of a predicted program. A few are chosen, as the text below
+                the table says. But people chose the rules. They were kept or [left
+                out](#what-was-tried-and-left-out) by what they made of the predictions below, too.
+                So the machine isn't independent of these programs. Some rules, and some
+                microbenchmarks, came only after a look at predictions:"""
             ),
             bullets(
                 (
@@ -262,88 +243,6 @@ def _moves(icpp: Predictions) -> str:
             table(("√n", "card", "NumPy", "prediction", "times NumPy's"), rows, texts=0),
         )
     )
-
-
-def _kernels(kernels: Predictions, results: Results) -> str:
-    first = Predictions.kept("kernels", results, KEPT / "first")
-    assert first is not None
-    again = Record.read(FOLDER.parent / "h200" / "KERNELS-again.json").rows
-    apart = max(
-        abs(number(one, "measured") / number(row, "measured") - 1)
-        for row, one in zip(results["KERNELS"].rows, again, strict=True)
-    )
-    return "\n".join(
-        (
-            "### The kernels by this machine\n",
-            paragraph(
-                f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This isn't
-                the first prediction. The first one was made before a look at any of these kernels.
-                It had a {summary(first.times()).replace("error", "error of", 1)}, mostly from the
-                histogram of skewed data and the sparse matrix with a power law. These two led to
-                the rules for atomics and for arithmetic, but the rules' numbers do not come from
-                them. On another H200 the kernels' times differ by at most {percent(apart)}. Next to
-                the times stand the errors of the counts, the mean over launches. [The counts
-                themselves](metal-counters.md#the-kernels) stand with those of the permutations. The
-                hit rate of the second-level cache is predicted {of_rates(kernels.hit_rates())}."""
-            ),
-            _times_and_counts(kernels),
-            wrong(kernels, MEANT),
-            paragraph(
-                """The machine lacks a rule of the card: several reads of one sector at about the
-                same time reach the cache as one. So the card's cache counts fewer sectors than the
-                multiprocessors ask for, in the stencil and in both matrix products. In the machine,
-                instructions and the start of blocks cost nothing, so the predicted times of regular
-                kernels are too short."""
-            ),
-        )
-    )
-
-
-def _times_and_counts(kernels: Predictions) -> str:
-    """A line for each kernel of a set."""
-    rows = []
-    for row in kernels.times():
-        own = [one for one in kernels.launches() if same(row, one)]
-        counts = []
-        for name in TITLES:
-            known = [number(one, name) for one in own if one[name] is not None]
-            counts.append(bold(sum(known) / len(known)) if known else "")
-        times = [short(number(row, name)) for name in ("measured", "predicted")]
-        times.append(ratio([row]).strip("*"))
-        rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
-    return table(("kernel", "data", "measured ms", "predicted", "ratio", *TITLES), rows, texts=2)
-
-
-def later(which: str, results: Results) -> list[str]:
-    """The same for a set in `LATER`; nothing if it isn't measured and predicted."""
-    kernels = Predictions.kept(which, results, KEPT)
-    if kernels is None:
-        return []
-    title, kinds = LATER[which]
-    first = Predictions.kept(which, results, KEPT / "first")
-    seen = """None of these was measured before the rules above were complete. This is their first
-        prediction."""
-    if first is not None:
-        seen = f"""This is not the first prediction. When that one was made, none of these had been
-            measured or predicted, and the rules {SINCE[which]} were missing. It had a
-            {summary(first.times()).replace("error", "error of", 1)} (on average, more precisely,
-            {_mean(first)})."""
-    return [
-        f"### {title}\n",
-        paragraph(
-            f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average; more precisely
-            it is {_mean(kernels)}. {seen} {kinds} The hit rate is predicted
-            {of_rates(kernels.hit_rates())}. Times and counts as above:"""
-        ),
-        _times_and_counts(kernels),
-        wrong(kernels, MEANT),
-    ]
-
-
-def _mean(kernels: Predictions) -> str:
-    """The mean absolute error of a set, to a hundredth of a percent."""
-    found = errors(kernels.times())
-    return f"{sum(map(abs, found)) / len(found):.2%}"
 
 
 def _another() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import exp, log1p
 from pathlib import Path
 
 from mmsim.gpu.record import Record, Row
@@ -150,13 +151,34 @@ def errors(rows: Iterable[Row]) -> list[float]:
     return [number(row, "predicted") / number(row, "measured") - 1 for row in rows]
 
 
+def mean(found: Sequence[float]) -> float:
+    """The mean of some errors.
+
+    >>> mean([0.5, -0.25])
+    0.125
+    """
+    return sum(found) / len(found)
+
+
+def mean_factor(found: Iterable[float]) -> float:
+    """The typical factor of some errors, above 1 whether a time is too long or too short.
+
+    It is exp of the mean of |log(1 + error)|, so that half the time counts as twice it does.
+
+    >>> mean_factor([1.0, -0.5]), round(mean_factor([0.0, 3.0]), 9)
+    (2.0, 2.0)
+    """
+    return exp(mean([abs(log1p(one)) for one in found]))
+
+
 def summary(rows: Sequence[Row]) -> str:
+    """The errors of some predicted times, in words."""
     found = errors(rows)
-    mean = sum(map(abs, found)) / len(found)
     far = sum(abs(one) > 0.4 for one in found)
     return (
-        f"mean absolute error {percent(mean)}, the largest {signed(max(found, key=abs))}, "
-        f"{far} over 40%"
+        f"mean absolute error {percent(mean([*map(abs, found)]))} (a factor of "
+        f"{mean_factor(found):.2f}), mean error {signed(mean(found))}, the largest "
+        f"{signed(max(found, key=abs))}, {far} over 40%"
     )
 
 

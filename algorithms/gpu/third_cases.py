@@ -1,8 +1,8 @@
 """A third set of kernels to be timed on a GPU and predicted: further kinds from practice.
 
-None of them had been measured or predicted before their first prediction, which is kept. Sizes
-follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`. All sums are integers that
-floats hold.
+Their first prediction is kept. It has no date, so it doesn't show whether it came before the
+measurement. Sizes follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`. All sums are
+integers that floats hold.
 """
 
 from __future__ import annotations

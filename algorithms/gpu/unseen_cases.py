@@ -1,7 +1,7 @@
 """A second set of kernels to be timed on a GPU and predicted, on other data and of other sizes.
 
-None of them had been measured or predicted before their first prediction, which is kept. Sizes
-follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`.
+Their first prediction is kept. It has no date, so it doesn't show whether it came before the
+measurement. Sizes follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`.
 """
 
 from __future__ import annotations

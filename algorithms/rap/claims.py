@@ -131,6 +131,7 @@ def _theorem_2() -> Iterator[Claim]:
         measure=low_sum,
         quantity="S_low",
         printed=True,
+        scan=True,
         note="3.53 is the stride access under RAS. The paper's own Table II has 3.61 for the "
         "diagonal access under RAP",
     )

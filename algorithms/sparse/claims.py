@@ -33,6 +33,42 @@ WHOLE_ROWS = Precondition("w divides k and n", lambda n, w, k: k % w == n % w ==
 WARPS = Precondition("p/w divides n", lambda n, p, w: n % (p // w) == 0)
 WIDE = Precondition("w^2 divides n", lambda n, w: n % (w * w) == 0)
 SHARES = Precondition("dw divides p", lambda p, w, d: p % (d * w) == 0)
+GROUPED = Precondition(
+    "rows iw to iw + w - 1 have the same k consecutive columns, from iw on (modulo n)",
+    lambda n, w, k: is_grouped(grouped(n, k, w), w),
+)
+SCATTERED = Precondition(
+    "the t-th columns of rows iw to iw + w - 1 are in w groups and in w banks",
+    lambda n, w, k: is_scattered(scattered(n, k, w), w),
+)
+
+
+def is_grouped(columns: npt.NDArray[Any], w: int) -> bool:
+    """Return whether each w rows have the same consecutive columns, from the first row's number on.
+
+    >>> is_grouped(np.array([[0, 1], [0, 1], [2, 0], [2, 0]]), 2)
+    False
+    """
+    n, k = columns.shape
+    return all(
+        columns[row].tolist() == [(row // w * w + place) % n for place in range(k)]
+        for row in range(n)
+    )
+
+
+def is_scattered(columns: npt.NDArray[Any], w: int) -> bool:
+    """Return whether the t-th columns of each w rows are in w groups and w banks.
+
+    >>> is_scattered(np.array([[0], [3]]), 2), is_scattered(np.array([[0], [2]]), 2)
+    (True, False)
+    """
+    warps = columns.reshape(-1, w, columns.shape[1])
+    return all(
+        len(set(asked.tolist())) == w
+        for warp in warps
+        for column in warp.T
+        for asked in (column // w, column % w)
+    )
 
 
 def by_threads(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int, k: int) -> mm.Run:
@@ -144,7 +180,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("DMM",)),
         run=by_threads,
-        requires=(FULL_WARPS, WHOLE_SHARES, SHORT),
+        requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
         note="a warp's columns, and its nonzero words, lie k apart; its word of x is one",
     ),
     Claim(
@@ -157,7 +193,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("UMM",)),
         run=by_threads,
-        requires=(FULL_WARPS, WHOLE_SHARES, SHORT),
+        requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
         note="words that lie k apart are in k groups, or each in its own; the ends of a warp's "
         "rows are in two",
     ),
@@ -169,7 +205,7 @@ CLAIMS = [
         kind="exact",
         grid=whole_rows,
         run=by_warps,
-        requires=(FULL_WARPS, WARPS, WHOLE_ROWS, BINARY_WIDTH, SHORT),
+        requires=(FULL_WARPS, WARPS, WHOLE_ROWS, BINARY_WIDTH, SHORT, GROUPED),
         note="columns, nonzero words and words of x are w adjacent words each; the sums of the "
         "lanes are added by exchange, which is free",
     ),
@@ -181,7 +217,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(BOTH),
         run=by_columns,
-        requires=(FULL_WARPS, WHOLE_SHARES, SHORT),
+        requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
         note="each access is to w adjacent words, or to one",
     ),
     Claim(
@@ -206,7 +242,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=partial(on_hmm, ell),
-        requires=(WIDE, WHOLE_SHARES, SHARES),
+        requires=(WIDE, WHOLE_SHARES, SHARES, SCATTERED),
         note="the columns of w rows are in w groups, and in w banks: each word of x is a stage",
     ),
     Claim(
@@ -219,7 +255,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=partial(on_hmm, ell_shared),
-        requires=(WIDE, WHOLE_SHARES, SHARES),
+        requires=(WIDE, WHOLE_SHARES, SHARES, SCATTERED),
         note="x is fetched d times, dn/w stages, and then each request for it has one stage",
     ),
 ]

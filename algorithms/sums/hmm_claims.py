@@ -8,6 +8,8 @@ from mmsim_algorithms.sums.cases import in_global_memory, multiprocessors, on_hm
 from mmsim_algorithms.sums.claims import DERIVED
 
 SECTION = 2
+PAPER = "SUM, IPDPSW 2013"
+"""The HMM; IEICE E96-D 2013 has the DMM and the UMM alone."""
 BLOCKS = Precondition("d is a power of two, d <= w", lambda d, w: power_of_two(d) and d <= w)
 WARPS = Precondition("dw <= p <= n", lambda n, p, w, d: d * w <= p <= n)
 REQUIRES = (POWERS_OF_TWO, BLOCKS, WARPS)
@@ -33,7 +35,7 @@ CLAIMS = [
     ),
     Claim(
         id="SUM-HMM.O",
-        source="SUM, IPDPSW 2013 and IEICE E96-D 2013",
+        source=PAPER,
         title="sum on an HMM of d DMMs with shared latency 1",
         formula=lambda n, p, w, L: n / w + n * L / p + L + log2(n),
         kind="upper",
@@ -58,7 +60,7 @@ CLAIMS = [
     ),
     Claim(
         id="SUM-HMM.LB",
-        source="SUM, IPDPSW 2013 and IEICE E96-D 2013",
+        source=PAPER,
         title="lower bound for a sum on an HMM",
         formula=lambda n, p, w, L: maximum(n / w + L - 1, n * L / p, log2(n)),
         kind="lower",

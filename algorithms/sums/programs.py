@@ -1,9 +1,10 @@
 """The sum of n numbers on the DMM, the UMM and the HMM.
 
 Nakano, "An Optimal Parallel Prefix-Sums Algorithm on the Memory Machine Models for GPUs", ICA3PP
-2012, and the longer IEICE Trans. E96-D, 2013, have the tree, the sum by columns and the sum on the
-HMM; "Asynchronous Memory Machine Models with Barrier Synchronization", IEICE Trans. E97-D, 2014,
-the sum with few barriers. The programs follow the ideas in the abstracts.
+2012, and the longer IEICE Trans. E96-D, 2013, have the tree and the sum by columns, on the DMM and
+the UMM; "The Hierarchical Memory Machine Model for GPUs", IPDPSW 2013, the sum on the HMM;
+"Asynchronous Memory Machine Models with Barrier Synchronization", IEICE Trans. E97-D, 2014, the sum
+with few barriers. The programs follow the ideas in the abstracts.
 
 All threads are one block, except in `block_sums`. There are p threads and n words.
 """

@@ -243,26 +243,6 @@ def _claims() -> Iterator[Claim]:
         "takes 16 time units, not 8",
     )
     yield Claim(
-        id="SMM-L5.1.any-n.printed",
-        source="SMM, section 5",
-        title="diagonal transpose, DMM, any n, as printed: stages of its reads",
-        formula=lambda n, w: n / w,
-        kind="exact",
-        grid=lambda: [
-            {"on": "DMM", "n": side * side, "p": side * side, "w": w, "l": 1}
-            for w, side in ((4, 6), (8, 12), (9, 12), (9, 15))
-        ],
-        run=partial(transposed, diagonal),
-        measure=stages_of_reads,
-        quantity="S",
-        requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
-        printed=True,
-        misprint=ANY_N,
-        note="above Lemma 5.1 the text says of the threads of a warp that their banks are "
-        "different, and names no condition on n: it is so where w divides sqrt n. With w = 9, "
-        "sqrt n = 12, p = n a warp meets congestion 3, and the 16 warps take 32 stages",
-    )
-    yield Claim(
         id="SMM-L5.1.O.printed",
         source="SMM, section 5, algorithm above Lemma 5.1",
         title="diagonal transpose, DMM, its time for any n, as printed",
@@ -274,7 +254,8 @@ def _claims() -> Iterator[Claim]:
         printed=True,
         growth=Growth("w", lambda w: (7 * w**2 - 8 * w + 4) / ((2 * w - 1) ** 2 / w + 1)),
         misprint=ANY_N,
-        note="a warp steps by sqrt n + 1 words: where w divides that, it meets few banks, as with "
+        note="section 5, before the algorithm, states it for every n. A warp steps by sqrt n + 1 "
+        "words: where w divides that, it meets few banks, as with "
         "w even and sqrt n = 2w - 1. With w = 64 it takes 28164 time units where the formula gives "
         "253. The lemma itself, that a transpose can be done in this time, holds there: "
         "SMM-L5.1.lemma",

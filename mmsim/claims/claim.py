@@ -137,6 +137,8 @@ class Claim(Guessed):
         {"C": lambda permutation, n, w: ...}. Random points have them too.
     misprint
         The name of a misprint that several claims show. Default: the id.
+    scan
+        True for a misprint that hangs on one symbol, number or damaged sentence of a scanned text.
     only
         The part of the domain where a misprinted claim is right. Verification must confirm it
         there, and refute it elsewhere.
@@ -162,6 +164,7 @@ class Claim(Guessed):
     own: Callable[[], Iterable[Case]] = tuple
     derived: Mapping[str, Callable[..., int]] = field(default_factory=dict)
     misprint: str = ""
+    scan: bool = False
     only: Precondition | None = None
 
     def __post_init__(self) -> None:

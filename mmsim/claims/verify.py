@@ -67,12 +67,12 @@ class Verdict(Guessed):
     """The verdict on a claim; printed, it has three lines.
 
     `result` is "holds" or "fails"; for a misprint (`printed`), "refuted" (with the counterexample),
-    "holds in part" (`only` says where) or "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it
-    most. `earliest` and `latest` are the cases with the largest and the smallest gain by the
-    asynchronous schedule. `growth` says how the ratio of an upper bound changes with the size.
-    `reason` says why a claim fails. `points` is the number of random
-    points. `own` are the cases of the paper's own size. `cases` counts all of them. `left_out` says
-    why a case of the paper's own size was not run.
+    "holds in part" (`only` says where) or "not refuted". `outcome` says more in words. `worst` is
+    the case that comes nearest to breaking the claim, or breaks it most. `earliest` and `latest`
+    are the cases with the largest and the smallest gain by the asynchronous schedule. `growth` says
+    how the ratio of an upper bound changes with the size. `reason` says why a claim fails. `points`
+    is the number of random points. `own` are the cases of the paper's own size. `cases` counts all
+    of them. `left_out` says why a case of the paper's own size was not run.
     """
 
     _instead = instead(
@@ -96,6 +96,7 @@ class Verdict(Guessed):
     requires: tuple[str, ...]
     printed: bool
     misprint: str
+    scan: bool
     only: str
     note: str
     cases: int
@@ -135,6 +136,8 @@ class Verdict(Guessed):
         """The result in words: "bound, slack 1.3" for a bound that holds."""
         if self.result == "holds in part":
             return f"holds for {self.only}"
+        if self.scan:
+            return f"{self.result}, as read in a scan"
         return self.result if self.slack is None else f"bound, slack {float(self.slack):.3g}"
 
     def __str__(self) -> str:
@@ -255,6 +258,7 @@ def verify_claim(
         tuple(condition.text for condition in claim.requires),
         claim.printed,
         (claim.misprint or claim.id) if claim.printed else "",
+        claim.scan,
         claim.only.text if claim.only else "",
         claim.note,
         len(results),

@@ -62,6 +62,12 @@ def add_parser(add: Any) -> None:
         action="store_true",
         help="leave out what the model predicts; that needs no GPU",
     )
+    again.add_argument(
+        "--predicted",
+        type=Path,
+        metavar="FILE",
+        help="signed predictions of these kernels; the results name them by their seal",
+    )
     again.add_argument("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
 
 
@@ -177,6 +183,7 @@ def atomics(arguments: argparse.Namespace) -> int:
 
 def reproduce(arguments: argparse.Namespace) -> int:
     from mmsim import gpu
+    from mmsim.gpu import signed
     from mmsim.gpu.experiment import Conditions, choose_experiment, registered_experiments
     from mmsim.gpu.facts import facts
     from mmsim.gpu.record import Record
@@ -191,6 +198,11 @@ def reproduce(arguments: argparse.Namespace) -> int:
     words = ["mmsim gpu reproduce", experiment.name]
     words += [] if arguments.most is None else ["--most", str(arguments.most)]
     words += ["--measure-only"] * arguments.measure_only
+    named = (
+        {}
+        if arguments.predicted is None
+        else {signed.NAMED: signed.checked_seal(arguments.predicted)}
+    )
     known = facts(" ".join(words))
     with status(experiment.name) as shown:
 
@@ -206,7 +218,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
                     f"{arguments.calibration} is the calibration of {calibration.device}, but the "
                     f"GPU here is {known['device']}; leave out --calibration to measure it"
                 )
-        about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
+        about = {"unit": experiment.unit, **named, "calibration": calibration.to_dict()}
         record = Record(experiment.name, {**known, **about}, ())
         conditions = Conditions(calibration, arguments.most, say)
         for row in experiment.rows(conditions, predict=not arguments.measure_only):

@@ -1,7 +1,8 @@
 """The machine with a cache that stands for a GPU, from the record of `mmsim gpu calibrate --cache`.
 
-`RULES` describes how each of its numbers follows from the microbenchmarks. None comes from a kernel
-that is predicted. A time unit is a tenth of a picosecond.
+`RULES` describes how each of its numbers follows from the microbenchmarks. No number is computed
+from the time of a predicted kernel. But people chose the rules and `CHOSEN`, and some rules came
+after a look at predictions (docs/metal.md). A time unit is a tenth of a picosecond.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The machines that stand for the GPU at hand: the cost of its memory, measured by small programs.
 
-The programs are in mmsim's language (docs/language.md). No number is fitted to a
-program that is to be predicted.
+The programs are in mmsim's language (docs/language.md). Each number comes from one of these
+programs or from the driver, none from the time of a program that is to be predicted.
 """
 
 from __future__ import annotations

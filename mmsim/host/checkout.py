@@ -1,8 +1,9 @@
-"""The Git commit of files."""
+"""The Git commits of files."""
 
 from __future__ import annotations
 
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 UNKNOWN = "unknown"
@@ -21,6 +22,24 @@ def commit_of(file: Path) -> str:
         return _git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return UNKNOWN
+
+
+def commit_with(folder: Path, text: str) -> tuple[str, datetime] | None:
+    """The first commit in which a JSON file has a text, and its date.
+
+    None if there is none, or no Git. Git is asked in the folder, about the whole repository.
+
+    >>> commit_with(Path("/no/such/folder"), "text")
+    """
+    asked = ("log", "--reverse", "--format=%H %cI", f"-S{text}", "--", ":(top)*.json")
+    try:
+        commits = _git(folder, *asked).splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    if not commits:
+        return None
+    commit, date = commits[0].split()
+    return commit, datetime.fromisoformat(date)
 
 
 def _git(folder: Path, *arguments: str) -> str:

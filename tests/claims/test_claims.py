@@ -133,6 +133,11 @@ def test_claims_that_show_one_misprint_count_once():
         claim(misprint="slip")
 
 
+def test_a_misprint_that_hangs_on_a_scan_says_so():
+    verdict = verify_claim(claim(printed=True, scan=True, formula=lambda n: n))
+    assert verdict.outcome == "refuted, as read in a scan"
+
+
 def test_a_bound_shows_its_slack():
     upper = verify_claim(claim(kind="upper", constant=3, formula=lambda n, w, l: n / w + l - 1))
     assert (upper.slack, upper.outcome) == (3, "bound, slack 3")

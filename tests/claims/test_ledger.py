@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsim.claims import verify_claim
+from mmsim.claims.points import POINTS
 from mmsim.claims.provenance import fingerprint, provenance_from_json
 from mmsim.claims.verify import from_json, to_json
 from mmsim.host.version import VERSION
@@ -25,7 +26,7 @@ VERDICTS = from_json(KEPT)
 MADE = provenance_from_json(KEPT)
 QUICK = 4
 """A claim of so many cases at most is verified again here, except for one that takes seconds."""
-FEW = {verdict.id for verdict in VERDICTS if verdict.cases <= QUICK}
+FEW = {verdict.id for verdict in VERDICTS if verdict.cases - verdict.points <= QUICK}
 
 
 def said(claim):
@@ -56,9 +57,10 @@ def differences(claims, verdicts):
             yield f"what {claim.id} says"
         if [one.case for one in verdict.own] != claim.own_cases() or verdict.left_out:
             yield f"the cases of {claim.id} of its paper's own size"
-        if verdict.cases != len(claim.cases()) + len(verdict.own):
+        if verdict.cases != len(claim.cases()) + verdict.points + len(verdict.own):
             yield f"the number of cases of {claim.id}"
-        if verdict.result != ("refuted" if claim.printed else "holds"):
+        expected = "holds in part" if claim.only else "refuted" if claim.printed else "holds"
+        if verdict.result != expected:
             yield f"{claim.id}: {verdict.result}"
 
 
@@ -81,7 +83,9 @@ def test_the_page_shows_each_verdict_as_it_was_given():
     rows = dict(re.findall(r"^\| ([\w.-]+) \| .* \| (.*) \|$", LEDGER, re.MULTILINE))
     for verdict in VERDICTS:
         shown = rows[verdict.id]
-        assert shown == (f"refuted: {verdict.reason}" if verdict.printed else "holds")
+        assert shown == (
+            f"{verdict.outcome}: {verdict.reason}" if verdict.printed else verdict.outcome
+        )
     assert all(question in LEDGER for question, _ in CHOICES)
     for fact in (MADE.date, MADE.commit, MADE.version, MADE.claims):
         assert fact in LEDGER
@@ -98,7 +102,7 @@ def test_the_page_shows_each_verdict_as_it_was_given():
 )
 def test_a_claim_verified_again_gets_the_kept_verdict(claim):
     (kept,) = (verdict for verdict in VERDICTS if verdict.id == claim.id)
-    assert from_json(to_json([verify_claim(claim)])) == [kept]
+    assert from_json(to_json([verify_claim(claim, points=POINTS)])) == [kept]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def address(tmp_path_factory):
     verdicts = [one for one in from_json(KEPT.read_text("utf-8")) if one.curve is None]
     page = tmp_path_factory.mktemp("page") / "verify.html"
     page.write_text(verdicts_page(verdicts, paper_names()), encoding="utf-8")
-    return page.as_uri(), {one.id: one.result for one in verdicts}
+    return page.as_uri(), {one.id: one.outcome for one in verdicts}
 
 
 @pytest.mark.parametrize("width", [1280, 390])

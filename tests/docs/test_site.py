@@ -30,7 +30,7 @@ pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.any-n.printed", "CFP-F7"]
+VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.O.narrow.printed", "CFP-F7"]
 PUBLIC = [
     *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
     "mmsim.sweeps",
@@ -436,7 +436,7 @@ def test_verdicts_come_back_from_json(made, verdicts):
 
 
 DEEP = ("[" * 100_000, '{"format": ' * 100_000)
-ODD = '{"format": "mmsim verdicts 2", "verdicts": [{"curve": 3}]}'
+ODD = '{"format": "mmsim verdicts 3", "verdicts": [{"curve": 3}]}'
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu import page_cached
+from mmsim_algorithms.gpu import page_sets
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page import page
 from mmsim_algorithms.gpu.page_cache import SHOWN, cache, kernels
-from mmsim_algorithms.gpu.page_cached import later
+from mmsim_algorithms.gpu.page_sets import later
 from mmsim_algorithms.gpu.predicted import COUNTED as PREDICTED
 
 POINT = {"accesses": 1000, "times": "3 and 15", "low": 6.0, "high": 8.0, "few ms": 1, "many ms": 2}
@@ -121,13 +121,14 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
     counters = f"{which}-counters"
     counted = Record(counters, {}, ({**about, "step": 0, **dict.fromkeys(METRICS, 1_500_000)},))
     results = Results({experiment: in_set(TIMES, which, experiment), counters: counted})
-    monkeypatch.setattr(page_cached, "KEPT", tmp_path)
+    monkeypatch.setattr(page_sets, "KEPT", tmp_path)
     assert later(which, results) == []
     (tmp_path / f"{which}.json").write_text(Record(f"{which}-cached", {}, rows).to_json())
     text = "\n".join(later(which, results))
-    assert text.startswith(f"### {page_cached.LATER[which][0]}\n")
-    assert "None of these was measured before the rules above were complete" in text
-    assert "Mean absolute error 20%, the largest -20%, 0 over 40%" in text
+    assert text.startswith(f"### {page_sets.LATER[which][0]}\n")
+    assert "This is their first prediction." in text
+    said = "Mean absolute error 20% (a factor of 1.25), mean error -20%, the largest -20%"
+    assert f"{said}, 0 over 40%" in " ".join(text.split())
     off = len(PREDICTED) * ["**+20%**"]
     shown, reasons = text.split("1 times are off")
     assert cells(shown, "gather") == ["gather", "Zipf", "1.50", "1.20", "0.80", *off]
@@ -138,9 +139,9 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
     before = Record(f"{which}-cached", {}, ({**rows[0], "predicted": 1.35}, rows[1]))
     (tmp_path / "first" / f"{which}.json").write_text(before.to_json())
     again = " ".join("\n".join(later(which, results)).split())
-    assert "None of these was measured before" not in again
-    assert "This is not the first prediction. When that one was made, none of these" in again
-    assert "It had a mean absolute error of 10.0%, the largest -10.0%" in again
+    assert "This is their first prediction." not in again
+    assert "This is not the first prediction. When that one was made, the rules" in again
+    assert "It had a mean absolute error of 10.0% (a factor of 1.11), mean error -10.0%" in again
     assert "(on average, more precisely, 10.00%)" in again
     uncounted = "\n".join(later(which, Results({experiment: results[experiment]})))
     uncounted = uncounted.split("1 times are off")[0]

@@ -9,6 +9,7 @@ import json
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,9 @@ from mmsim.gpu.memory import time_units
 from mmsim.gpu.pipeline import Timing, predicted, replay_steps
 from mmsim.gpu.record import Record
 from mmsim.gpu.shared import repetition
+from mmsim.gpu.signed import rules
 from mmsim.host import plugins
+from mmsim.host.checkout import commit_of
 from mmsim.reports.gpu import error, measured_summary, measured_table
 from mmsim_algorithms import dmm_permutation, hmm_permutation, permutations
 from mmsim_algorithms.colouring import schedules
@@ -610,6 +613,8 @@ def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
     monkeypatch.setattr(facts, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
     found = facts.facts("mmsim gpu calibrate")
     assert found.pop("date") > "2026"
+    assert found.pop("commit") == commit_of(Path(facts.__file__))
+    assert found.pop("rules") == rules()
     assert found == {
         "device": "A GPU",
         "driver": "1.2",

@@ -25,6 +25,7 @@ from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import timed
+from mmsim.gpu.signed import digest_of
 from mmsim.gpu.timing import Timing
 from mmsim_algorithms.gpu import counted_launches, kernels_tables, third_programs
 from mmsim_algorithms.gpu import kernel_programs as programs
@@ -305,8 +306,10 @@ def test_all_launches_are_timed_together_and_the_arrays_are_checked(monkeypatch)
 
     monkeypatch.setattr(kernels_tables, "replay_steps", played)
     search = CASES[-1]
+    launched = search.make()
     assert kernels_tables.measure(search) == {
-        "launches": 17, "measured": 2.0, "low": 1.5, "high": 3.0
+        "launches": 17, "measured": 2.0, "low": 1.5, "high": 3.0,
+        "digest": digest_of(launched.steps, launched.arrays),
     }  # fmt: skip
     assert asked == [(17, 17)]
     wrong = replace(search, make=lambda: replace(search.make(), expected={"cost": np.zeros(4096)}))

@@ -26,6 +26,7 @@ from mmsim_algorithms.gpu import (
     page_launches,
     page_machine,
     page_random,
+    page_sets,
     page_shared,
     page_tiles,
     page_winners,
@@ -142,6 +143,7 @@ PARTS = (
     page_cache,
     page_cached,
     page_counters,
+    page_sets,
     page_wrong,
     page_tiles,
 )

@@ -6,6 +6,7 @@ import pytest
 import mmsim as mm
 from mmsim.claims import ClaimError
 from mmsim_algorithms.sparse import claims, ell, ell_shared, row_of_thread, row_of_warp
+from mmsim_algorithms.sparse.claims import CLAIMS, GROUPED, SCATTERED, is_grouped, is_scattered
 from mmsim_algorithms.sparse.programs import compressed, grouped, scattered, times, values
 
 PROGRAMS = (row_of_thread, row_of_warp, ell, ell_shared)
@@ -74,3 +75,29 @@ def test_a_wrong_product_is_refused(way, monkeypatch):
         claims.any_way("synchronous", way, on="DMM", n=8, p=8, w=4, l=1, k=4)
     with pytest.raises(ClaimError, match="wrong result in 'y'"):
         claims.on_hmm(ell_shared, "synchronous", 16, 16, 2, 2, 1, 1, 1)
+
+
+def test_the_claims_name_the_columns_that_their_times_need():
+    by_id = {claim.id: claim.requires for claim in CLAIMS}
+    for name in ("threads.DMM", "threads.UMM", "warps", "ell"):
+        assert GROUPED in by_id[f"SPMV-{name}"]
+    for name in ("HMM.global", "HMM.shared"):
+        assert SCATTERED in by_id[f"SPMV-{name}"]
+    assert is_grouped(grouped(16, 5, 4), 4)
+    assert is_scattered(scattered(16, 5, 4), 4)
+    assert not is_grouped(scattered(16, 5, 4), 4)
+    assert not is_scattered(grouped(16, 5, 4), 4)
+
+
+@pytest.mark.parametrize("machine", [mm.DMM(4, 2), mm.UMM(4, 2)], ids=str)
+def test_other_columns_take_another_time(machine):
+    """Sixteen rows of four words; a request for words of x in one bank takes four stages."""
+    words, x = values(16, 4)
+    i, t = np.arange(16)[:, None], np.arange(4)
+    found = []
+    for c in (grouped(16, 4, 4), (4 * i + t) % 16):
+        run = machine.run(ell, c.T.copy(), words.T.copy(), x, np.zeros(16, int), threads=16)
+        found.append((stages(run, "x"), run.time))
+    (few, time), (many, longer) = found
+    assert (few, many) == (16, 64)
+    assert longer == time + 48

@@ -1,0 +1,125 @@
+"""Signed predictions: dated, and bound to the model's rules and to the kernels by digests.
+
+A record's *seal* is a digest of all else in it, so that a change is noticed. A record that is
+changed and sealed anew has another seal. So the file is committed before the measurement, and the
+measurement names the seal (`mmsim gpu reproduce --predicted FILE`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from mmsim.api.kernels import kernel
+from mmsim.errors import MMSimError
+from mmsim.gpu.pipeline import Arrays, Step
+from mmsim.gpu.record import Record
+from mmsim.host.checkout import commit_of
+from mmsim.host.version import VERSION
+
+SEAL, RULES, NAMED = "seal", "rules", "prediction"
+"""Facts: the seal and the rules of a record, and the seal of the prediction that one names."""
+
+
+def rules() -> str:
+    """Return a digest of all sources of mmsim, since any of them may change a predicted time."""
+    folder = Path(__file__).parents[1]
+    digest = sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\n")
+        digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def digest_of(steps: Sequence[Step], arrays: Arrays) -> str:
+    """Return a digest of some launches: their CUDA C, their sizes, their arguments and all data."""
+    digest = sha256()
+    for step in steps:
+        written = kernel(
+            step.program,
+            *step.given(arrays),
+            threads=step.threads,
+            block_size=step.block_size,
+            clear_shared=False,
+        )
+        said = [written.source, written.grid, written.block, written.shared_bytes, step.arguments]
+        digest.update(json.dumps(said).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def seal_of(record: Record) -> str:
+    """Return a digest of a record without its seal.
+
+    >>> record = Record("X", {"a": 1}, ({"b": 2},))
+    >>> seal_of(record) == seal_of(Record("X", {"a": 1, "seal": "?"}, ({"b": 2},)))
+    True
+    >>> seal_of(record) == seal_of(Record("X", {"a": 1}, ({"b": 3},)))
+    False
+    """
+    facts = {name: value for name, value in record.facts.items() if name != SEAL}
+    said = [record.experiment, facts, [*map(dict, record.rows)]]
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def sign(record: Record) -> Record:
+    """The record of predictions made now, with its date, commit, version, rules and seal."""
+    known = {
+        "predicted": datetime.now(UTC).isoformat(timespec="seconds"),
+        "mmsim": VERSION,
+        "commit": commit_of(Path(__file__)),
+        RULES: rules(),
+    }
+    signed = replace(record, facts={**record.facts, **known})
+    return replace(signed, facts={**signed.facts, SEAL: seal_of(signed)})
+
+
+def broken(record: Record) -> str | None:
+    """Say why a record isn't a signed prediction; None if it is.
+
+    >>> broken(Record("X", {}, ()))
+    'the prediction is not signed'
+    """
+    if not {SEAL, RULES, "predicted", "commit"} <= set(record.facts):
+        return "the prediction is not signed"
+    if record.facts[SEAL] != seal_of(record):
+        return "the prediction was changed after it was signed"
+    return None
+
+
+def not_before(predicted: Record, measured: Record) -> str | None:
+    """Say why a measurement counts as not predicted before by this record; None if it was."""
+    why = broken(predicted)
+    if why is not None:
+        return why
+    if datetime.fromisoformat(predicted.facts["predicted"]) >= datetime.fromisoformat(
+        measured.facts["date"]
+    ):
+        return "the prediction was signed after the measurement began"
+    if measured.facts.get(RULES) != predicted.facts[RULES]:
+        return "the rules were others when it was measured"
+    if measured.facts.get(NAMED) != predicted.facts[SEAL]:
+        return "the measurement does not name this prediction"
+    return None
+
+
+def checked_seal(file: Path) -> str:
+    """The seal of a signed prediction that is about to be compared with a measurement.
+
+    Raises `MMSimError` if it is not signed, or by other rules than the present ones.
+    """
+    record = Record.read(file)
+    why = broken(record)
+    if why is None and record.facts[RULES] != rules():
+        why = "the rules have changed since the prediction was signed"
+    if why is not None:
+        raise MMSimError(f"{file}: {why}; predict again, and commit the file before you measure")
+    return str(record.facts[SEAL])
