@@ -15,7 +15,7 @@ POINTS = 20
 """Random points of a claim in `mmsim verify`."""
 NARROW = 3
 """Of these, the points with the width 1, if the domain has it."""
-LARGE = 256
+LARGE = 128
 """No number of a point is larger, so that points are cheap, unless all of the grid are."""
 ATTEMPTS = 400
 """Drawings for each point wanted, before fewer points are taken."""
