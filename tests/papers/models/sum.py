@@ -154,3 +154,6 @@ MODELS = {
     "SUM-HMM.global": hmm_global,
     "SUM-HMM.LB": hmm,
 }
+
+NEEDS = {"SUM-async.barriers.O": lambda l: l & (l - 1) == 0}
+"""The formula has log(l/w), which mmsim compares only where it is a whole number."""
