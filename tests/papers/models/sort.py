@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache, partial
+from itertools import pairwise
 
+from mmsim_algorithms.sorting.claims import shuffled
 from models.cost import RULES, Rounds, banks, warps
 
 
@@ -33,7 +34,7 @@ Part = tuple[int, int]
 
 @cache
 def parts(ours: int, theirs: int, a: int, b: int, w: int, E: int) -> tuple[Part, ...] | None:
-    """How many words of each run the threads take, one after the other, or None if it can't be.
+    """How many words of each run the threads take in turn, or None if it can't be.
 
     `ours` and `theirs` are rows not yet begun, a and b the words left in the rows begun. A row is
     begun by a thread that takes E words of it, and of nothing else.
@@ -78,20 +79,21 @@ def worst(n: int, w: int, E: int, run: int, l: int) -> int:
 
 
 def contents(n: int, words: str) -> list[int]:
-    """Numbers to be sorted. The worst input of the other sort is drawn, too: any takes the same."""
-    numbers = list(range(n))
-    if words == "reversed":
-        numbers.reverse()
-    elif words != "in order":
-        random.Random(words).shuffle(numbers)
-    return numbers
+    """Numbers to be sorted. Only the time of searches depends on them.
+
+    The random ones are the claim's. In place of the worst input of the other sort ours are random.
+    """
+    if words == "in order":
+        return list(range(n))
+    return list(range(n))[::-1] if words == "reversed" else [int(word) for word in shuffled(n)]
 
 
 def free(n: int, w: int, E: int, l: int, words: str) -> tuple[int, int]:
     """The stages that move the words in the sort without conflicts, and its time with searches.
 
     A thread fetches the word with residue r modulo E at step r, and writes so, too. The second run
-    of each pair lies downwards. In a search of ours each step reads a word of either run.
+    of each pair lies downwards. A thread searches for where its words begin, then for where they
+    end; each step reads a word of either run. The page does not say that there are two searches.
     """
     rounds, p = Rounds(w), n // E
     numbers = contents(n, words)
@@ -120,21 +122,22 @@ def free(n: int, w: int, E: int, l: int, words: str) -> tuple[int, int]:
     put(E)
     run = E
     while run < n:
-        searches, places = [], []
+        starts, ends, places = [], [], []
         for first in range(0, n, 2 * run):
+            last = first + 2 * run - 1
             ours = numbers[first : first + run]
-            theirs = numbers[first + run : first + 2 * run][::-1]
-            split = [search(ours, theirs, diagonal) for diagonal in range(0, 2 * run + 1, E)]
-            for thread, (alpha, read) in enumerate(split[:-1]):
-                end, diagonal = split[thread + 1][0], thread * E
-                last = first + 2 * run - 1
-                second = range(diagonal - alpha, diagonal + E - end)
+            theirs = numbers[first + run : last + 1][::-1]
+            found = [search(ours, theirs, diagonal) for diagonal in range(0, 2 * run + 1, E)]
+            for thread, ((alpha, begun), (end, ended)) in enumerate(pairwise(found)):
+                second = range(thread * E - alpha, thread * E + E - end)
                 places.append([*range(first + alpha, first + end), *(last - b for b in second)])
-                searches.append([(first + a, last - b) for a, b in read])
-        for step in range(max(len(read) for read in searches)):
-            for side in range(2):
-                asked = [read[step][side] if step < len(read) else None for read in searches]
-                rounds.add(banks, l, warps(asked, w), "searched")
+                starts.append([(first + a, last - b) for a, b in begun])
+                ends.append([(first + a, last - b) for a, b in ended])
+        for searches in (starts, ends):
+            for step in range(max(len(read) for read in searches)):
+                for side in range(2):
+                    asked = [read[step][side] if step < len(read) else None for read in searches]
+                    rounds.add(banks, l, warps(asked, w), "searched")
         move(places)
         run *= 2
         put(run)
@@ -182,9 +185,7 @@ MODELS = {
     "SORT-merge.free.O": free_time,
 }
 
-OPEN = {"SORT-merge.free.O": "the page does not list the reads of a search"}
-
 NEEDS = {
     "SORT-LB": powers,
-    "SORT-merge.free": lambda w, E, words: words != "worst" or w >= 2 * E,
+    "SORT-merge.free": lambda w, E, words: w >= 2 * E or str(words) != "worst",
 }
