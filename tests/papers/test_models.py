@@ -1,0 +1,96 @@
+"""Three ways to the same number: a model of the addresses, the claim's formula, and the machine.
+
+`models` has the models, a module for each family of algorithms.
+"""
+
+import importlib
+import pkgutil
+import random
+
+import models
+import pytest
+from models import cost
+
+import mmsim_algorithms
+from mmsim.claims.claim import call_with, show
+
+CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims()}
+MODULES = [
+    importlib.import_module(f"models.{module.name}")
+    for module in pkgutil.iter_modules(models.__path__)
+]
+MODELS = {id_: model for module in MODULES for id_, model in getattr(module, "MODELS", {}).items()}
+OPEN = {id_: why for module in MODULES for id_, why in getattr(module, "OPEN", {}).items()}
+ON_GRID, DRAWN = 3, 3
+"""How many cases of the grid, and how many others, each claim is tried on."""
+
+
+def family(id_):
+    return id_.partition("-")[0]
+
+
+def allowed(claim, case):
+    return all(call_with(condition.holds, case) for condition in claim.requires)
+
+
+def drawn(claim, cases, draws, count=DRAWN, tries=3000):
+    """Points beside the grid that the claim allows: each value is one of its parameter's values.
+
+    Half of the numbers are any between the least and the largest of them.
+    """
+    values = {name: sorted({case[name] for case in cases}) for name in cases[0]}
+    found = []
+    for _ in range(tries if values else 0):
+        point = {name: draws.choice(known) for name, known in values.items()}
+        for name, known in values.items():
+            if isinstance(known[0], int) and draws.random() < 0.5:
+                point[name] = draws.randint(known[0], known[-1])
+        if point not in cases and point not in found and allowed(claim, point):
+            found.append(point)
+        if len(found) == count:
+            break
+    return found
+
+
+def points(claim):
+    """Cases of the grid, the first and the last among them, and points beside it."""
+    draws = random.Random(claim.id)
+    cases = claim.cases()
+    inner = draws.sample(cases[1:-1], min(max(len(cases) - 2, 0), ON_GRID - 2))
+    ends = [cases[0], cases[-1]] if len(cases) > 1 else cases
+    return ends + inner + drawn(claim, cases, draws)
+
+
+@pytest.mark.parametrize("id_", sorted(MODELS))
+def test_model_formula_and_machine_agree(id_):
+    claim = CLAIMS[id_]
+    for case in points(claim):
+        modelled = MODELS[id_](**case)
+        measured = claim.measure(claim.run(schedule="synchronous", **case))
+        claimed = claim.evaluate(case)
+        said = f"{show(case)}: model {modelled}, machine {measured}, claimed {claimed}"
+        assert id_ in OPEN or modelled == measured, said
+        assert claim.agrees(modelled, claimed), said
+        assert claim.agrees(measured, claimed), said
+
+
+def test_a_family_with_a_model_has_one_for_each_of_its_claims():
+    families = {family(id_) for id_ in MODELS}
+    claims = {id_ for id_ in CLAIMS if family(id_) in families}
+    assert claims == set(MODELS)
+    assert set(OPEN) <= set(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("latency", "requests", "dmm", "umm"),
+    [
+        (3, [[0, 1, 10, 6], [8, 9, 14, 15]], 5, 7),
+        (5, [[7, 5, 15, 0], [10, 11, 12, 9]], 7, 9),
+    ],
+    ids=["SMM, Figure 4", "ICPP, Figure 3"],
+)
+def test_the_papers_examples(latency, requests, dmm, umm):
+    for rule, time in ((cost.banks, dmm), (cost.groups, umm)):
+        rounds = cost.Rounds(w=4)
+        rounds.add(rule, latency, requests)
+        assert rounds.time == time
