@@ -61,10 +61,9 @@ def points(claim):
     return ends + inner + drawn(claim, cases, draws)
 
 
-@pytest.mark.parametrize("id_", sorted(MODELS))
-def test_model_formula_and_machine_agree(id_):
+def check(id_, cases):
     claim = CLAIMS[id_]
-    for case in points(claim):
+    for case in cases:
         modelled = MODELS[id_](**case)
         measured = claim.measure(claim.run(schedule="synchronous", **case))
         claimed = claim.evaluate(case)
@@ -72,6 +71,19 @@ def test_model_formula_and_machine_agree(id_):
         assert id_ in OPEN or modelled == measured, said
         assert claim.agrees(modelled, claimed), said
         assert claim.agrees(measured, claimed), said
+
+
+@pytest.mark.parametrize("id_", sorted(MODELS))
+def test_model_formula_and_machine_agree(id_):
+    check(id_, points(CLAIMS[id_]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id_", sorted(MODELS))
+def test_they_agree_on_the_whole_grid_and_beside_it(id_):
+    claim = CLAIMS[id_]
+    cases = claim.cases()
+    check(id_, cases + drawn(claim, cases, random.Random(id_), count=50))
 
 
 def test_a_family_with_a_model_has_one_for_each_of_its_claims():

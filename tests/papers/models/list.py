@@ -45,7 +45,7 @@ def positions(n: int, p: int, w: int, l: int, f: int, random: bool = False) -> i
     rounds = Rounds(w)
     address = any_fragments(n, f, w) if random else equal_fragments(n, f, w)
     for first in range(0, n, p):
-        own = range(first, first + p)
+        own = range(first, min(first + p, n))
         for addresses in (own, address[first : first + p], own):
             rounds.add(groups, l, warps(addresses, w))
     return rounds.time

@@ -30,9 +30,9 @@ def by_diagonals(n: int, p: int, w: int, l: int, place: Callable[[int, int], int
     return rounds.time
 
 
-def rows(n: int, w: int, l: int) -> int:
-    """The time row by row: c of the sides i, ..., j lies at i·n + j, and a thread has a row."""
-    return by_diagonals(n, n, w, l, lambda g, i: i * n + i + g)
+def rows(n: int, w: int, l: int, p: int = 0) -> int:
+    """The time row by row, n threads or p: c of the sides i, ..., j lies at i·n + j."""
+    return by_diagonals(n, p or n, w, l, lambda g, i: i * n + i + g)
 
 
 def diagonals(n: int, p: int, w: int, l: int) -> int:
@@ -43,35 +43,40 @@ def diagonals(n: int, p: int, w: int, l: int) -> int:
 def eager(n: int, p: int, w: int, l: int) -> int:
     """The time if each sum is added as soon as both its parts are known.
 
-    When diagonal s is known, element (g, i) with s < g <= 2s + 1 has the new sums s and g - 1 - s.
-    A thread reads their four words and its element, and writes it. With g = s + 1 the element is
-    done, and the thread reads its weight.
+    When diagonal s is known, the threads take the words of rows s + 1, ..., 2s + 1 in this order, n
+    words for each row. Those beyond the n - g elements of diagonal g are idle.
     """
     rounds = Rounds(w)
     for s in range(n - 1):
-        last = min(2 * s + 1, n - 1)
-        elements = [(g, i) for g in range(s + 1, last + 1) for i in range(n - g)]
-        for first in range(0, len(elements), p):
-            own = elements[first : first + p]
-            for words in (
-                [(s, i) for g, i in own],
-                [(g - 1 - s, i + s + 1) for g, i in own],
-                [(g - 1 - s, i) for g, i in own],
-                [(s, i + g - s) for g, i in own],
-                own,
-                [(g, i) if g == s + 1 else None for g, i in own],
-                own,
-            ):
-                at = [None if word is None else word[0] * n + word[1] for word in words]
-                rounds.add(groups, l, warps(at, w))
+        words = range((s + 1) * n, min(2 * s + 2, n) * n)
+        for first in range(0, len(words), p):
+            own = [accesses(word, s, n) for word in words[first : first + p]]
+            for addresses in zip(*own, strict=True):
+                rounds.add(groups, l, warps(addresses, w))
     return rounds.time
 
 
+def accesses(word: int, s: int, n: int) -> list[int | None]:
+    """The accesses to element (g, i), when diagonal s < g is known: its sums s and g - 1 - s.
+
+    These are the same sum if g = 2s + 1. The thread reads the two words of each, its element, and
+    in the end, g = s + 1, its weight; and it writes its element.
+
+    >>> accesses(4 * 8, s=2, n=8)  # a[2, 0] + a[1, 3] and a[1, 0] + a[2, 2]
+    [16, 11, 8, 18, 32, None, 32]
+    """
+    g, i = divmod(word, n)
+    if i >= n - g:
+        return [None] * 7
+    m = g - 1 - s
+    new = [s * n + i, m * n + i + s + 1]
+    new += [None, None] if m == s else [m * n + i, s * n + i + m + 1]
+    return [*new, word, word if m == 0 else None, word]
+
+
 def any_program(program: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the program of this name; row by row has n threads."""
-    if program == "rows":
-        return rows(n, w, l)
-    return {"diagonals": diagonals, "eager": eager}[program](n, p, w, l)
+    """The time of the program of this name, p threads."""
+    return {"rows": rows, "diagonals": diagonals, "eager": eager}[program](n=n, p=p, w=w, l=l)
 
 
 MODELS = {

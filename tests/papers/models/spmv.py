@@ -7,10 +7,12 @@ from functools import partial
 from models.cost import RULES, Rounds, groups, warps
 
 
-def consecutive(row: int, j: int, w: int, k: int, n: int) -> int:
-    """The column of nonzero word j: the w rows of a warp have k columns from a multiple of w on."""
-    last = (n - k) // w  # the last multiple of w from which k columns fit
-    return row // w % (last + 1) * w + j
+def consecutive(row: int, j: int, w: int, n: int) -> int:
+    """The column of nonzero word j: w rows have consecutive columns from a multiple of w on.
+
+    The first column follows the last one.
+    """
+    return (row // w * w + j) % n
 
 
 def scattered(row: int, j: int, w: int, n: int) -> int:
@@ -26,13 +28,13 @@ def by_threads(on: str, n: int, p: int, w: int, l: int, k: int) -> int:
     """
     rounds, rule = Rounds(w), RULES[on]
     for first in range(0, n, p):
-        rows = range(first, first + p)
+        rows = range(first, min(first + p, n))
         rounds.add(rule, l, warps(rows, w))
-        rounds.add(rule, l, warps(range(first + 1, first + p + 1), w))
+        rounds.add(rule, l, warps([row + 1 for row in rows], w))
         for j in range(k):
             for _ in ("column", "word"):
                 rounds.add(rule, l, warps([row * k + j for row in rows], w))
-            rounds.add(rule, l, warps([consecutive(row, j, w, k, n) for row in rows], w))
+            rounds.add(rule, l, warps([consecutive(row, j, w, n) for row in rows], w))
         rounds.add(rule, l, warps(rows, w))
     return rounds.time
 
@@ -41,14 +43,14 @@ def by_warps(on: str, n: int, p: int, w: int, l: int, k: int) -> int:
     """The time in compressed rows, a warp for each row: its lanes read w consecutive words."""
     rounds, rule = Rounds(w), RULES[on]
     for first in range(0, n, p // w):
-        rows = range(first, first + p // w)
+        rows = range(first, min(first + p // w, n))
         rounds.add(rule, l, [[row] * w for row in rows])
         rounds.add(rule, l, [[row + 1] * w for row in rows])
-        for j in range(0, k, w):
+        for first_word in range(0, k, w):
+            words = range(first_word, min(first_word + w, k))
             for _ in ("column", "word"):
-                rounds.add(rule, l, [range(row * k + j, row * k + j + w) for row in rows])
-            columns = [[consecutive(row, j + lane, w, k, n) for lane in range(w)] for row in rows]
-            rounds.add(rule, l, columns)
+                rounds.add(rule, l, [[row * k + j for j in words] for row in rows])
+            rounds.add(rule, l, [[consecutive(row, j, w, n) for j in words] for row in rows])
         rounds.add(rule, l, [[row] for row in rows])
     return rounds.time
 
@@ -57,11 +59,11 @@ def ellpack(on: str, n: int, p: int, w: int, l: int, k: int) -> int:
     """The time in ELLPACK: nonzero word j of row i lies at j·n + i."""
     rounds, rule = Rounds(w), RULES[on]
     for first in range(0, n, p):
-        rows = range(first, first + p)
+        rows = range(first, min(first + p, n))
         for j in range(k):
             for _ in ("column", "word"):
                 rounds.add(rule, l, warps([j * n + row for row in rows], w))
-            rounds.add(rule, l, warps([consecutive(row, j, w, k, n) for row in rows], w))
+            rounds.add(rule, l, warps([consecutive(row, j, w, n) for row in rows], w))
         rounds.add(rule, l, warps(rows, w))
     return rounds.time
 
@@ -84,7 +86,7 @@ def on_hmm(copied: bool, n: int, p: int, w: int, d: int, L: int, l: int, k: int)
             rounds.add(groups, L, words * d)
             rounds.shared(l, [words] * d)
     for first in range(0, n, p):
-        rows = range(first, first + p)
+        rows = range(first, min(first + p, n))
         for j in range(k):
             for _ in ("column", "word"):
                 rounds.add(groups, L, warps([j * n + row for row in rows], w))
