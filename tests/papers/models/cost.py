@@ -100,7 +100,7 @@ RULES: dict[str, Rule] = {"DMM": banks, "UMM": groups}
 
 
 class Rounds:
-    """A run: rounds one after the other. Add the rounds; `time` has the time units.
+    """A run: rounds in sequence. Add the rounds; `time` has the time units.
 
     `stages` and `requests` count, for each label given to `add`, the stages and the warps that
     sent a request. Several launches may be added to one: their times add up.
