@@ -25,6 +25,8 @@ MULTIPROCESSORS = 8
 RAP_WIDTH = 256
 """The widest matrix of RAP Table II."""
 
+TWO_LANES = Precondition("w >= 2", lambda w: w >= 2)
+"""For a warp whose words begin within a group: it meets two groups, but one if it is one thread."""
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))

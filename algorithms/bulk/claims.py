@@ -39,6 +39,15 @@ def steps(algorithm: str, n: int) -> int:
     return s * (s * s - 1) // 3 - 2 * (s - 1)
 
 
+def takes(algorithm: str, n: int, t: int) -> bool:
+    """Return whether the algorithm has inputs of n words and t >= 1 accesses to each."""
+    whole = algorithm != "triangulation" or isqrt(n) ** 2 == n
+    return whole and 1 <= t == steps(algorithm, n)
+
+
+ACCESSES = Precondition("the algorithm accesses an input of n words t >= 1 times", takes)
+
+
 def bulk(
     layout: str,
     schedule: mm.Schedule,
@@ -97,7 +106,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
-        requires=(FULL_WARPS,),
+        requires=(ACCESSES, FULL_WARPS),
         note="adjacent threads access adjacent words at each of t steps",
     )
     yield Claim(
@@ -108,7 +117,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, "UMM"),
         run=partial(bulk, "rows"),
-        requires=(FULL_WARPS, WIDE),
+        requires=(ACCESSES, FULL_WARPS, WIDE),
         note="the naive way: the words of a step lie n apart, for n >= w each in another group",
     )
     yield Claim(
@@ -119,7 +128,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, "DMM"),
         run=partial(bulk, "rows"),
-        requires=(FULL_WARPS,),
+        requires=(ACCESSES, FULL_WARPS),
         note="stride access; inputs of n words meet no conflict where gcd(n, w) = 1",
     )
     yield Claim(
@@ -130,7 +139,7 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
-        requires=(FULL_WARPS,),
+        requires=(ACCESSES, FULL_WARPS),
     )
     yield Claim(
         id="BULK-rows.O",
@@ -140,7 +149,7 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "rows"),
-        requires=(FULL_WARPS,),
+        requires=(ACCESSES, FULL_WARPS),
     )
     yield Claim(
         id="BULK-LB",
@@ -152,7 +161,7 @@ def _claims() -> Iterator[Claim]:
             {"layout": layout, **case} for layout, case in product(LAYOUTS, inputs(*BOTH))
         ),
         run=either,
-        requires=(FULL_WARPS,),
+        requires=(ACCESSES, FULL_WARPS),
         note="a stage serves at most w of pt accesses, and a thread waits l for each of its own",
     )
 

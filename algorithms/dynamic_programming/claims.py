@@ -20,7 +20,7 @@ ROWS = Precondition("r >= 2 divides w", lambda w, r: w % r == 0 < r - 1)
 FULL = Precondition(
     "d = w, and rw^2 = max(wL, w^2 l)", lambda w, d, r, L, l: d == w and r * w == max(L, w * l)
 )
-WIDE = Precondition("w <= n + 1", lambda n, w: w <= n + 1)
+WIDE = Precondition("n >= 3, w <= n + 1", lambda n, w: n >= 3 and w <= n + 1)
 
 
 def tiled(schedule: mm.Schedule, n: int, w: int, d: int, r: int, L: int, l: int) -> mm.Run:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions, listed, placed, shifts
-from mmsim_algorithms.grids import FULL_WARPS, WHOLE_SHARES, powers
+from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, powers
 
 SECTION = 1
 PAPER = "LIST, CANDAR 2013"
@@ -23,7 +23,13 @@ LONG_OR_SHORT = Precondition(
     "w divides n/f, or n/f divides w", lambda n, w, f: n // f % w == 0 or w % (n // f) == 0
 )
 LONG = Precondition("w divides n/f", lambda n, w, f: n // f % w == 0)
+WORDS_IN_EACH = Precondition("f <= n", lambda n, f: f <= n)
 WHOLE_WARPS = Precondition("w divides f", lambda w, f: f % w == 0)
+
+
+A_THREAD_FOR_EACH = Precondition(
+    "p = f by fragments", lambda program, p, f: program != "fragments" or p == f
+)
 
 
 def equal(n: int, f: int) -> list[int]:
@@ -108,7 +114,7 @@ CLAIMS = [
         constant=5,
         grid=any_lists,
         run=positions,
-        requires=(Precondition("w <= p", lambda w, p: w <= p), WHOLE_SHARES),
+        requires=(Precondition("w <= p", lambda w, p: w <= p), WHOLE_SHARES, WORDS_IN_EACH),
         note="a warp with words of c fragments meets 2c groups at most, and c - 1 of them begin in "
         "its words, f - 1 in all words: the list takes 2(f + warps) stages",
     ),
@@ -120,7 +126,7 @@ CLAIMS = [
         kind="exact",
         grid=threads_for_fragments,
         run=fragments,
-        requires=(LONG, WHOLE_WARPS),
+        requires=(WHOLE_FRAGMENTS, LONG, WHOLE_WARPS, TWO_LANES),
         note="the naive way: each word that a warp reads or writes is in a group of its own",
     ),
     Claim(
@@ -134,7 +140,7 @@ CLAIMS = [
             *({"program": "fragments", "p": case["f"], **case} for case in threads_for_fragments()),
         ),
         run=either,
-        requires=(WHOLE_FRAGMENTS,),
+        requires=(WHOLE_FRAGMENTS, A_THREAD_FOR_EACH),
         note="each fragment has a group of its own, and a stage fetches words of one group",
     ),
 ]

@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, gcd, maximum, minimum
-from mmsim_algorithms.grids import BINARY_WIDTH, BOTH, FULL_WARPS, WHOLE_SHARES, machine
+from mmsim_algorithms.grids import (
+    BINARY_WIDTH,
+    BOTH,
+    FULL_WARPS,
+    TWO_LANES,
+    WHOLE_SHARES,
+    machine,
+    power_of_two,
+)
 from mmsim_algorithms.sparse.programs import (
     compressed,
     ell,
@@ -31,6 +39,9 @@ DERIVED = "SPMV, derived here"
 SHORT = Precondition("k <= n", lambda n, k: k <= n)
 WHOLE_ROWS = Precondition("w divides k and n", lambda n, w, k: k % w == n % w == 0)
 WARPS = Precondition("p/w divides n", lambda n, p, w: n % (p // w) == 0)
+EXCHANGE = Precondition(
+    "w is a power of two by warps", lambda way, w: way != "warps" or power_of_two(w)
+)
 WIDE = Precondition("w^2 divides n", lambda n, w: n % (w * w) == 0)
 SHARES = Precondition("dw divides p", lambda p, w, d: p % (d * w) == 0)
 GROUPED = Precondition(
@@ -193,7 +204,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("UMM",)),
         run=by_threads,
-        requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
+        requires=(FULL_WARPS, WHOLE_SHARES, SHORT, TWO_LANES, GROUPED),
         note="words that lie k apart are in k groups, or each in its own; the ends of a warp's "
         "rows are in two",
     ),
@@ -231,7 +242,7 @@ CLAIMS = [
             *({"way": "warps", **case} for case in whole_rows() if case["n"] <= 16),
         ),
         run=any_way,
-        requires=(FULL_WARPS, SHORT),
+        requires=(FULL_WARPS, SHORT, EXCHANGE),
         note="the kn columns and the kn nonzero words are read, n words are written",
     ),
     Claim(

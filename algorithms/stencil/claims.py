@@ -12,7 +12,14 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_ROWS, WHOLE_SHARES, machine
+from mmsim_algorithms.grids import (
+    BOTH,
+    FULL_WARPS,
+    TWO_LANES,
+    WHOLE_ROWS,
+    WHOLE_SHARES,
+    machine,
+)
 from mmsim_algorithms.stencil.programs import by_bands, by_columns, by_rows, matrix, stencil
 
 SECTION = 1
@@ -106,7 +113,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("UMM",), 2),
         run=ORDERS["rows"],
-        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS, WIDE),
+        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS, WIDE, TWO_LANES),
         note="the neighbours on the left, and those on the right, lie in two groups",
     ),
     Claim(
@@ -143,7 +150,7 @@ CLAIMS = [
         kind="exact",
         grid=banded,
         run=in_global_memory,
-        requires=(WHOLE_ROWS, WIDE, BANDS),
+        requires=(WHOLE_ROWS, WIDE, BANDS, TWO_LANES),
     ),
     Claim(
         id="STENCIL-HMM.bands",
