@@ -41,6 +41,7 @@ CATALOGUE = {
     "hmm_permutation.regular:bit_reversal": ("HMM", "IEICE-2.bit-reversal"),
     "hmm_permutation.regular:shuffle": ("HMM", "IEICE-2.shuffle"),
     "prefix_sums.programs:doubling": ("DMM, UMM", "SCAN-doubling.DMM"),
+    "prefix_sums.programs:few_barriers": ("DMM, UMM", "SCAN-async"),
     "prefix_sums.programs:tree": ("DMM, UMM", "SCAN-tree"),
     "product.programs:by_columns": ("DMM, UMM", "MATMUL-columns"),
     "product.programs:by_rows": ("DMM, UMM, HMM", "MATMUL-rows"),

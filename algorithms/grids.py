@@ -8,6 +8,7 @@ from math import isqrt
 
 import mmsim as mm
 from mmsim.claims import Case, Precondition
+from mmsim.claims.claim import call_with
 
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
@@ -30,6 +31,8 @@ WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
 BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
+TWO_LANES = Precondition("2 <= w", lambda w: w >= 2)
+"""More than one thread to a warp, for programs in which the threads of a warp add."""
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
 THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
 """A warp of threads at least, and a thread for each number at most."""
@@ -60,6 +63,16 @@ def once(cases: Iterable[Case]) -> Iterator[Case]:
         if values not in seen:
             seen.add(values)
             yield case
+
+
+def meeting(conditions: Iterable[Precondition], cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases that meet all conditions.
+
+    >>> list(meeting([FAST], [{"n": 4, "l": 1}, {"n": 4, "l": 2}]))
+    [{'n': 4, 'l': 1}]
+    """
+    tests = [one.holds for one in conditions]
+    return (case for case in cases if all(call_with(test, case) for test in tests))
 
 
 def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:
