@@ -113,5 +113,6 @@ CATALOGUE = {
     "umm_permutation.programs:one_pass": ("UMM", "SMM-L7.4.one-pass"),
     "umm_permutation.programs:permutation": ("UMM", "SMM-L7.4"),
     "umm_permutation.programs:row_wise": ("UMM", "SMM-L7.1"),
+    "umm_permutation.squares:long_rows": ("UMM", "SMM-w4.rows.tables"),
 }
 """By FOLDER.MODULE:PROGRAM."""
