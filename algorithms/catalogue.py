@@ -82,6 +82,7 @@ CATALOGUE = {
     "stencil.programs:by_rows": ("DMM, UMM, HMM", "STENCIL-rows.DMM"),
     "string_matching.programs:in_one_memory": ("DMM, UMM, HMM", "ASM-DMM"),
     "string_matching.programs:in_shared_memory": ("HMM", "ASM-HMM"),
+    "summed_area.one_memory:by_trees": ("DMM, UMM", "SAT-trees"),
     "summed_area.programs:along": ("HMM", ""),
     "summed_area.programs:before": ("HMM", ""),
     "summed_area.programs:borders": ("HMM", ""),
