@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct, maximum, minimum
+from mmsim.claims import Case, Claim, Precondition, correct, maximum
 from mmsim_algorithms.dynamic_programming.programs import in_global_memory, polygon
 from mmsim_algorithms.dynamic_programming.tables import by_tiles, triangulated
 
@@ -133,15 +133,20 @@ def _claims() -> Iterator[Claim]:
         id="DP-LB.sums",
         source=PAPER,
         title="lower bound for threads that read a word for each sum: bandwidth and latency",
-        formula=lambda n, w, d, r, L, l: (
-            n * (n - 1) * (n - 2) / 6 * maximum(1 / (w * (d + 1)), minimum(l, L) / (d * w * r))
+        formula=lambda n, w, d, r, l: (
+            n * (n - 1) * (n - 2) / 6 * maximum(1 / (w * (d + 1)), l / (d * w * r))
         ),
         kind="lower",
         grid=lambda: [*wide_polygons(), *(case for case in growing() if case["n"] > 16)],
         run=tiled,
-        requires=(TILES, ROWS, TRIANGLES),
+        requires=(
+            TILES,
+            ROWS,
+            TRIANGLES,
+            Precondition("l <= L", lambda l, L: l <= L),
+        ),
         note="there are n(n-1)(n-2)/6 sums. d + 1 memories serve w threads each in a time unit, "
-        "and each of dwr threads waits l or L for a word. With d = w DMMs it is n^3/(6w^2) nearly, "
+        "and each of dwr threads waits l or more for a word. With d = w it is nearly n^3/(6w^2), "
         "so that DP-HMM.O is optimal, as the abstract says for L = O(wl)",
     )
 

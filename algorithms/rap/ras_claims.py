@@ -123,7 +123,7 @@ CLAIMS = [
         grid=lambda: [*strides(200, 16, 32, 64), *strides(1000, 16, 32)],
         run=stride,
         measure=largest,
-        quantity="C",
+        quantity="congestion",
         requires=(
             MANY,
             Precondition(

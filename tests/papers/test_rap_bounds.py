@@ -173,7 +173,7 @@ def test_every_upper_bound_could_fail(claim):
             worst = bounds_claims.UNIT
         else:
             warps = case["m"] if "m" in case else case["p"] // case["w"]
-            worst = case["w"] if claim.quantity == "C" else warps * case["w"]
+            worst = case["w"] if claim.quantity == "congestion" else warps * case["w"]
         assert claim.evaluate(case) < worst, case
 
 

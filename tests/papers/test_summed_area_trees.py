@@ -58,7 +58,7 @@ def test_with_one_lane_each_word_has_a_stage():
 
 
 def test_the_claims_do_not_ask_for_what_they_do_not_hold_for():
-    """One word has no time; with w > sqrt n a warp has several rows."""
+    """One word has no time, one lane no stride; with w > sqrt n a warp has several rows."""
     exact = {one.id: one for one in claims.CLAIMS}["SAT-trees"]
     for n, p, w, asked in (
         (1, 1, 1, False),
