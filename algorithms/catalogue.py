@@ -41,6 +41,7 @@ CATALOGUE = {
     "hmm_permutation.regular:bit_reversal": ("HMM", "IEICE-2.bit-reversal"),
     "hmm_permutation.regular:shuffle": ("HMM", "IEICE-2.shuffle"),
     "prefix_sums.programs:doubling": ("DMM, UMM", "SCAN-doubling.DMM"),
+    "prefix_sums.programs:few_barriers": ("DMM, UMM", "SCAN-async"),
     "prefix_sums.programs:tree": ("DMM, UMM", "SCAN-tree"),
     "product.programs:by_columns": ("DMM, UMM", "MATMUL-columns"),
     "product.programs:by_rows": ("DMM, UMM, HMM", "MATMUL-rows"),
@@ -81,6 +82,11 @@ CATALOGUE = {
     "stencil.programs:by_rows": ("DMM, UMM, HMM", "STENCIL-rows.DMM"),
     "string_matching.programs:in_one_memory": ("DMM, UMM, HMM", "ASM-DMM"),
     "string_matching.programs:in_shared_memory": ("HMM", "ASM-HMM"),
+    "summed_area.hybrid:borders": ("HMM", ""),
+    "summed_area.hybrid:corners": ("HMM", ""),
+    "summed_area.hybrid:finished": ("HMM", ""),
+    "summed_area.hybrid:lines": ("HMM", ""),
+    "summed_area.one_memory:by_trees": ("DMM, UMM", "SAT-trees"),
     "summed_area.programs:along": ("HMM", ""),
     "summed_area.programs:before": ("HMM", ""),
     "summed_area.programs:borders": ("HMM", ""),
@@ -112,5 +118,6 @@ CATALOGUE = {
     "umm_permutation.programs:one_pass": ("UMM", "SMM-L7.4.one-pass"),
     "umm_permutation.programs:permutation": ("UMM", "SMM-L7.4"),
     "umm_permutation.programs:row_wise": ("UMM", "SMM-L7.1"),
+    "umm_permutation.squares:long_rows": ("UMM", "SMM-w4.rows.tables"),
 }
 """By FOLDER.MODULE:PROGRAM."""

@@ -8,6 +8,7 @@ from math import isqrt
 
 import mmsim as mm
 from mmsim.claims import Case, Precondition
+from mmsim.claims.claim import call_with
 
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
@@ -26,7 +27,7 @@ RAP_WIDTH = 256
 """The widest matrix of RAP Table II."""
 
 TWO_LANES = Precondition("w >= 2", lambda w: w >= 2)
-"""For a warp whose words begin within a group: it meets two groups, but one if it is one thread."""
+"""For a warp whose words begin within a group, which meets two groups, and whose threads add."""
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
@@ -62,6 +63,16 @@ def once(cases: Iterable[Case]) -> Iterator[Case]:
         if values not in seen:
             seen.add(values)
             yield case
+
+
+def meeting(conditions: Iterable[Precondition], cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases that meet all conditions.
+
+    >>> list(meeting([FAST], [{"n": 4, "l": 1}, {"n": 4, "l": 2}]))
+    [{'n': 4, 'l': 1}]
+    """
+    tests = [one.holds for one in conditions]
+    return (case for case in cases if all(call_with(test, case) for test in tests))
 
 
 def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim.claims import Case, Claim, Precondition, correct, maximum
 from mmsim_algorithms.dynamic_programming.programs import in_global_memory, polygon
 from mmsim_algorithms.dynamic_programming.tables import by_tiles, triangulated
 
@@ -20,7 +20,9 @@ ROWS = Precondition("r >= 2 divides w", lambda w, r: w % r == 0 < r - 1)
 FULL = Precondition(
     "d = w, and rw^2 = max(wL, w^2 l)", lambda w, d, r, L, l: d == w and r * w == max(L, w * l)
 )
-WIDE = Precondition("n >= 3, w <= n + 1", lambda n, w: n >= 3 and w <= n + 1)
+TRIANGLES = Precondition("3 <= n", lambda n: n >= 3)
+"""Vertices of a polygon; with two there is no sum."""
+WIDE = Precondition("w <= n + 1", lambda n, w: w <= n + 1)
 
 
 def tiled(schedule: mm.Schedule, n: int, w: int, d: int, r: int, L: int, l: int) -> mm.Run:
@@ -41,6 +43,11 @@ def polygons() -> Iterator[Case]:
         for r, (L, l) in product({2, w // 2, w} - {1}, ((100, 1), (10, 3))):
             if m % d == 0 and w % r == 0 and w * m <= 24:
                 yield {"n": w * m, "w": w, "d": d, "r": r, "L": L, "l": l}
+
+
+def wide_polygons() -> Iterator[Case]:
+    """Those of 16 vertices, in which most words have sums."""
+    return (case for case in polygons() if case["n"] == 16 and case["l"] == 3)
 
 
 def growing() -> Iterator[Case]:
@@ -81,7 +88,7 @@ def _claims() -> Iterator[Claim]:
             if w <= n + 1
         ),
         run=naive,
-        requires=(WIDE,),
+        requires=(TRIANGLES, WIDE),
         note="the naive way: the words of a diagonal of the table lie in different groups",
     )
     yield Claim(
@@ -121,6 +128,26 @@ def _claims() -> Iterator[Claim]:
         grid=lambda: (case for case in polygons() if case["L"] == 100),
         run=tiled,
         requires=(TILES, ROWS),
+    )
+    yield Claim(
+        id="DP-LB.sums",
+        source=PAPER,
+        title="lower bound for threads that read a word for each sum: bandwidth and latency",
+        formula=lambda n, w, d, r, l: (
+            n * (n - 1) * (n - 2) / 6 * maximum(1 / (w * (d + 1)), l / (d * w * r))
+        ),
+        kind="lower",
+        grid=lambda: [*wide_polygons(), *(case for case in growing() if case["n"] > 16)],
+        run=tiled,
+        requires=(
+            TILES,
+            ROWS,
+            TRIANGLES,
+            Precondition("l <= L", lambda l, L: l <= L),
+        ),
+        note="there are n(n-1)(n-2)/6 sums. d + 1 memories serve w threads each in a time unit, "
+        "and each of dwr threads waits l or more for a word. With d = w it is nearly n^3/(6w^2), "
+        "so that DP-HMM.O is optimal, as the abstract says for L = O(wl)",
     )
 
 

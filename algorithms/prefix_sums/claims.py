@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, log2, maximum
+from mmsim.claims import Case, Claim, ClaimError, Precondition, ceiling, log2, maximum
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,
@@ -18,21 +18,35 @@ from mmsim_algorithms.grids import (
     PAIRS,
     POWERS_OF_TWO,
     THREADS,
+    TWO_LANES,
     machine,
+    meeting,
+    power_of_two,
     powers,
 )
-from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
+from mmsim_algorithms.prefix_sums.programs import by_doubling, by_few_barriers, by_tree
+from mmsim_algorithms.sums.cases import barriers, for_barriers
+from mmsim_algorithms.sums.claims import ASYNCHRONOUS, FEW, few
 
 SECTION = 1
 PAPER = "SCAN, ICA3PP 2012 and IEICE E96-D 2013"
 DERIVED = "SCAN, derived here"
-WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {"doubling": by_doubling, "tree": by_tree}
+FEW_PAPER = ASYNCHRONOUS.replace("SUM", "SCAN")
+WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {
+    "doubling": by_doubling,
+    "tree": by_tree,
+    "few barriers": by_few_barriers,
+}
+
+FULL = Precondition("p = wl", lambda p, w, l: p == w * l)
 
 
-def prefix_sums(way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+def prefix_sums(
+    way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int, **more: Any
+) -> mm.Run:
     """Prefix sums of n numbers by one of `WAYS`, checked."""
     a = (np.arange(n) * 7919 + 13) % 1009
-    run, sums = WAYS[way](machine(on, w, l), a, p, schedule=schedule)
+    run, sums = WAYS[way](machine(on, w, l), a, p, schedule=schedule, **more)
     if not np.array_equal(sums, np.cumsum(a)):
         raise ClaimError(f"{run.program} on {run.machine} left wrong prefix sums")
     return run
@@ -41,6 +55,34 @@ def prefix_sums(way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int
 def either(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
     """Prefix sums by the way that the case names."""
     return prefix_sums(way, schedule, **case)
+
+
+def traced(schedule: mm.Schedule, **case: Any) -> mm.Run:
+    """With few barriers on the schedule that they are for, the asynchronous one, traced."""
+    return prefix_sums("few barriers", "asynchronous", trace=True, **case)
+
+
+def warps() -> Iterator[Case]:
+    """Powers of two: 1 to 64 warps with 1 to 16 numbers to a thread."""
+    for on, w, l in product(BOTH, BINARY_WIDTHS, (1, 5, 30)):
+        for p, share in product(powers(w, min(64 * w, 1024), 2), (1, 2, 16)):
+            if share * p <= 4096:
+                yield {"on": on, "n": share * p, "p": p, "w": w, "l": l}
+
+
+def hidden() -> Iterator[Case]:
+    """p = wl threads, l a power of two."""
+    for on, w, l in product(BOTH, BINARY_WIDTHS, (1, 2, 8, 32)):
+        for share in (1, 8, 64):
+            if share * w * l <= 16384:
+                yield {"on": on, "n": share * w * l, "p": w * l, "w": w, "l": l}
+
+
+def waiting() -> Iterator[Case]:
+    """n = p = wl for each width and latency, for runs that are traced."""
+    for case in for_barriers():
+        if case["l"] in powers(1, case["l"]):
+            yield {**case, "p": case["n"]}
 
 
 def cases(*on: str, pairs: bool) -> Iterator[Case]:
@@ -124,10 +166,78 @@ def _claims() -> Iterator[Claim]:
         title="lower bound for prefix sums, DMM and UMM",
         formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
         kind="lower",
-        grid=lambda: ({"way": way, **case} for way, case in product(WAYS, any_width(8))),
+        grid=lambda: (
+            {"way": way, **case}
+            for way, case in product(WAYS, any_width(8))
+            if way != "few barriers" or power_of_two(case["w"])
+        ),
         run=either,
         requires=(BINARY, PAIRS),
         note="n words are read and n written; the last prefix sum is the sum (SUM-LB)",
+    )
+    yield Claim(
+        id="SCAN-async",
+        source=DERIVED,
+        title="prefix sums with few barriers, DMM and UMM",
+        formula=_few_barriers,
+        kind="exact",
+        grid=warps,
+        run=partial(prefix_sums, "few barriers"),
+        requires=(POWERS_OF_TWO, TWO_LANES, THREADS),
+        note="the rounds of SCAN-tree. Each of p/w warps has log w levels of fewer than w nodes, "
+        "so there are more stages. In lock step; the asynchronous run takes no longer",
+    )
+    yield Claim(
+        id="SCAN-async.O",
+        source=FEW_PAPER,
+        title="prefix sums with few barriers, wl threads, DMM and UMM",
+        formula=lambda n, w, l: n / w + l * log2(n),
+        kind="upper",
+        constant=19,
+        grid=hidden,
+        run=partial(prefix_sums, "few barriers"),
+        requires=(POWERS_OF_TWO, TWO_LANES, THREADS, FULL),
+        note="12 stages for each w words and 7 rounds for each p words, in which p/w = l",
+    )
+    yield Claim(
+        id="SCAN-async.barriers",
+        source=DERIVED,
+        title="barriers of the prefix sums with few barriers, asynchronous",
+        formula=lambda p, w: 2 * ceiling(log2(p / w) / log2(w)),
+        kind="exact",
+        grid=lambda: (case for case in waiting() if case["p"] > case["w"]),
+        run=traced,
+        measure=barriers,
+        quantity="B",
+        requires=(POWERS_OF_TWO, TWO_LANES, Precondition("w < p <= n", lambda n, p, w: w < p <= n)),
+        note="one on the way up and one on the way down for each level of subtrees with w leaves",
+    )
+    yield Claim(
+        id="SCAN-async.barriers.O",
+        source=FEW_PAPER,
+        title="barriers of the prefix sums with few barriers, wl threads, asynchronous",
+        formula=few,
+        kind="upper",
+        constant=2,
+        grid=lambda: meeting(FEW, waiting()),
+        run=traced,
+        measure=barriers,
+        quantity="B",
+        requires=(POWERS_OF_TWO, TWO_LANES, THREADS, FULL, *FEW),
+        note="the bound of the abstract as cited, for the way up and the way down; for w = 2 they "
+        "are equal",
+    )
+
+
+def _few_barriers(n: Any, p: Any, w: Any, l: Any) -> Any:
+    """`top` are the leaves of the topmost subtree, if there is one."""
+    warps = p / w
+    top = warps / w ** (ceiling(log2(warps) / log2(w)) - 1)
+    return (
+        12 * warps * (n / p - 1)
+        + 7 * warps * log2(w)
+        + 7 * (log2(w) * (warps - top) / (w - 1) + log2(top))
+        + 7 * (n / p - 1 + log2(p)) * (l - 1)
     )
 
 

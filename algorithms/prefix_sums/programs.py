@@ -1,7 +1,9 @@
 """Prefix sums of n numbers on the DMM and the UMM.
 
 Nakano, "An Optimal Parallel Prefix-Sums Algorithm on the Memory Machine Models for GPUs", ICA3PP
-2012, and the longer IEICE Trans. E96-D, 2013. All threads are one block.
+2012, and the longer IEICE Trans. E96-D, 2013. "Asynchronous Memory Machine Models with Barrier
+Synchronization", IEICE Trans. E97-D, 2014, has prefix sums with few barriers; `few_barriers`
+follows the abstract. All threads are one block.
 """
 
 from __future__ import annotations
@@ -63,6 +65,56 @@ def tree(T: mm.Thread, s: mm.Array) -> None:
         k = 2 * k
 
 
+@mm.program
+def few_barriers(T: mm.Thread, s: mm.Array, w: int, most: int) -> None:
+    """The same tree, cut into subtrees: a warp goes through a subtree, which needs no barrier.
+
+    With W = p/w warps, warp q has the subtree of node W + q with n/W numbers. The W sums of these
+    are the leaves of a tree whose subtrees have `most` leaves, or fewer at the top. Barriers are
+    needed between subtrees only. n, W and most <= w are powers of two; most = 1 is for W = 1. (The
+    lanes of a GPU's warp wait for each other at `mm.warp.sync`.)
+    """
+    n, i, q, warps = s.size // 2, T.lane, T.warp, T.count // w
+    k = n // warps // 2
+    while k > 0:
+        for v in range((warps + q) * k + i, (warps + q + 1) * k, w):
+            s[v] = s[2 * v] + s[2 * v + 1]
+        mm.warp.sync()
+        k = k // 2
+    roots, leaves = warps, 1
+    while roots > 1:
+        leaves = min(most, roots)
+        roots = roots // leaves
+        T.barrier()
+        k = leaves // 2
+        while k > 0 and q < roots:
+            if i < k:
+                v = (roots + q) * k + i
+                s[v] = s[2 * v] + s[2 * v + 1]
+            mm.warp.sync()
+            k = k // 2
+    while roots < warps:
+        k = 1
+        while k < leaves and q < roots:
+            if i < k:
+                v = (roots + q) * k + i
+                prefix = s[v]
+                s[2 * v] = prefix - s[2 * v + 1]
+                s[2 * v + 1] = prefix
+            mm.warp.sync()
+            k = 2 * k
+        T.barrier()
+        roots, leaves = roots * leaves, most
+    k = 1
+    while k < n // warps:
+        for v in range((warps + q) * k + i, (warps + q + 1) * k, w):
+            prefix = s[v]
+            s[2 * v] = prefix - s[2 * v + 1]
+            s[2 * v + 1] = prefix
+        mm.warp.sync()
+        k = 2 * k
+
+
 def by_doubling(
     machine: mm.Machine, a: npt.ArrayLike, p: int, *, schedule: mm.Schedule = "synchronous"
 ) -> tuple[mm.Run, npt.NDArray[Any]]:
@@ -97,6 +149,34 @@ def by_tree(
     return run, run.arrays["s"][data.size :]
 
 
+def by_few_barriers(
+    machine: mm.Machine,
+    a: npt.ArrayLike,
+    p: int,
+    *,
+    schedule: mm.Schedule = "asynchronous",
+    trace: bool = False,
+) -> tuple[mm.Run, npt.NDArray[Any]]:
+    """The run of the prefix sums with few barriers by p threads, and the sums.
+
+    Raises `PreconditionError` unless n and p/w are powers of two, w >= 2 and p divides n.
+
+    >>> run, sums = by_few_barriers(mm.UMM(4, 3), np.arange(16), 16)
+    >>> run.time, sums[-3:]
+    (102, array([ 91, 105, 120]))
+    """
+    data, w = np.asarray(a), machine.width
+    n = data.size
+    require(data.ndim == 1 and power_of_two(n), f"n is a power of two: {n}", SOURCE)
+    require(w >= 2, "a warp has two threads or more, but w = 1", SOURCE)
+    require(p % w == 0 and power_of_two(p // w), f"p/w is a power of two: p = {p}, w = {w}", SOURCE)
+    require(n % p == 0, f"p = {p} divides n = {n}", SOURCE)
+    nodes = np.concatenate([np.zeros_like(data), data])
+    most = 1 << w.bit_length() - 1
+    run = machine.run(few_barriers, nodes, w, most, threads=p, schedule=schedule, trace=trace)
+    return run, run.arrays["s"][n:]
+
+
 # What `mmsim run` starts from.
 
 
@@ -112,3 +192,12 @@ def tree_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """At least `size` numbers (default: 8w), a power of two, and a thread for each pair."""
     n = 1 << (max(2, size or 8 * width) - 1).bit_length()
     return mm.Example(np.arange(2 * n), threads=n // 2)
+
+
+@few_barriers.example
+def few_barriers_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """At least `size` numbers (default: 8w), a power of two, and four warps (one for w = 1)."""
+    n = 1 << (max(8 * width, size) - 1).bit_length()
+    most = 1 << width.bit_length() - 1
+    warps = 4 if most > 1 else 1
+    return mm.Example(np.arange(2 * n), width, most, threads=warps * width)

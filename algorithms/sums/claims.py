@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 import mmsim as mm
-from mmsim.claims import Claim, Precondition, ceiling, log2, maximum
+from mmsim.claims import Claim, Precondition, ceiling, floor, log2, maximum
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTH,
@@ -17,7 +17,10 @@ from mmsim_algorithms.grids import (
     PAIRS,
     POWERS_OF_TWO,
     THREADS,
+    TWO_LANES,
     WHOLE_SHARES,
+    meeting,
+    power_of_two,
     powers,
 )
 from mmsim_algorithms.sums.cases import (
@@ -40,6 +43,23 @@ DERIVED = "SUM, derived here"
 
 WIDE = Precondition("w^2 <= n", lambda n, w: w * w <= n)
 COLUMNS = Precondition("wl divides n", lambda n, w, l: n % (w * l) == 0)
+FEW = (
+    Precondition("2 <= l", lambda l: l >= 2),
+    Precondition(
+        "4 <= w, or w = 2 and l is a power of two",
+        lambda w, l: w >= 4 or (w == 2 and power_of_two(l)),
+    ),
+)
+"""Where `few` is the bound of a number of barriers."""
+
+
+def few(w: Any, l: Any) -> Any:
+    """IEICE E97-D 2014: log l / log w + log log w, rounded down, as a number of barriers is whole.
+
+    >>> few(4, 64), few(2, 8), few(4, 2)
+    (4, 3, 1)
+    """
+    return floor(log2(l) / log2(w) + log2(log2(w)))
 
 
 def is_power(l: int, w: int) -> bool:
@@ -151,6 +171,7 @@ def _claims() -> Iterator[Claim]:
         run=by_warps,
         requires=(
             BINARY_WIDTH,
+            TWO_LANES,
             COLUMNS,
             Precondition("l is a power of w", lambda w, l: is_power(l, w)),
         ),
@@ -165,7 +186,7 @@ def _claims() -> Iterator[Claim]:
         constant=7,
         grid=lambda: by_latency(False),
         run=by_warps,
-        requires=(BINARY_WIDTH, COLUMNS),
+        requires=(BINARY_WIDTH, TWO_LANES, COLUMNS),
     )
     yield Claim(
         id="SUM-async.barriers",
@@ -177,7 +198,7 @@ def _claims() -> Iterator[Claim]:
         run=traced,
         measure=barriers,
         quantity="B",
-        requires=(BINARY_WIDTH, COLUMNS, Precondition("l > 1", lambda l: l > 1)),
+        requires=(BINARY_WIDTH, TWO_LANES, COLUMNS, Precondition("l > 1", lambda l: l > 1)),
         note="each warp turns w sums into one before the next barrier: l sums are left before the "
         "first, 1 after the last",
     )
@@ -185,22 +206,16 @@ def _claims() -> Iterator[Claim]:
         id="SUM-async.barriers.O",
         source=ASYNCHRONOUS,
         title="barriers of the sum with few barriers, asynchronous",
-        formula=lambda w, l: log2(l / w) + log2(log2(w)),
+        formula=few,
         kind="upper",
-        grid=lambda: (
-            {"on": on, "n": w * l, "w": w, "l": l}
-            for on, w in product(BOTH, (4, 16))
-            for l in powers(w, 64)
-        ),
+        grid=lambda: meeting(FEW, for_barriers()),
         run=traced,
         measure=barriers,
         quantity="B",
-        requires=(
-            COLUMNS,
-            Precondition("w and log w are powers of two", lambda w: w in (4, 16, 256)),
-            Precondition("w <= l", lambda w, l: w <= l),
-        ),
-        note="the printed bound; SUM-async.barriers, about log l/log w, is below it",
+        requires=(BINARY_WIDTH, TWO_LANES, COLUMNS, *FEW),
+        note="the bound of the abstract, a quotient of logarithms, as cited, with c = 1. "
+        "SUM-async.barriers rounds the quotient up, and log log w is 1 or more from w = 4 on. For "
+        "w = 2 they are equal",
     )
     yield Claim(
         id="SUM-columns.barriers",

@@ -47,6 +47,9 @@ STAND = {
         "SORT-merge.free",
     },
     "fewer stages keep an upper bound": {
+        "RAP-T1.RAS.O",
+        "RAP-T1.RAS.any",
+        "RAP-T1.RAS.worst",
         "RAP-T4.O",
         "RAP-TH2.O",
         "RAP-TH2.any",

@@ -1,5 +1,7 @@
 """Dynamic programming over intervals: what it leaves, by hand, and what tiles save."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,23 @@ def test_tiles_are_faster_and_ask_the_global_memory_less():
     assert stages(tiles) == w * m * (m - 1) * (m - 2) // 3 + 2 * w * m * m
     assert stages(naive) == 32 * (32**2 - 1) // 3 - 2 * 31
     assert tiles.time < naive.time
+
+
+@pytest.mark.parametrize(("w", "r"), [(2, 2), (4, 2), (4, 4)])
+def test_a_thread_reads_a_word_for_each_sum_and_a_stage_serves_w_threads(w, r):
+    """What DP-LB.sums counts: shared reads of full warps in the products of tiles, and beyond."""
+    bound = next(claim for claim in claims.CLAIMS if claim.id == "DP-LB.sums")
+    for d, tiles in ((1, 4), (2, 4), (w, 2 * w)):
+        n = w * tiles
+        run = by_tiles(mm.HMM(d, w, 9, 2), polygon(n), r)
+        sums = n * (n - 1) * (n - 2) // 6
+        reads = [row for row in run.accesses if row.space == "shared" and row.kind == "read"]
+        assert sum(row.stages for row in reads) * w >= sums
+        case = {"n": n, "w": w, "d": d, "r": r, "L": 9, "l": 2}
+        assert bound.evaluate(case) == max(
+            Fraction(sums, w * (d + 1)), Fraction(2 * sums, d * w * r)
+        )
+        assert run.time >= bound.evaluate(case)
 
 
 @pytest.mark.parametrize(("shape", "r"), [((6, 6), 2), ((8, 4), 2), ((8, 8), 3), ((8, 8), 0)])

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from math import e, exp, sqrt
+from math import e, exp, factorial, sqrt
 
 import numpy as np
 import pytest
 
+import mmsim as mm
 import mmsim_algorithms
-from mmsim_algorithms.rap import bounds, bounds_claims, simulation
+from mmsim_algorithms.rap import bounds, bounds_claims, ras_claims, simulation
+from mmsim_algorithms.rap.cases import congestions_of
 from mmsim_algorithms.rap.max_load import expected_max_load
+from mmsim_algorithms.rap.programs import ACCESSES
 
 CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims() if claim.paper == "RAP"}
 UPPER = [claim for claim in CLAIMS.values() if claim.kind == "upper"]
@@ -44,6 +47,37 @@ def test_no_access_at_all_exceeds_the_first_moment(w):
     assert expected.max() <= float(bounds.first_moment(w)) + 1e-12
     diagonal = accesses.index(tuple(j * w + j for j in range(w)))
     assert expected[diagonal] == expected.max()  # section V: RAP's largest congestion
+
+
+@pytest.mark.parametrize("w", [2, 3])
+def test_no_access_at_all_exceeds_it_under_independent_shifts(w):
+    """RAS: every access of a warp to different cells, under every choice of w shifts."""
+    row, column = np.divmod(np.array(list(combinations(range(w * w), w))), w)
+    shifts = np.array(list(product(range(w), repeat=w)))
+    bank = (column[:, None] + np.moveaxis(shifts[:, row], 0, 1)) % w
+    fullest = (bank[..., None] == np.arange(w)).sum(axis=2).max(axis=2)
+    assert fullest.mean(axis=1).max() <= float(bounds.first_moment(w)) + 1e-12
+
+
+@pytest.mark.parametrize(("w", "by_hand"), [(2, Fraction(3, 2)), (3, Fraction(17, 9))])
+def test_a_stride_under_every_choice_of_shifts_by_hand(w, by_hand):
+    """Two shifts are equal in two of four cases; three in 3 of 27, two in 18 of 27."""
+    total = 0
+    for shifts in product(range(w), repeat=w):
+        a = mm.place(np.zeros((w, w), int), mm.layout.RAS(w, shifts=shifts))
+        run = mm.DMM(w, 1).run(ACCESSES["stride"], a, threads=w)
+        assert run.stages == max(Counter(shifts).values())
+        total += run.stages
+    assert Fraction(total, w**w) == by_hand
+    assert float(ras_claims.FULLEST(w)) == pytest.approx(float(by_hand))
+
+
+def test_the_largest_congestion_of_many_warps_is_improbable_beyond_the_claim():
+    """m w / k! for the next whole number k, for sizes of the grid and far beyond."""
+    for m, w in product((200, 1000, 10**6), (16, 32, 256, 2**16)):
+        assert m * w / factorial(int(ras_claims.of_all(m, w)) + 1) < 1e-5
+    run = ras_claims.stride("synchronous", w=16, m=200)
+    assert ras_claims.largest(run) == max(congestions_of(run)) <= 16
 
 
 def test_the_first_moment_by_hand():
@@ -139,7 +173,7 @@ def test_every_upper_bound_could_fail(claim):
             worst = bounds_claims.UNIT
         else:
             warps = case["m"] if "m" in case else case["p"] // case["w"]
-            worst = warps * case["w"]
+            worst = case["w"] if claim.quantity == "congestion" else warps * case["w"]
         assert claim.evaluate(case) < worst, case
 
 
@@ -147,6 +181,7 @@ def test_the_upper_claims_are_there():
     assert {claim.id for claim in UPPER} == {
         *("RAP-TH2.O", "RAP-TH2.any", "RAP-TH2.any.printed", "RAP-T2.mean.most"),
         *("RAP-TH3", "RAP-L4", "RAP-T4.O"),
+        *("RAP-T1.RAS.O", "RAP-T1.RAS.any", "RAP-T1.RAS.stride.most", "RAP-T1.RAS.worst"),
     }
 
 

@@ -5,9 +5,11 @@ import pytest
 
 import mmsim as mm
 from mmsim.claims import ClaimError
+from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.sums import block_sums, columns, few_barriers, strided_tree, tree
 from mmsim_algorithms.sums.cases import PROGRAMS, adding_up, barriers, by_columns, by_warps, on_hmm
+from mmsim_algorithms.sums.claims import CLAIMS, few
 from mmsim_algorithms.sums.programs import numbers, summed
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
@@ -83,6 +85,28 @@ def test_the_sum_with_few_barriers_has_a_barrier_for_each_power_of_w(l, expected
     run = by_warps("asynchronous", "DMM", 4 * l, 4, l, trace=True)
     assert barriers(run) == expected
     assert barriers(by_columns("asynchronous", "DMM", 64, 64, 4, l, trace=True)) == 6
+
+
+@pytest.mark.parametrize(
+    ("w", "l", "bound"), [(2, 8, 3), (4, 64, 4), (4, 2, 1), (16, 2, 2), (16, 256, 4), (4, 5, 2)]
+)
+def test_the_bound_of_the_barriers_is_a_quotient_and_a_double_logarithm(w, l, bound):
+    """log l / log w + log log w, rounded down; at w = 4, l = 5 it is 1.16 + 1."""
+    assert few(w, l) == bound
+    assert barriers(by_warps("asynchronous", "UMM", w * l, w, l, trace=True)) <= bound
+
+
+def test_where_two_lanes_exceed_the_bound_the_claim_does_not_ask():
+    """w = 2, l = 3: log 3 is 1.58, and two barriers are needed; a power of two is met exactly."""
+    claim = next(claim for claim in CLAIMS if claim.id == "SUM-async.barriers.O")
+    assert barriers(by_warps("asynchronous", "UMM", 6, 2, 3, trace=True)) == 2 > few(2, 3)
+    allowed = [
+        (w, l)
+        for w in (1, 2, 3, 4, 8)
+        for l in (1, 2, 3, 4)
+        if all(call_with(one.holds, {"n": w * l, "w": w, "l": l}) for one in claim.requires)
+    ]
+    assert allowed == [(2, 2), (2, 4), (4, 2), (4, 3), (4, 4), (8, 2), (8, 3), (8, 4)]
 
 
 @schedules
