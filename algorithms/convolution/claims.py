@@ -136,7 +136,7 @@ def _claims() -> Iterator[Claim]:
         id="CONV-HMM.O",
         source=PAPER,
         title="direct convolution on an HMM, shared latency 1",
-        formula=lambda n, m, p, w, d, L: n / w + m * n / (d * w) + n * L / p + L + log2(m),
+        formula=lambda n, m, p, w, d, L: n / w + m * n / (d * w) + n * L / p + L + ceiling(log2(m)),
         kind="upper",
         constant=5,
         grid=more_words,

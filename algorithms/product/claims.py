@@ -12,7 +12,15 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
-from mmsim_algorithms.grids import BOTH, FAST, FULL_WARPS, WHOLE_ROWS, WHOLE_SHARES, machine
+from mmsim_algorithms.grids import (
+    BOTH,
+    FAST,
+    FULL_WARPS,
+    TWO_LANES,
+    WHOLE_ROWS,
+    WHOLE_SHARES,
+    machine,
+)
 from mmsim_algorithms.product.programs import (
     by_columns,
     by_rows,
@@ -222,7 +230,7 @@ def _claims() -> Iterator[Claim]:
         constant=3,
         grid=more_tiles,
         run=by_tiles,
-        requires=(WHOLE_ROWS, TILES, FAST),
+        requires=(WHOLE_ROWS, TILES, FAST, TWO_LANES),
     )
     for layout in ("RAW", "RAP"):
         yield Claim(

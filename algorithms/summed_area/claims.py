@@ -105,7 +105,8 @@ TIMES: dict[str, Callable[..., Any]] = {
 NOTES = {
     "2R2W": "the rows are read and written with an address group for each word: 2n stages",
     "4R4W": "the naive way without casual accesses: columns, transpose, columns, transpose",
-    "2R1W": "three launches over the borders of the tiles take 6n/w^2 and most of the latency",
+    "2R1W": "two launches add the sums before each tile, over the borders of the tiles and their "
+    "corners: 5n/w^2 + sqrt(n)/w ceil(sqrt(n)/w^2) stages, and most of the latency",
     "1R1W": "wave k has T tiles: 2wT + 4T global stages and 6w ceil(T/d) shared ones",
 }
 READS: dict[str, Callable[..., Any]] = {
