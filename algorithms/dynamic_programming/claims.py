@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim.claims import Case, Claim, Precondition, correct, maximum
 from mmsim_algorithms.dynamic_programming.programs import in_global_memory, polygon
 from mmsim_algorithms.dynamic_programming.tables import by_tiles, triangulated
 
@@ -116,11 +116,14 @@ def _claims() -> Iterator[Claim]:
         id="DP-LB",
         source=DERIVED,
         title="lower bound: the weights of all chords are read, the table is written",
-        formula=lambda n, w, L: (n - 1) * (n - 2) / w + L - 1,
+        formula=lambda n, w, L: maximum(
+            (n - 1) * (n - 2) / w + L - 1, (n - 1) * (n - 2) / (2 * w) + 2 * L - 1
+        ),
         kind="lower",
-        grid=lambda: (case for case in polygons() if case["L"] == 100),
+        grid=lambda: (case for case in polygons() if case["L"] == 100 and case["n"] > 2),
         run=tiled,
-        requires=(TILES, ROWS),
+        requires=(TILES, ROWS, Precondition("n > 2", lambda n: n > 2)),
+        note="the second part: the last word is written after all weights are read",
     )
 
 

@@ -1,8 +1,14 @@
-"""Prefix sums: by doubling distances, and in optimal time by a tree."""
+"""Prefix sums: by doubling distances, by a tree, in registers, and with decoupled look-back."""
 
-from mmsim_algorithms.prefix_sums.programs import doubling, tree
+from mmsim_algorithms.prefix_sums.look_back import by_adding, by_look_back, by_reducing, look_back
+from mmsim_algorithms.prefix_sums.programs import doubling, in_registers, tree
 
 __all__ = [
+    "by_adding",
+    "by_look_back",
+    "by_reducing",
     "doubling",
+    "in_registers",
+    "look_back",
     "tree",
 ]

@@ -10,26 +10,36 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, log2, maximum
+from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,
     BOTH,
+    FULL_WARPS,
     PAIRS,
     POWERS_OF_TWO,
     THREADS,
+    WHOLE_SHARES,
     machine,
     powers,
 )
-from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
+from mmsim_algorithms.prefix_sums.programs import by_doubling, by_registers, by_tree
 
 SECTION = 1
 PAPER = "SCAN, ICA3PP 2012 and IEICE E96-D 2013"
 DERIVED = "SCAN, derived here"
-WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {"doubling": by_doubling, "tree": by_tree}
+WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {
+    "doubling": by_doubling,
+    "tree": by_tree,
+    "registers": by_registers,
+}
+EARLIER = Precondition("k = ceiling((p/w - 1)/w)", lambda p, w, k: k == -(-(p // w - 1) // w))
+"""The most sums of w earlier warps that a warp adds."""
 
 
-def prefix_sums(way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+def prefix_sums(
+    way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int, k: int = 0
+) -> mm.Run:
     """Prefix sums of n numbers by one of `WAYS`, checked."""
     a = (np.arange(n) * 7919 + 13) % 1009
     run, sums = WAYS[way](machine(on, w, l), a, p, schedule=schedule)
@@ -58,6 +68,15 @@ def any_width(factor: int = 2) -> Iterator[Case]:
         for n in powers(64, 4096, factor):
             for p in sorted({max(32, n // 16), n // 2}):
                 yield {"on": on, "n": n, "p": p, "w": w, "l": l}
+
+
+def in_registers() -> Iterator[Case]:
+    """1 to 40 warps of threads with 1, 2 or 8 words each."""
+    for on, w, l in product(BOTH, (1, 2, 3, 8, 32), (1, 5, 30)):
+        for warps, r in product((1, 2, 4, 9, 40), (1, 2, 8)):
+            p = warps * w
+            if r * p <= 4096:
+                yield {"on": on, "n": r * p, "p": p, "w": w, "l": l, "k": -(-(warps - 1) // w)}
 
 
 def _claims() -> Iterator[Claim]:
@@ -112,22 +131,54 @@ def _claims() -> Iterator[Claim]:
         title="optimal prefix sums, DMM and UMM, any width",
         formula=lambda n, p, w, l: n / w + n * l / p + l * log2(n),
         kind="upper",
-        constant=24,
+        constant=19,
         grid=any_width,
         run=partial(prefix_sums, "tree"),
         requires=(BINARY, PAIRS),
-        note="12 stages for each w words, and twice as many at most where w is not a power of two",
+        note="a warp has 12 stages in seven accesses, and 2 * 2 + 5 * 3 at most where w is not a "
+        "power of two; a round of q threads has at most q/w + 1 warps",
+    )
+    yield Claim(
+        id="SCAN-registers",
+        source=DERIVED,
+        title="prefix sums in registers, by exchange within warps, DMM and UMM",
+        formula=lambda n, p, w, l, k: (
+            2 * n / w + (1 + k) * p / w - k - w * k * (k - 1) / 2 + (2 * n / p + 1 + k) * (l - 1)
+        ),
+        kind="exact",
+        grid=in_registers,
+        run=partial(prefix_sums, "registers"),
+        requires=(FULL_WARPS, WHOLE_SHARES, EARLIER),
+        note="n words are read and written; p/w sums of warps are written, and read by k rounds of "
+        "all warps that have more than w, 2w, ... before them",
     )
     yield Claim(
         id="SCAN-LB",
-        source=PAPER,
-        title="lower bound for prefix sums, DMM and UMM",
-        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
+        source=f"{PAPER}, raised here",
+        title="lower bound for prefix sums without exchange within a warp, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(
+            2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p, l * (log2(n) + 2)
+        ),
         kind="lower",
-        grid=lambda: ({"way": way, **case} for way, case in product(WAYS, any_width(8))),
+        grid=lambda: (
+            {"way": way, **case} for way, case in product(("doubling", "tree"), any_width(8))
+        ),
         run=either,
         requires=(BINARY, PAIRS),
-        note="n words are read and n written; the last prefix sum is the sum (SUM-LB)",
+        note="n words are read and n written; the last sum is written after all words are read. "
+        "After k reads one after the other a thread depends on 2^(k-1) words at most. The first "
+        "part can't be raised: SCAN-LB.exchange",
+    )
+    yield Claim(
+        id="SCAN-LB.exchange",
+        source=DERIVED,
+        title="lower bound for prefix sums, also with exchange within a warp, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p),
+        kind="lower",
+        grid=lambda: ({"way": "registers", **case} for case in in_registers()),
+        run=either,
+        requires=(FULL_WARPS, WHOLE_SHARES),
+        note="the first three parts of SCAN-LB",
     )
 
 

@@ -31,7 +31,7 @@ def by_2r2w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
     It takes 2n + 2n/w + 4 sqrt(n) (L - 1) time units. Raises `PreconditionError`, as all of these,
     unless a is square and w divides its side.
     """
-    data, side = _matrix(machine, a)
+    data, side = matrix(machine, a)
     threads: dict[str, Any] = {"threads": side, "block_size": machine.width, "schedule": schedule}
     columns = machine.run(down, data, np.zeros_like(data), **threads)
     rows = machine.run(along, columns.arrays["b"], **threads)
@@ -43,7 +43,7 @@ def by_4r4w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
 
     It takes 8n/w + 4n/(dw) + 4 (sqrt(n) + 1)(L - 1) time units at shared latency 1.
     """
-    data, side = _matrix(machine, a)
+    data, side = matrix(machine, a)
     threads: dict[str, Any] = {"threads": side, "block_size": machine.width, "schedule": schedule}
     runs = []
     for _ in range(2):
@@ -55,7 +55,7 @@ def by_4r4w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
 
 def by_2r1w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synchronous") -> mm.Run:
     """Read once for each tile's sums to others, and once for the table: four launches."""
-    data, side = _matrix(machine, a)
+    data, side = matrix(machine, a)
     w, m = machine.width, side // machine.width
     tiles: dict[str, Any] = {"threads": data.size, "block_size": w * w, "schedule": schedule}
     border = np.zeros((m, side), data.dtype)
@@ -78,7 +78,7 @@ def by_1r1w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
     >>> run.time, run.arrays["b"][-1]
     (282, array([ 8, 16, 24, 32, 40, 48, 56, 64]))
     """
-    data, side = _matrix(machine, a)
+    data, side = matrix(machine, a)
     w, m = machine.width, side // machine.width
     b, above, left = np.zeros_like(data), np.zeros(side, data.dtype), np.zeros(side, data.dtype)
     runs = []
@@ -97,7 +97,7 @@ def by_1r1w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
     return mm.total(runs)
 
 
-def _matrix(machine: mm.HMM, a: npt.ArrayLike) -> tuple[npt.NDArray[Any], int]:
+def matrix(machine: mm.HMM, a: npt.ArrayLike) -> tuple[npt.NDArray[Any], int]:
     data, w = np.asarray(a), machine.width
     side = isqrt(data.size)
     require(data.shape == (side, side), f"a is a square matrix, not {data.shape}", SOURCE)
