@@ -7,6 +7,8 @@ written from this idea. A column of w x w tiles is a *band*.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -66,7 +68,7 @@ def by_bands(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "sync
     require(data.dtype.kind in "iu", f"the numbers are whole, not {data.dtype}", SOURCE)
     w = machine.width
     border = np.zeros((max(1, side // w - 1), side), data.dtype)
-    launch = {"threads": side * w, "block_size": w * w}
+    launch: dict[str, Any] = {"threads": side * w, "block_size": w * w}
     return machine.run(bands, data, np.zeros_like(data), border, w, **launch, schedule=schedule)
 
 
