@@ -9,7 +9,7 @@ from mmsim_algorithms.sums.claims import DERIVED
 
 SECTION = 2
 BLOCKS = Precondition("d is a power of two, d <= w", lambda d, w: power_of_two(d) and d <= w)
-WARPS = Precondition("dw <= p <= n", lambda n, p, w, d: d * w <= p <= n)
+WARPS = Precondition("dw <= p <= n, d < p", lambda n, p, w, d: d < p and d * w <= p <= n)
 REQUIRES = (POWERS_OF_TWO, BLOCKS, WARPS)
 
 CLAIMS = [
