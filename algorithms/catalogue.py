@@ -54,6 +54,7 @@ CATALOGUE = {
     "product.programs:in_registers": ("DMM, UMM", "MATMUL-registers"),
     "product.programs:tiled": ("HMM", "MATMUL-HMM.tiled"),
     "product.programs:tiled_by_rows": ("HMM", "MATMUL-HMM.RAW"),
+    "product.tensor:by_tensor": ("DMM, UMM, HMM", ""),
     "rap.cuda:cuda_as_printed": ("DMM", ""),
     "rap.cuda:cuda_corrected": ("DMM", ""),
     "rap.higher:contiguous": ("DMM", ""),

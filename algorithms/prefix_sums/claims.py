@@ -166,7 +166,7 @@ def _claims() -> Iterator[Claim]:
         run=either,
         requires=(BINARY, PAIRS),
         note="n words are read and n written; the last sum is written after all words are read. "
-        "After k reads one after the other a thread depends on 2^(k-1) words at most. The first "
+        "After k reads in sequence a thread depends on 2^(k-1) words at most. The first "
         "part can't be raised: SCAN-LB.exchange",
     )
     yield Claim(

@@ -26,7 +26,7 @@ def first(n: int, g: int) -> int:
 def pipeline(T: mm.Thread, u: mm.Array, c: mm.Array, n: int) -> None:
     """Thread 0 finishes an element at each step, thread j works on the j-th one after it.
 
-    u and c have one diagonal after the other: element [i, i + g] at first(n, g) + i. c begins with
+    u and c have the diagonals in sequence: element [i, i + g] at first(n, g) + i. c begins with
     n zeros and `UNKNOWN` behind them. Thread j takes the sums of an element that have j sides on
     the left or on the right beside one. n/2 threads are enough.
     """
@@ -52,7 +52,7 @@ def pipeline(T: mm.Thread, u: mm.Array, c: mm.Array, n: int) -> None:
 
 
 def in_line(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The diagonals of a matrix from the main one on, one after the other.
+    """The diagonals of a matrix in sequence, from the main one on.
 
     >>> in_line(np.array([[1, 2, 3], [0, 4, 5], [0, 0, 6]])).tolist()
     [1, 4, 6, 2, 5, 3]
