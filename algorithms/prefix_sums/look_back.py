@@ -133,7 +133,7 @@ def by_look_back(
 
     >>> run = by_look_back(mm.HMM(dmms=1, width=2, global_latency=5), np.arange(8), 1)
     >>> run.time, run.arrays["b"]
-    (68, array([ 0,  1,  3,  6, 10, 15, 21, 28]))
+    (47, array([ 0,  1,  3,  6, 10, 15, 21, 28]))
     """
     data, launch = _tiles(machine, a, r)
     state = np.zeros(data.size // (r * machine.width), data.dtype)

@@ -62,7 +62,7 @@ def by_bands(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "sync
 
     >>> run = by_bands(mm.HMM(dmms=2, width=4, global_latency=10), np.ones((8, 8), int))
     >>> run.time, run.arrays["b"][-1]
-    (242, array([ 8, 16, 24, 32, 40, 48, 56, 64]))
+    (198, array([ 8, 16, 24, 32, 40, 48, 56, 64]))
     """
     data, side = matrix(machine, a)
     require(data.dtype.kind in "iu", f"the numbers are whole, not {data.dtype}", SOURCE)
