@@ -141,7 +141,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SCAN-registers",
         source=DERIVED,
-        title="prefix sums in registers, by exchange within warps, DMM and UMM",
+        title="prefix sums of rows by exchange within warps, DMM and UMM",
         formula=lambda n, p, w, l, k: (
             2 * n / w + (1 + k) * p / w - k - w * k * (k - 1) / 2 + (2 * n / p + 1 + k) * (l - 1)
         ),
