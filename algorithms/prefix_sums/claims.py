@@ -71,9 +71,9 @@ def any_width(factor: int = 2) -> Iterator[Case]:
 
 
 def in_registers() -> Iterator[Case]:
-    """1 to 40 warps of threads with 1, 2 or 8 words each."""
-    for on, w, l in product(BOTH, (1, 2, 3, 8, 32), (1, 5, 30)):
-        for warps, r in product((1, 2, 4, 9, 40), (1, 2, 8)):
+    """1 to 40 warps of threads with 1 or 8 words each."""
+    for on, w, l in product(BOTH, (1, 2, 3, 8, 32), (1, 30)):
+        for warps, r in product((1, 2, 9, 40), (1, 8)):
             p = warps * w
             if r * p <= 4096:
                 yield {"on": on, "n": r * p, "p": p, "w": w, "l": l, "k": -(-(warps - 1) // w)}

@@ -52,8 +52,8 @@ def polygons() -> Iterator[Case]:
 
 
 def pipelines() -> Iterator[Case]:
-    """2 to 32 sides, n/2 threads or n."""
-    for on, w, n, l in product(BOTH, (1, 3, 8, 32), (2, 3, 8, 13, 32), (1, 30)):
+    """2 to 24 sides, n/2 threads or n."""
+    for on, w, n, l in product(BOTH, (1, 3, 32), (2, 3, 7, 12, 24), (1, 30)):
         for p in sorted({n // 2, n}):
             yield {"on": on, "n": n, "p": p, "w": w, "l": l}
 
