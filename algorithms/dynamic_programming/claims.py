@@ -123,11 +123,14 @@ def _claims() -> Iterator[Claim]:
         id="DP-LB",
         source=DERIVED,
         title="lower bound: the weights of all chords are read, the table is written",
-        formula=lambda n, w, L: (n - 1) * (n - 2) / w + L - 1,
+        formula=lambda n, w, L: maximum(
+            (n - 1) * (n - 2) / w + L - 1, (n - 1) * (n - 2) / (2 * w) + 2 * L - 1
+        ),
         kind="lower",
-        grid=lambda: (case for case in polygons() if case["L"] == 100),
+        grid=lambda: (case for case in polygons() if case["L"] == 100 and case["n"] > 2),
         run=tiled,
-        requires=(TILES, ROWS),
+        requires=(TILES, ROWS, Precondition("n > 2", lambda n: n > 2)),
+        note="the second part: the last word is written after all weights are read",
     )
     yield Claim(
         id="DP-LB.sums",

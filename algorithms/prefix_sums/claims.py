@@ -15,16 +15,22 @@ from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,
     BOTH,
+    FULL_WARPS,
     PAIRS,
     POWERS_OF_TWO,
     THREADS,
     TWO_LANES,
+    WHOLE_SHARES,
     machine,
     meeting,
-    power_of_two,
     powers,
 )
-from mmsim_algorithms.prefix_sums.programs import by_doubling, by_few_barriers, by_tree
+from mmsim_algorithms.prefix_sums.programs import (
+    by_doubling,
+    by_few_barriers,
+    by_registers,
+    by_tree,
+)
 from mmsim_algorithms.sums.cases import barriers, for_barriers
 from mmsim_algorithms.sums.claims import ASYNCHRONOUS, FEW, few
 
@@ -36,13 +42,23 @@ WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {
     "doubling": by_doubling,
     "tree": by_tree,
     "few barriers": by_few_barriers,
+    "registers": by_registers,
 }
-
 FULL = Precondition("p = wl", lambda p, w, l: p == w * l)
+EARLIER = Precondition("k = ceiling((p/w - 1)/w)", lambda p, w, k: k == -(-(p // w - 1) // w))
+"""The most sums of w earlier warps that a warp adds."""
 
 
 def prefix_sums(
-    way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int, **more: Any
+    way: str,
+    schedule: mm.Schedule,
+    on: str,
+    n: int,
+    p: int,
+    w: int,
+    l: int,
+    k: int = 0,
+    **more: Any,
 ) -> mm.Run:
     """Prefix sums of n numbers by one of `WAYS`, checked."""
     a = (np.arange(n) * 7919 + 13) % 1009
@@ -102,6 +118,15 @@ def any_width(factor: int = 2) -> Iterator[Case]:
                 yield {"on": on, "n": n, "p": p, "w": w, "l": l}
 
 
+def in_registers() -> Iterator[Case]:
+    """1 to 40 warps of threads with 1 or 8 words each."""
+    for on, w, l in product(BOTH, (1, 2, 3, 8, 32), (1, 30)):
+        for warps, r in product((1, 2, 9, 40), (1, 8)):
+            p = warps * w
+            if r * p <= 4096:
+                yield {"on": on, "n": r * p, "p": p, "w": w, "l": l, "k": -(-(warps - 1) // w)}
+
+
 def _claims() -> Iterator[Claim]:
     for on in BOTH:
         second = log2 if on == "UMM" else lambda w: 0
@@ -144,7 +169,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: cases(*BOTH, pairs=True),
         run=partial(prefix_sums, "tree"),
-        requires=(POWERS_OF_TWO, PAIRS),
+        requires=(POWERS_OF_TWO, TWO_LANES, PAIRS),
         note="at a level of k nodes seven accesses, five of them to every other word, which has "
         "two stages for a warp: 2 * 1 + 5 * 2 = 12 for n/w - 1 warps in all",
     )
@@ -154,26 +179,54 @@ def _claims() -> Iterator[Claim]:
         title="optimal prefix sums, DMM and UMM, any width",
         formula=lambda n, p, w, l: n / w + n * l / p + l * log2(n),
         kind="upper",
-        constant=24,
+        constant=19,
         grid=any_width,
         run=partial(prefix_sums, "tree"),
         requires=(BINARY, PAIRS),
-        note="12 stages for each w words, and twice as many at most where w is not a power of two",
+        note="a warp has 12 stages in seven accesses, and 2 * 2 + 5 * 3 at most where w is not a "
+        "power of two; a round of q threads has at most q/w + 1 warps",
+    )
+    yield Claim(
+        id="SCAN-registers",
+        source=DERIVED,
+        title="prefix sums of rows by exchange within warps, DMM and UMM",
+        formula=lambda n, p, w, l, k: (
+            2 * n / w + (1 + k) * p / w - k - w * k * (k - 1) / 2 + (2 * n / p + 1 + k) * (l - 1)
+        ),
+        kind="exact",
+        grid=in_registers,
+        run=partial(prefix_sums, "registers"),
+        requires=(FULL_WARPS, WHOLE_SHARES, EARLIER),
+        note="n words are read and written; p/w sums of warps are written, and read by k rounds of "
+        "all warps that have more than w, 2w, ... before them",
     )
     yield Claim(
         id="SCAN-LB",
-        source=PAPER,
-        title="lower bound for prefix sums, DMM and UMM",
-        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
+        source=f"{PAPER}, raised here",
+        title="lower bound for prefix sums without exchange within a warp, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(
+            2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p, l * (log2(n) + 2)
+        ),
         kind="lower",
         grid=lambda: (
-            {"way": way, **case}
-            for way, case in product(WAYS, any_width(8))
-            if way != "few barriers" or power_of_two(case["w"])
+            {"way": way, **case} for way, case in product(("doubling", "tree"), any_width(8))
         ),
         run=either,
         requires=(BINARY, PAIRS),
-        note="n words are read and n written; the last prefix sum is the sum (SUM-LB)",
+        note="n words are read and n written; the last sum is written after all words are read. "
+        "After k reads in sequence a thread depends on 2^(k-1) words at most. The first "
+        "part can't be raised: SCAN-LB.exchange",
+    )
+    yield Claim(
+        id="SCAN-LB.exchange",
+        source=DERIVED,
+        title="lower bound for prefix sums, also with exchange within a warp, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p),
+        kind="lower",
+        grid=lambda: ({"way": "registers", **case} for case in in_registers()),
+        run=either,
+        requires=(FULL_WARPS, WHOLE_SHARES),
+        note="the first three parts of SCAN-LB",
     )
     yield Claim(
         id="SCAN-async",

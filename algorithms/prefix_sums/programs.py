@@ -115,6 +115,46 @@ def few_barriers(T: mm.Thread, s: mm.Array, w: int, most: int) -> None:
         k = 2 * k
 
 
+def up_to_lane(T: mm.Thread, w: int, x: Any) -> Any:
+    """The sum of x over the lanes of the warp up to this one, by exchanges, which are free."""
+    h = 1
+    while h < w:
+        y = mm.warp.shuffle_up(x, h)
+        if T.lane >= h:
+            x += y
+        h = 2 * h
+    return x
+
+
+def of_warp(T: mm.Thread, w: int, x: Any) -> Any:
+    """The sum of x over all w lanes of the warp."""
+    return mm.warp.shuffle(up_to_lane(T, w, x), w - 1)
+
+
+@mm.program
+def in_registers(T: mm.Thread, a: mm.Array, b: mm.Array, sums: mm.Array, w: int) -> None:
+    """Each warp scans n/p rows of w words in registers, and adds the sums of the warps before it.
+
+    Lanes exchange words. w divides p, and p divides n.
+    """
+    r = a.size // T.count
+    x = mm.registers(r, dtype=a.dtype)
+    total = 0
+    for q in range(r):
+        x[q] = total + up_to_lane(T, w, a[(T.warp * r + q) * w + T.lane])
+        total = mm.warp.shuffle(x[q], w - 1)
+    if T.lane == 0:
+        sums[T.warp] = total
+    T.barrier()
+    part = 0
+    for k in range(0, T.warp, w):
+        if k + T.lane < T.warp:
+            part += sums[k + T.lane]
+    before = of_warp(T, w, part)
+    for q in range(r):
+        b[(T.warp * r + q) * w + T.lane] = before + x[q]
+
+
 def by_doubling(
     machine: mm.Machine, a: npt.ArrayLike, p: int, *, schedule: mm.Schedule = "synchronous"
 ) -> tuple[mm.Run, npt.NDArray[Any]]:
@@ -177,7 +217,35 @@ def by_few_barriers(
     return run, run.arrays["s"][n:]
 
 
+def by_registers(
+    machine: mm.Machine, a: npt.ArrayLike, p: int, *, schedule: mm.Schedule = "synchronous"
+) -> tuple[mm.Run, npt.NDArray[Any]]:
+    """The run of the prefix sums in the registers of p threads, and the sums.
+
+    Raises `PreconditionError` unless w divides p, and p divides n.
+
+    >>> run, sums = by_registers(mm.DMM(4, 3), np.arange(16), 8)
+    >>> run.time, sums[-1]
+    (23, np.int64(120))
+    """
+    data, w = np.asarray(a), machine.width
+    require(data.ndim == 1, f"a is a row of numbers, not {data.shape}", SOURCE)
+    require(p > 0 and p % w == 0, f"w={w} divides p={p}", SOURCE)
+    require(data.size > 0 and data.size % p == 0, f"p={p} divides n={data.size}", SOURCE)
+    arrays = data, np.zeros_like(data), np.zeros(p // w, data.dtype)
+    run = machine.run(in_registers, *arrays, w, threads=p, schedule=schedule)
+    return run, run.arrays["b"]
+
+
 # What `mmsim run` starts from.
+
+
+@in_registers.example
+def registers_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """At least `size` numbers (default: 16w), four for each thread."""
+    p = -(-(size or 16 * width) // (4 * width)) * width
+    arrays = np.arange(4 * p), np.zeros(4 * p, int), np.zeros(p // width, int)
+    return mm.Example(*arrays, width, threads=p)
 
 
 @doubling.example

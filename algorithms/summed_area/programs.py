@@ -166,7 +166,7 @@ def wave(
 # What `mmsim run` starts from.
 
 
-def _matrix(width: int, size: int) -> tuple[npt.NDArray[Any], int]:
+def square(width: int, size: int) -> tuple[npt.NDArray[Any], int]:
     """A square matrix of at least `size` words (default: 2w x 2w), and its tiles on a side."""
     m = -(-isqrt(size or 4 * width * width) // width)
     return np.arange((m * width) ** 2).reshape(m * width, m * width), m
@@ -175,21 +175,21 @@ def _matrix(width: int, size: int) -> tuple[npt.NDArray[Any], int]:
 @down.example
 def columns_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """A square matrix, a thread for each column."""
-    a, _ = _matrix(width, size)
+    a, _ = square(width, size)
     return mm.Example(a, np.zeros_like(a), threads=len(a), block_size=width)
 
 
 @along.example
 def rows_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """A square matrix, a thread for each row."""
-    a, _ = _matrix(width, size)
+    a, _ = square(width, size)
     return mm.Example(a, threads=len(a), block_size=width)
 
 
 @borders.example
 def borders_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """A square matrix, a block for each tile."""
-    a, m = _matrix(width, size)
+    a, m = square(width, size)
     above = np.zeros((m, len(a)), int)
     return mm.Example(a, above, above.copy(), width, threads=a.size, block_size=width * width)
 
@@ -197,21 +197,21 @@ def borders_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 @before.example
 def before_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """The sums of tiles, a thread for each column and row."""
-    a, m = _matrix(width, size)
+    a, m = square(width, size)
     return mm.Example(a[:m], a[:m].copy(), threads=len(a), block_size=width)
 
 
 @corners.example
 def corners_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """The sums of rows left of each tile, a thread for each column of tiles."""
-    a, m = _matrix(width, size)
+    a, m = square(width, size)
     return mm.Example(a[:m], np.zeros((m, m), int), width, threads=m)
 
 
 @finished.example
 def finished_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """A square matrix and the sums before its tiles, a block for each."""
-    a, m = _matrix(width, size)
+    a, m = square(width, size)
     arguments = (a, np.zeros_like(a), a[:m].copy(), a[:m].copy(), a[:m, :m].copy())
     return mm.Example(*arguments, width, threads=a.size, block_size=width * width)
 
@@ -219,7 +219,7 @@ def finished_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 @wave.example
 def wave_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """The longest wave of a square matrix: the tiles from its lower left to its upper right."""
-    a, m = _matrix(width, size)
+    a, m = square(width, size)
     border = np.zeros(len(a), int)
     tiles = {"threads": m * width * width, "block_size": width * width}
     return mm.Example(a, np.zeros_like(a), border, border.copy(), width, 0, m - 1, **tiles)

@@ -11,7 +11,7 @@ SECTION = 2
 PAPER = "SUM, IPDPSW 2013"
 """The HMM; IEICE E96-D 2013 has the DMM and the UMM alone."""
 BLOCKS = Precondition("d is a power of two, d <= w", lambda d, w: power_of_two(d) and d <= w)
-WARPS = Precondition("dw <= p <= n", lambda n, p, w, d: d * w <= p <= n)
+WARPS = Precondition("dw <= p <= n, d < p", lambda n, p, w, d: d < p and d * w <= p <= n)
 REQUIRES = (POWERS_OF_TWO, BLOCKS, WARPS)
 
 CLAIMS = [

@@ -11,6 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim_algorithms.grids import machine
 from mmsim_algorithms.triangulation.programs import (
     by_diagonals,
     by_rows,
@@ -38,11 +39,14 @@ def rows(schedule: mm.Schedule, n: int, w: int, l: int, p: int = 0) -> mm.Run:
     return correct(run, c=least(u))
 
 
-def diagonals(program: mm.Program, schedule: mm.Schedule, n: int, p: int, w: int, l: int) -> mm.Run:
+def diagonals(
+    program: mm.Program, schedule: mm.Schedule, n: int, p: int, w: int, l: int, on: str = "UMM"
+) -> mm.Run:
     """By p threads in the diagonal arrangement; the words outside it stay unchanged."""
     u = weights(n, n)
     c = empty(n) if program is eager else np.zeros((n, n), int)
-    run = mm.UMM(w, l).run(program, diagonal_arrangement(u), c, threads=p, schedule=schedule)
+    arguments = diagonal_arrangement(u), c
+    run = machine(on, w, l).run(program, *arguments, threads=p, schedule=schedule)
     inside = np.add.outer(np.arange(n), np.arange(n)) < n
     return correct(run, c=np.where(inside, diagonal_arrangement(least(u)), c))
 

@@ -46,6 +46,7 @@ QUANTITIES = {
     "words": "requests",
     "R": "requests",
     "B": "no cost",
+    "rounds": "no cost",
     "colours": "no cost",
     "edges": "no cost",
     "degree": "no cost",

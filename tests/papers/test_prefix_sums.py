@@ -8,8 +8,13 @@ import pytest
 import mmsim as mm
 from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.prefix_sums import claims, doubling, few_barriers, tree
-from mmsim_algorithms.prefix_sums.programs import by_doubling, by_few_barriers, by_tree
+from mmsim_algorithms.prefix_sums import claims, doubling, few_barriers, in_registers, tree
+from mmsim_algorithms.prefix_sums.programs import (
+    by_doubling,
+    by_few_barriers,
+    by_registers,
+    by_tree,
+)
 from mmsim_algorithms.sums.cases import barriers
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
@@ -27,6 +32,9 @@ def test_the_sums_are_right_for_any_number_of_words_and_threads(machine, schedul
             if n & (n - 1) == 0:
                 _, sums = by_tree(machine, a, p, schedule=schedule)
                 assert (sums == np.cumsum(a)).all()
+            for p in (4, 12, 20):
+                _, sums = by_registers(machine, np.tile(a, p), p, schedule=schedule)
+                assert (sums == np.cumsum(np.tile(a, p))).all()
 
 
 @machines
@@ -34,6 +42,7 @@ def test_no_prefix_sum_has_a_race(machine):
     for program, arguments in (
         (doubling, (np.arange(32), np.zeros(32, int))),
         (tree, (np.arange(64),)),
+        (in_registers, (np.arange(32), np.zeros(32, int), np.zeros(4, int), 4)),
     ):
         for schedule in ("synchronous", "asynchronous"):
             run = machine.run(program, *arguments, threads=16, schedule=schedule, check=True)
@@ -144,7 +153,18 @@ def test_a_tree_of_8_words_by_hand(machine):
     assert run.time == sum(up + down) + 2 * len(up + down)
 
 
+@machines
+def test_six_warps_in_registers_by_hand(machine):
+    """w = 4, l = 3: two rows each. Five warps read sums before theirs, and the last one twice."""
+    run, _ = by_registers(machine, np.arange(48), 24)
+    assert [one.stages for one in run.rounds] == [6, 6, 6, 5, 1, 6, 6]
+    assert run.time == 36 + 7 * 2
+
+
 def test_what_is_not_taken_is_refused():
+    for n, p in ((16, 6), (12, 8), (0, 4), (4, 0)):
+        with pytest.raises(PreconditionError, match="divides"):
+            by_registers(mm.DMM(4, 1), np.arange(n), p)
     with pytest.raises(PreconditionError, match="n is a power of two"):
         by_tree(mm.DMM(4, 1), np.arange(12), 4)
     with pytest.raises(PreconditionError, match="a row of numbers"):
@@ -169,7 +189,7 @@ def test_wrong_sums_are_refused(monkeypatch):
         claims.prefix_sums("tree", "synchronous", "DMM", 8, 4, 2, 1)
 
 
-@pytest.mark.parametrize("program", [doubling, few_barriers, tree])
+@pytest.mark.parametrize("program", [doubling, few_barriers, tree, in_registers])
 @pytest.mark.parametrize("width", [1, 3, 8])
 def test_the_examples_run(program, width):
     for size in (0, 50):

@@ -7,7 +7,15 @@ import mmsim as mm
 from mmsim.claims import ClaimError
 from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.sums import block_sums, columns, few_barriers, strided_tree, tree
+from mmsim_algorithms.sums import (
+    block_sums,
+    columns,
+    few_barriers,
+    hmm_claims,
+    models_claims,
+    strided_tree,
+    tree,
+)
 from mmsim_algorithms.sums.cases import PROGRAMS, adding_up, barriers, by_columns, by_warps, on_hmm
 from mmsim_algorithms.sums.claims import CLAIMS, few
 from mmsim_algorithms.sums.programs import numbers, summed
@@ -142,3 +150,28 @@ def test_the_examples_run(program, width):
         example = program.prepare(width, size=size)
         for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
             assert machine.run(program, *example.arguments, **example.launch).time > 0
+
+
+def test_transfers_by_hand():
+    """32 words, 8 threads, w = 4: 10 transfers of the columns, two for each of three steps.
+
+    On an HMM of two DMMs: 8 of the words, two sums are written, and then read and added.
+    """
+    run = by_columns("synchronous", "UMM", n=32, p=8, w=4, l=3)
+    assert models_claims.transfers("memory", run) == 4 * 2 + 2 + 3 * 2
+    run = on_hmm("synchronous", n=32, p=8, w=4, d=2, L=9)
+    assert models_claims.transfers("global", run) == 8 + 2 + 1 + 1
+
+
+@schedules
+def test_one_warp_pays_the_latency_of_each_transfer(schedule):
+    """The bound of the TMM is the time if nothing hides a latency."""
+    run = by_columns(schedule, "DMM", n=32, p=4, w=4, l=7)
+    assert run.time == (8 + 1 + 2 * 2) * 7  # 8 reads, a write, two steps
+
+
+def test_one_thread_on_a_dmm_is_no_case_of_the_sum_on_an_hmm():
+    with pytest.raises(PreconditionError, match="two threads or more"):
+        summed(mm.HMM(1, 1, 5), np.arange(8), 1)
+    assert not hmm_claims.WARPS.holds(n=8, p=1, w=1, d=1)
+    assert hmm_claims.WARPS.holds(n=8, p=2, w=1, d=1)
