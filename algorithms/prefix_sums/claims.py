@@ -144,7 +144,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: cases(*BOTH, pairs=True),
         run=partial(prefix_sums, "tree"),
-        requires=(POWERS_OF_TWO, PAIRS),
+        requires=(POWERS_OF_TWO, TWO_LANES, PAIRS),
         note="at a level of k nodes seven accesses, five of them to every other word, which has "
         "two stages for a warp: 2 * 1 + 5 * 2 = 12 for n/w - 1 warps in all",
     )
