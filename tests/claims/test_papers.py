@@ -26,7 +26,7 @@ COSTLY = {
     *("RAP-T4.O", "SAT-1R1W.O", "SCAN-tree.O", "SMM-L5.3.swap.printed", "SMM-T7.6"),
     *("SMM-w4.tables", "SORT-bitonic.O", "SUM-async.O"),
     *("DP-LB.sums", "RAP-T1.RAS.stride.least", "RAP-T1.RAS.stride.most", "SAT-hybrid", "SAT-trees"),
-    *("SAT-trees.O", "SAT-trees.O.any", "SMM-w4.steps.O", "SMM-w4.steps.tables"),
+    *("SAT-trees.O", "SAT-trees.O.any", "SMM-w4.steps.tables"),
     *("ASM-flat.O", "DP-HMM.global", "SCAN-doubling.O", "SMM-C3.2.O", "SMM-L7.5"),
 }
 """Claims of which a few cases take seconds, too: left to `make verify` and the long tests."""
