@@ -34,7 +34,7 @@ from mmsim_algorithms.grids import (
     powers,
 )
 from mmsim_algorithms.sorting.bitonic import bitonic, bitonic_without_conflicts
-from mmsim_algorithms.sorting.columns import column_sort
+from mmsim_algorithms.sorting.columns import column_sort, merge_columns
 from mmsim_algorithms.sorting.merging import merge_sorted, serial_pass, worst
 
 SECTION = 1
@@ -76,8 +76,21 @@ def bitonically_free(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: 
     return correct(run, a=np.arange(n))
 
 
+def in_one_bank(schedule: mm.Schedule, n: int, w: int, l: int) -> mm.Run:
+    """Merge sort of the column of a single bank, by one thread, checked."""
+    runs, data, length = [], shuffled(n), 1
+    while length < n:
+        arguments = (data, np.zeros_like(data), 1, length)
+        runs.append(mm.DMM(w, l).run(merge_columns, *arguments, threads=1, schedule=schedule))
+        data = runs[-1].arrays["b"]
+        length *= 2
+    return correct(mm.total(runs), b=np.arange(n))
+
+
 def compared(schedule: mm.Schedule, by: str, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
-    """A sort whose cost is the same for all inputs, checked: bitonic sort, or by columns."""
+    """A sort whose cost is the same for all inputs, checked: bitonic, by columns, in one bank."""
+    if by == "one bank":
+        return in_one_bank(schedule, n, w, l)
     if by == "columns":
         run = column_sort(machine(on, w, l), shuffled(n), p, schedule=schedule)
         return correct(run, b=np.arange(n))
@@ -157,7 +170,9 @@ def some_worst(*conditions: Precondition) -> Iterator[Case]:
 
 
 def any_sort() -> Iterator[Case]:
-    """Bitonic sort on both machines, and the conflict-free sorts."""
+    """Bitonic sort on both machines, the conflict-free sorts, and merge sort in one bank."""
+    for n, l in product((4, 32, 256), (1, 30)):
+        yield {"by": "one bank", "on": "DMM", "n": n, "p": 1, "w": 1, "l": l}
     for w, l in product((1, 2, 4, 8), (1, 30)):
         for n in powers(2 * w, 128):
             for by, on in (("bitonic", "DMM"), ("bitonic", "UMM"), ("bitonic free", "DMM")):

@@ -93,7 +93,7 @@ def congestion(run: mm.Run) -> int:
     return max(-(-row.stages // row.requests) for row in run.accesses)
 
 
-SIZES = ((1, 2), (1, 16), (1, 128), (2, 8), (2, 64), (2, 128), (4, 128), (4, 256), (8, 1024))
+SIZES = ((1, 2), (1, 16), (1, 64), (2, 8), (2, 32), (2, 128), (4, 128), (4, 256))
 """Widths w and numbers of words n that are sorted by columns."""
 
 
@@ -101,10 +101,11 @@ def sorting(most: int) -> Iterator[Case]:
     """Up to `most` threads for each column, and at most w."""
     for (w, n), words in product(SIZES, ("random", "reversed")):
         for p in powers(w, w * min(w, most)):
-            for l in (1, 5) if most == 1 and n < 1024 else (3,):
+            for l in (1, 5) if most == 1 else (3,):
                 yield {"n": n, "p": p, "w": w, "l": l, "words": words}
-    if most >= 16:
-        yield {"n": 8192, "p": 256, "w": 16, "l": 1, "words": "random"}
+    for w, n in ((8, 1024), (16, 8192)):
+        if w <= max(8, most):
+            yield {"n": n, "p": w * min(w, most), "w": w, "l": 1, "words": "random"}
 
 
 def shares() -> Iterator[Case]:
@@ -118,10 +119,10 @@ def shares() -> Iterator[Case]:
 
 def moving(*names: str) -> Iterator[Case]:
     """Any width, w^3 words and more."""
-    for w, l in product((1, 2, 3, 4, 5, 8), (1, 5)):
-        for n in (w**3, w**3 + w**2, 3 * w**3):
-            for words in names if w < 8 else names[:1]:
-                yield {"n": n, "w": w, "l": l, "words": words}
+    for w, words in product((1, 2, 3, 4, 5), names):
+        for n, l in product((w**3, w**3 + w**2, 3 * w**3), (1, 5)):
+            yield {"n": n, "w": w, "l": l, "words": words}
+    yield {"n": 512, "w": 8, "l": 1, "words": "random"}
 
 
 def lists() -> Iterator[Case]:
