@@ -198,7 +198,7 @@ def long_runs() -> Iterator[Case]:
 
 
 def _bits(n: int) -> Fraction:
-    """The comparisons that tell n! orders apart."""
+    """The comparisons that n! orders need: log2(n!), rounded up."""
     return Fraction((factorial(n) - 1).bit_length())
 
 
@@ -260,7 +260,7 @@ def _claims() -> Iterator[Claim]:
         grid=any_sort,
         run=compared,
         note="bits(n) is log2(n!), rounded up. A thread compares a word that it reads with one "
-        "other at most, which tells one bit; and n words are written. A third of all inputs has no "
+        "other at most, which gives one bit; and n words are written. A third of all inputs has no "
         "word in its place. It is for sorts that take the same time for all inputs",
     )
     yield Claim(
@@ -273,7 +273,7 @@ def _claims() -> Iterator[Claim]:
         run=compared,
         measure=reading_stages,
         quantity="S",
-        note="a stage reads w words for w threads at most, which tells w bits",
+        note="a stage reads w words for w threads at most, which gives w bits",
     )
     yield Claim(
         id="SORT-merge.worst",

@@ -127,26 +127,27 @@ def moving(*names: str) -> Iterator[Case]:
 
 def lists() -> Iterator[Case]:
     """n/p from w on."""
-    for w, words in product((1, 2, 4, 8, 16), INPUTS):
-        for p in powers(w, 8 * w, 2):
-            for E in powers(w, 16 * w, 4):
+    for w in (1, 2, 4, 8):
+        for p, E in product(powers(w, 8 * w, 2), powers(w, 16 * w, 4)):
+            for words in INPUTS if p * E < 256 else ("random",):
                 if p * E > 1:
-                    yield {"n": p * E, "p": p, "w": w, "l": 5, "words": words}
+                    yield {"n": p * E, "p": p, "w": w, "l": 3, "words": words}
 
 
 def one_warp() -> Iterator[Case]:
     """p = w, also with long lists."""
-    for w, l, words in product((1, 2, 4, 8, 32), (1, 30), INPUTS):
+    for w, l, words in product((1, 2, 4, 8), (1, 30), INPUTS):
         for n in (2 * w**2, 8 * w**2):
             yield {"n": n, "p": w, "w": w, "l": l, "words": words}
+    yield {"n": 2048, "p": 32, "w": 32, "l": 5, "words": "random"}
 
 
 def long_lists() -> Iterator[Case]:
     """n/p of w log n words, about, and more."""
-    for w, l in product((1, 2, 4, 8), (1, 30)):
-        for p, E in product(powers(w, 16 * w), powers(w, 128 * w)):
+    for w, l in product((1, 2, 4), (1, 30)):
+        for p, E in product(powers(w, 16 * w), powers(w, 64 * w)):
             n = p * E
-            if n > 1 and n ** (w * p) <= 2**n <= n ** (4 * w * p):
+            if n > 1 and n ** (w * p) <= 2**n <= n ** (3 * w * p):
                 yield {"n": n, "p": p, "w": w, "l": l, "words": "random"}
 
 

@@ -98,7 +98,7 @@ def partition(
 
     >>> run = partition(mm.DMM(2, 5), np.arange(8) * 10, [1, 1, 0, 1, 0, 0, 1, 0])
     >>> run.arrays["b"].reshape(4, 2).T.tolist()
-    [[40, 70, 20, 50], [0, 30, 10, 60]]
+    [[20, 50, 40, 70], [60, 30, 0, 10]]
     """
     return _moved(machine, a, np.asarray(classes), schedule, fetch)
 
