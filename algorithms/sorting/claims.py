@@ -22,6 +22,7 @@ from mmsim.claims import (
     log2,
     maximum,
     named,
+    within,
 )
 from mmsim_algorithms.grids import (
     BINARY,
@@ -53,6 +54,18 @@ PRIME = Precondition("gcd(E, w) = 1", lambda w, E: gcd(E, w) == 1)
 THREADS = Precondition(
     "p = n/E >= w, and p and w are powers of two",
     lambda n, w, E: n % E == 0 and n // E >= w and power_of_two(n // E, w),
+)
+HIGH = Precondition(
+    "n/w >= 2w and n/w >= 2(w - 1)^2", lambda n, w: n >= 2 * w * max(w, (w - 1) ** 2)
+)
+"""Of a sort by columns."""
+COMPARED = Precondition(
+    "n >= 2 is a power of two; by columns, p, w and n/w are as there",
+    lambda by, n, p, w: (
+        n >= 2
+        and power_of_two(n)
+        and (by != "columns" or (power_of_two(p, w) and w <= p <= n and HIGH.holds(n=n, w=w)))
+    ),
 )
 LONG = Precondition("E >= w log n", lambda n, w, E: n**w <= 2**E)
 
@@ -88,14 +101,19 @@ def in_one_bank(schedule: mm.Schedule, n: int, w: int, l: int) -> mm.Run:
 
 
 def compared(schedule: mm.Schedule, by: str, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
-    """A sort whose cost is the same for all inputs, checked: bitonic, by columns, in one bank."""
+    """A sort whose cost is the same for all inputs, by two registers for data, checked.
+
+    It is bitonic sort, sort by columns, or merge sort in one bank.
+    """
     if by == "one bank":
-        return in_one_bank(schedule, n, w, l)
-    if by == "columns":
+        run = in_one_bank(schedule, n, w, l)
+    elif by == "columns":
         run = column_sort(machine(on, w, l), shuffled(n), p, schedule=schedule)
-        return correct(run, b=np.arange(n))
-    sort = bitonically if by == "bitonic" else bitonically_free
-    return sort(schedule, on, n, p, w, l)
+        correct(run, b=np.arange(n))
+    else:
+        sort = bitonically if by == "bitonic" else bitonically_free
+        run = sort(schedule, on, n, p, w, l)
+    return within(run, 2)
 
 
 def reading_stages(run: mm.Run) -> int:
@@ -252,13 +270,14 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SORT-LB",
         source=DERIVED,
-        title="lower bound of a sort by comparisons with two words of registers, any input",
+        title="lower bound of a sort by comparisons with two registers",
         formula=lambda n, p, w, l: maximum(
             (BITS(n) - 2 + n) / w + l - 1, l * (BITS(n) - 2 + n) / p
         ),
         kind="lower",
         grid=any_sort,
         run=compared,
+        requires=(COMPARED,),
         note="bits(n) is log2(n!), rounded up. A thread compares a word that it reads with one "
         "other at most, which gives one bit; and n words are written. A third of all inputs has no "
         "word in its place. It is for sorts that take the same time for all inputs",
@@ -266,13 +285,14 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SORT-LB.reads",
         source=DERIVED,
-        title="lower bound of a sort by comparisons with two words of registers: stages of reads",
+        title="lower bound of a sort by comparisons with two registers: stages of reads",
         formula=lambda n, w: BITS(n) / w,
         kind="lower",
         grid=any_sort,
         run=compared,
         measure=reading_stages,
         quantity="S",
+        requires=(COMPARED,),
         note="a stage reads w words for w threads at most, which gives w bits",
     )
     yield Claim(

@@ -12,7 +12,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, log2
 from mmsim_algorithms.grids import POWERS_OF_TWO, powers
 from mmsim_algorithms.grids import THREADS as ENOUGH
-from mmsim_algorithms.sorting.claims import DERIVED, INPUTS
+from mmsim_algorithms.sorting.claims import DERIVED, HIGH, INPUTS
 from mmsim_algorithms.sorting.columns import column_sort
 from mmsim_algorithms.sorting.partition import partition, permute
 from mmsim_algorithms.sorting.two_lists import merge_lists
@@ -20,15 +20,22 @@ from mmsim_algorithms.sorting.two_lists import merge_lists
 SECTION = 2
 CONFLICT_FREE = "SORT, ESA 2015"
 
-HIGH = Precondition(
-    "n/w >= 2w and n/w >= 2(w - 1)^2", lambda n, w: n >= 2 * w * max(w, (w - 1) ** 2)
-)
 NOT_MANY = Precondition("p <= w^2", lambda p, w: p <= w**2)
 ONE_WARP = Precondition("p = w", lambda p, w: p == w)
 SHARES = Precondition("p log n <= n, and n >= 64", lambda n, p: n**p <= 2**n and n >= 64)
 CUBE = Precondition("w^2 divides n, and n >= w^3", lambda n, w: n % w**2 == 0 and n >= w**3)
 PARTS = Precondition("w divides n/p, and n >= 2", lambda n, p, w: n >= 2 and n % (p * w) == 0)
 SEARCHED = Precondition("n/p >= w log n", lambda n, p, w: n ** (w * p) <= 2**n)
+FITTING = Precondition(
+    "n, p and w are those of the claims on each program",
+    lambda way, n, p, w: (
+        POWERS_OF_TWO.holds(n=n, p=p, w=w)
+        and ENOUGH.holds(n=n, p=p, w=w)
+        and (HIGH.holds(n=n, w=w) if way == "sort" else PARTS.holds(n=n, p=p, w=w))
+        if way in ("sort", "merge")
+        else CUBE.holds(n=n, w=w) and p == w
+    ),
+)
 
 
 def by_columns(schedule: mm.Schedule, n: int, p: int, w: int, l: int, words: str) -> mm.Run:
@@ -231,6 +238,7 @@ def _claims() -> Iterator[Claim]:
         run=any_way,
         measure=congestion,
         quantity="congestion",
+        requires=(FITTING,),
         note="every request of every access, searches included; as cited for sort, permutation "
         "and partition",
     )

@@ -147,7 +147,7 @@ def merge_sorted(
 
 
 def worst(n: int, w: int, E: int) -> npt.NDArray[Any]:
-    """The numbers 0 .. n - 1 in the worst order for the later passes of `serial_pass`.
+    """The numbers 0 .. n - 1 in a bad order for the later passes of `serial_pass` (`from_first`).
 
     Those are the passes that merge runs of wE words and more. Raises `PreconditionError` unless
     E < w and n is wE times a power of two.
