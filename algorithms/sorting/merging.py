@@ -4,9 +4,8 @@ p threads sort n = pE words. Each sorts E words in registers. Then pairs of runs
 thread writes E words of each merged run. It finds its words by a binary search.
 
 The serial merge is that of GPU libraries; Berney and Sitchinava, "Engineering Worst-Case Inputs for
-Pairwise Merge Sort on GPUs", IPDPS 2020, use it as their model. Afshani and Sitchinava, "Sorting
-and Permuting without Bank Conflicts on GPUs", ESA 2015, showed how to avoid all bank conflicts;
-`conflict_free_pass` has a simpler way, for gcd(E, w) = 1.
+Pairwise Merge Sort on GPUs", IPDPS 2020, use it as their model. `conflict_free_pass` moves words
+without conflicts for gcd(E, w) = 1, but its searches may have some. The sort in `columns` has none.
 """
 
 from __future__ import annotations
@@ -148,12 +147,12 @@ def merge_sorted(
 
 
 def worst(n: int, w: int, E: int) -> npt.NDArray[Any]:
-    """The numbers 0 .. n - 1 in the worst order for the later passes of `serial_pass`.
+    """The numbers 0 .. n - 1 in a bad order for the later passes of `serial_pass` (`from_first`).
 
     Those are the passes that merge runs of wE words and more. Raises `PreconditionError` unless
-    2E <= w and n is wE times a power of two.
+    E < w and n is wE times a power of two.
     """
-    require(0 < 2 * E <= w, f"2E <= w, but E={E} and w={w}", SOURCE)
+    require(0 < E < w, f"E < w, but E={E} and w={w}", SOURCE)
     even = n % (w * E) == 0 and power_of_two(n // (w * E))
     require(even, f"n is wE times a power of two, but n={n}, w={w}, E={E}", SOURCE)
     return _parted(np.arange(n), from_first(w, E), w * E)
@@ -169,12 +168,19 @@ def _parted(words: npt.NDArray[Any], first: npt.NDArray[Any], least: int) -> npt
 
 
 def from_first(w: int, E: int) -> npt.NDArray[Any]:
-    """Mark which of a warp's wE merged words come from the first run, for E <= w/2.
+    """Mark which of a warp's wE merged words come from the first run, for E < w.
 
-    Both runs are rows of w words, a word for each bank. In each row one thread takes the first E
-    words. So E threads go through the same E banks side by side, one in each of the E rows. The
-    other threads take the rest: E words of one row, or the end of one and E - c of the other.
+    Both runs are rows of w words, a word for each bank. A thread that takes the first E words of a
+    row goes through the same E banks as every other such thread, at the same time.
+
+    For E <= w/2 there are E such threads, one in each of the E rows. The other threads take the
+    rest: E words of one row, or the end of one and E - c of the other. For E > w/2 every second
+    thread takes the first E words of a row of the first run, and the next thread the rest of that
+    row after 2E - w words of the second run. If w is odd, the first thread begins the second run.
     """
+    if w < 2 * E:
+        pair = [True] * E + [False] * (2 * E - w) + [True] * (w - E)
+        return np.array([False] * (w % 2 * E) + pair * (w // 2))
     taken: list[bool] = []
     now, c = True, 0
     for _ in range(E):

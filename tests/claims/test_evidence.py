@@ -44,7 +44,11 @@ STAND = {
         "RAP-TH2",
         "SMM-L7.3",
         "SMM-T3.1b.O",
+        "SORT-LB.reads",
+        "SORT-columns.stages",
+        "SORT-free",
         "SORT-merge.free",
+        "SORT-merging",
     },
     "fewer stages keep an upper bound": {
         "RAP-T1.RAS.O",
@@ -66,7 +70,10 @@ STAND = {
 }
 """Claims about conflicts that hold though a request takes two stages at most, by the reason."""
 UNTOUCHED = set().union(*STAND.values())
-SERIAL_KEEPS = {"SMM-ST.UMM": "its bound is that of a stage for each word, the most there is"}
+SERIAL_KEEPS = {
+    "SMM-ST.UMM": "its bound is that of a stage for each word, the most there is",
+    "SORT-LB.reads": "more stages keep a lower bound",
+}
 OTHER_QUANTITIES = {
     "words": "of requests, whatever their stages",
     "R": "of requests, whatever their stages",

@@ -22,6 +22,7 @@ CLAIMS = mmsim_algorithms.claims()
 COSTLY = {
     *("DP-HMM.O", "ICPP-T3.least", "ICPP-T3.most", "POLY-diagonals.O", "POLY-eager.O", "RAP-TH2.O"),
     *("RAP-TH2.any.printed", "SMM-w8", "SMM-w8.tables", "SORT-merge.free.O"),
+    *("SORT-columns.O", "SORT-merging.O"),
     *("ASM-HMM.O", "DP-HMM", "ICPP-T3.eps.most", "RAP-T2.mean.least", "RAP-T2.mean.most"),
     *("RAP-T4.O", "SAT-1R1W.O", "SCAN-tree.O", "SMM-L5.3.swap.printed", "SMM-T7.6"),
     *("SMM-w4.tables", "SORT-bitonic.O", "SUM-async.O"),
