@@ -12,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, ceiling, correct, root, within
-from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDTHS
+from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDER_THAN_ONE, WIDTHS
 from mmsim_algorithms.transpose.umm import (
     apart,
     direct,
@@ -175,9 +175,9 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=with_w_registers,
         run=partial(transposed, tiled),
-        requires=EXACT,
-        note="a swap leaves the tiles of the diagonal alone: (n - w sqrt n)/2 pairs of words, two "
-        "reads and two writes each",
+        requires=(*EXACT, WIDER_THAN_ONE),
+        note="a swap holds two words, so w >= 2. It leaves the tiles of the diagonal alone: "
+        "(n - w sqrt n)/2 pairs of words, two reads and two writes each",
     )
     yield Claim(
         id="SMM-L5.2.local",
@@ -212,7 +212,7 @@ def _claims() -> Iterator[Claim]:
         constant=8,
         grid=lambda: with_w_registers(whole=False, latencies=(1, 30)),
         run=partial(transposed, tiled),
-        requires=ORDER,
+        requires=(*ORDER, WIDER_THAN_ONE),
         note="2 + 2 for n/w; rounding shares up at most doubles the latencies",
     )
     yield Claim(
