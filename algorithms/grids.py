@@ -9,9 +9,9 @@ from math import isqrt
 import mmsim as mm
 from mmsim.claims import Case, Precondition
 
-WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
+WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
-"""The powers of two among them."""
+"""The powers of two among them, from 2 on."""
 BOTH = ("DMM", "UMM")
 LATENCIES = (1, 2, 5, 30)
 
