@@ -10,9 +10,9 @@ import mmsim as mm
 from mmsim.claims import Case, Precondition
 from mmsim.claims.claim import call_with
 
-WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
+WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
-"""The powers of two among them."""
+"""The powers of two among them, from 2 on."""
 BOTH = ("DMM", "UMM")
 LATENCIES = (1, 2, 5, 30)
 
@@ -33,6 +33,12 @@ WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
 BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
+WIDER_THAN_ONE = Precondition("w >= 2", lambda w: w >= 2)
+PERMUTED = Precondition(
+    "n is a power of two for shuffle and bit-reversal",
+    lambda permutation, n: permutation not in ("shuffle", "bit-reversal") or power_of_two(n),
+)
+"""Shuffle and bit-reversal permute the bits of a number."""
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
 THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
 """A warp of threads at least, and a thread for each number at most."""

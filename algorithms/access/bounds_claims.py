@@ -14,7 +14,7 @@ from mmsim_algorithms.dmm_permutation.cases import any_threads as any_shares
 from mmsim_algorithms.dmm_permutation.cases import permuted
 from mmsim_algorithms.grids import WHOLE_SHARES, once, widths_and_latencies
 from mmsim_algorithms.transpose.dmm import diagonal, straightforward
-from mmsim_algorithms.transpose.dmm_claims import any_sides, transposed
+from mmsim_algorithms.transpose.dmm_claims import SQUARE, any_sides, transposed
 
 SECTION = 4
 
@@ -68,6 +68,16 @@ def on_their_own(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int)
     return read_all("asynchronous", "contiguous", on, n, p, w, l)
 
 
+def runs(program: str, n: int, w: int) -> bool:
+    """Return whether a program of `RUNS` takes n words."""
+    if program in TRANSPOSES:
+        return SQUARE.holds(n)
+    return program != "conflict-free permutation" or n % w == 0
+
+
+RUNNABLE = Precondition("n is a square for a transpose, w divides n for conflict-free", runs)
+
+
 def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-T4.1",
@@ -77,7 +87,7 @@ def _claims() -> Iterator[Claim]:
         kind="lower",
         grid=lambda: once(chain(reads(), moves())),
         run=any_program,
-        requires=(WHOLE_SHARES,),
+        requires=(WHOLE_SHARES, RUNNABLE),
         note="for any program that accesses all n words of its input; it holds under both "
         "schedules",
     )
@@ -89,7 +99,7 @@ def _claims() -> Iterator[Claim]:
         kind="lower",
         grid=moves,
         run=any_program,
-        requires=(WHOLE_SHARES,),
+        requires=(WHOLE_SHARES, RUNNABLE),
     )
     yield Claim(
         id="SMM-T4.1.hidden",

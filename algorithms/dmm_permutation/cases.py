@@ -10,6 +10,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, correct
+from mmsim.claims.claim import call_with
 from mmsim_algorithms import permutations
 from mmsim_algorithms.dmm_permutation.programs import (
     ALGORITHMS,
@@ -18,7 +19,7 @@ from mmsim_algorithms.dmm_permutation.programs import (
     moved,
     tables,
 )
-from mmsim_algorithms.grids import machine, widths_and_latencies
+from mmsim_algorithms.grids import PERMUTED, machine, widths_and_latencies
 
 # CFP section III's example: w = 4, n = 16, P, and the paper's S and D for it.
 EXAMPLE_P = np.array([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15])
@@ -133,8 +134,14 @@ def matches(run: mm.Run, printed: bool) -> int:
 
 
 def allowed(name: str, n: int) -> bool:
-    """Shuffle and bit-reversal permute the bits of a number."""
-    return name not in ("shuffle", "bit-reversal") or n & (n - 1) == 0
+    """Return whether the named permutation of n words exists."""
+    return PERMUTED.holds(name, n)
+
+
+def stages_of_writes(permutation: str, on: str, n: int, w: int) -> int:
+    """The stages of writing b: on the DMM the congestion of P, on the UMM its distribution."""
+    count = permutations.congestion if on == "DMM" else permutations.distribution
+    return count(named(permutation, n, w), w)
 
 
 def cases(inverted: bool = False, only: str = "") -> Iterator[Case]:
@@ -153,18 +160,19 @@ def at_one_latency() -> Iterator[Case]:
 
 
 def shares(names: tuple[str, ...], machines: tuple[str, ...] = ("DMM",)) -> Iterator[Case]:
-    """p threads for n = 2w^2 words: one warp, two, w of them, a thread for each word.
-
-    C is the cost of writing b: on the DMM the congestion of P, on the UMM its distribution.
-    """
+    """p threads for n = 2w^2 words: one warp, two, w of them, a thread for each word."""
     for (w, l), on, name in product(widths_and_latencies(), machines, names):
         n = 2 * w * w
         if not allowed(name, n) or (w > 16 and l > 1):
             continue
-        count = permutations.congestion if on == "DMM" else permutations.distribution
         for p in sorted({w, 2 * w, w * w, n} if w < 5 else {2 * w, n}):
-            case = {"permutation": name, "on": on, "n": n, "p": p, "w": w, "l": l}
-            yield {**case, "C": count(named(name, n, w), w)}
+            yield {"permutation": name, "on": on, "n": n, "p": p, "w": w, "l": l}
+
+
+def counted(names: tuple[str, ...], machines: tuple[str, ...]) -> Iterator[Case]:
+    """The same with C, the stages of writing b."""
+    for case in shares(names, machines):
+        yield {**case, "C": call_with(stages_of_writes, case)}
 
 
 def any_threads() -> Iterator[Case]:

@@ -14,6 +14,7 @@ from mmsim_algorithms.dmm_permutation.cases import (
     at_one_latency,
     cases,
     casual_stages,
+    counted,
     data_time,
     example,
     few_threads,
@@ -24,9 +25,10 @@ from mmsim_algorithms.dmm_permutation.cases import (
     permuted,
     shares,
     square_powers,
+    stages_of_writes,
     words,
 )
-from mmsim_algorithms.grids import ENOUGH_THREADS, FULL_WARPS, WHOLE_SHARES
+from mmsim_algorithms.grids import ENOUGH_THREADS, FULL_WARPS, PERMUTED, WHOLE_SHARES
 
 SECTION = 6
 
@@ -37,6 +39,11 @@ WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
 POWERS = Precondition("n and w are powers of two", lambda n, w: n & (n - 1) == 0 == w & (w - 1))
 EXACT = (FULL_WARPS, WHOLE_SHARES)
 ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
+WORST = Precondition("w^2 divides n", lambda n, w: n % (w * w) == 0)
+"""The transpose then moves the words of a warp to one bank, and each to its own address group."""
+WHOLE_MATRIX = Precondition(
+    "w divides n for transpose", lambda permutation, n, w: permutation != "transpose" or n % w == 0
+)
 
 
 def _example_claims() -> Iterator[Claim]:
@@ -211,8 +218,8 @@ def _smm_claims() -> Iterator[Claim]:
         grid=lambda: shares(("transpose",), ("DMM", "UMM")),
         run=partial(permuted, "D-designated"),
         measure=data_time,
-        requires=EXACT,
-        note=tables_free,
+        requires=(*EXACT, WORST),
+        note=f"the permutation is a transpose of w columns; {tables_free}",
     )
     yield Claim(
         id="SMM-SP.any",
@@ -220,9 +227,10 @@ def _smm_claims() -> Iterator[Claim]:
         title="straightforward permutation, P read too; C counts the stages of writing b",
         formula=lambda n, p, w, l, C: 2 * (p / w + l - 1) * n / p + C + (l - 1) * n / p,
         kind="exact",
-        grid=lambda: shares(every, ("DMM", "UMM")),
+        grid=lambda: counted(every, ("DMM", "UMM")),
         run=partial(permuted, "D-designated"),
-        requires=EXACT,
+        requires=(*EXACT, PERMUTED),
+        derived={"C": stages_of_writes},
     )
     yield Claim(
         id="SMM-SP.printed",
@@ -248,7 +256,7 @@ def _smm_claims() -> Iterator[Claim]:
         constant=3,
         grid=lambda: (*shares(("random",), ("DMM", "UMM")), *few_threads(), *any_threads()),
         run=partial(permuted, "D-designated"),
-        requires=ORDER,
+        requires=(*ORDER, WHOLE_MATRIX),
     )
     yield Claim(
         id="SMM-T6.3",
@@ -259,7 +267,7 @@ def _smm_claims() -> Iterator[Claim]:
         grid=lambda: shares(every),
         run=partial(permuted, "conflict-free"),
         measure=data_time,
-        requires=EXACT,
+        requires=(*EXACT, PERMUTED),
         note=tables_free,
     )
     yield Claim(
@@ -270,7 +278,7 @@ def _smm_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: shares(every),
         run=partial(permuted, "conflict-free"),
-        requires=EXACT,
+        requires=(*EXACT, PERMUTED),
     )
     yield Claim(
         id="SMM-T6.3.O",
@@ -281,7 +289,7 @@ def _smm_claims() -> Iterator[Claim]:
         constant=8,
         grid=lambda: (*shares(("random",)), *any_threads()),
         run=partial(permuted, "conflict-free"),
-        requires=ORDER,
+        requires=(*ORDER, WHOLE_WARPS),
         note="where w doesn't divide p a warp may take parts of two colours: congestion 2 at most",
     )
 

@@ -21,6 +21,7 @@ from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms.colouring import colour, colour_by_flipping, colour_by_matchings, flips
 from mmsim_algorithms.dmm_permutation.cases import at_one_latency, named, permuted
 from mmsim_algorithms.dmm_permutation.programs import conflict_free, moved
+from mmsim_algorithms.grids import PERMUTED
 
 SECTION = 6
 
@@ -131,7 +132,7 @@ WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
 
 def _claims() -> Iterator[Claim]:
     def claim(id: str, source: str, title: str, formula: Callable[..., Any], **more: Any) -> Claim:
-        facts = {"kind": "exact", "run": coloured, "requires": (WHOLE_WARPS,), **more}
+        facts = {"kind": "exact", "run": coloured, "requires": (WHOLE_WARPS, PERMUTED), **more}
         return Claim(id=id, source=source, title=title, formula=formula, **facts)
 
     for id, source, methods in (

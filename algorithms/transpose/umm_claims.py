@@ -12,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, ceiling, correct, root, within
-from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDTHS
+from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDER_THAN_ONE, WIDTHS
 from mmsim_algorithms.transpose.umm import (
     apart,
     direct,
@@ -102,10 +102,12 @@ def _matrices(w: int, r: int, whole: bool) -> Iterator[tuple[int, int]]:
                 yield (m * w) ** 2, warps * w
 
 
-def with_w_registers(whole: bool = True, latencies: Sequence[int] = LATENCIES) -> Iterator[Case]:
-    """Lemma 5.2: w <= p <= n/w."""
+def with_w_registers(
+    whole: bool = True, latencies: Sequence[int] = LATENCIES, least: int = 1
+) -> Iterator[Case]:
+    """Lemma 5.2: w <= p <= n/w with `least` registers or more."""
     for w, l in product((*WIDTHS, 7), latencies):
-        for n, p in _matrices(w, w, whole):
+        for n, p in _matrices(w, w, whole) if w >= least else ():
             yield {"n": n, "p": p, "w": w, "l": l}
 
 
@@ -173,11 +175,11 @@ def _claims() -> Iterator[Claim]:
         title="transpose, UMM, w registers: local transpose and swap in place",
         formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p + swap_time(n, p, w, l, w, root(n)),
         kind="exact",
-        grid=with_w_registers,
+        grid=lambda: with_w_registers(least=2),
         run=partial(transposed, tiled),
-        requires=EXACT,
-        note="a swap leaves the tiles of the diagonal alone: (n - w sqrt n)/2 pairs of words, two "
-        "reads and two writes each",
+        requires=(*EXACT, WIDER_THAN_ONE),
+        note="a swap holds two words, so w >= 2. It leaves the tiles of the diagonal alone: "
+        "(n - w sqrt n)/2 pairs of words, two reads and two writes each",
     )
     yield Claim(
         id="SMM-L5.2.local",
@@ -210,9 +212,9 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         constant=8,
-        grid=lambda: with_w_registers(whole=False, latencies=(1, 30)),
+        grid=lambda: with_w_registers(whole=False, latencies=(1, 30), least=2),
         run=partial(transposed, tiled),
-        requires=ORDER,
+        requires=(*ORDER, WIDER_THAN_ONE),
         note="2 + 2 for n/w; rounding shares up at most doubles the latencies",
     )
     yield Claim(
