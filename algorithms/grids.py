@@ -33,7 +33,6 @@ WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
 BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
-WIDER_THAN_ONE = Precondition("w >= 2", lambda w: w >= 2)
 PERMUTED = Precondition(
     "n is a power of two for shuffle and bit-reversal",
     lambda permutation, n: permutation not in ("shuffle", "bit-reversal") or power_of_two(n),

@@ -12,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, ceiling, correct, root, within
-from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDER_THAN_ONE, WIDTHS
+from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, TWO_LANES, WIDTHS
 from mmsim_algorithms.transpose.umm import (
     apart,
     direct,
@@ -177,7 +177,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_w_registers(least=2),
         run=partial(transposed, tiled),
-        requires=(*EXACT, WIDER_THAN_ONE),
+        requires=(*EXACT, TWO_LANES),
         note="a swap holds two words, so w >= 2. It leaves the tiles of the diagonal alone: "
         "(n - w sqrt n)/2 pairs of words, two reads and two writes each",
     )
@@ -214,7 +214,7 @@ def _claims() -> Iterator[Claim]:
         constant=8,
         grid=lambda: with_w_registers(whole=False, latencies=(1, 30), least=2),
         run=partial(transposed, tiled),
-        requires=(*ORDER, WIDER_THAN_ONE),
+        requires=(*ORDER, TWO_LANES),
         note="2 + 2 for n/w; rounding shares up at most doubles the latencies",
     )
     yield Claim(

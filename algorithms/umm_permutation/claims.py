@@ -8,7 +8,7 @@ from typing import Any
 
 from mmsim.claims import Claim, Precondition, root
 from mmsim_algorithms.colouring.schedules import three_steps
-from mmsim_algorithms.grids import FULL_WARPS, WIDER_THAN_ONE
+from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES
 from mmsim_algorithms.transpose.umm_claims import (
     GROUPS,
     R_SHARES,
@@ -196,7 +196,7 @@ def _large_claims() -> Iterator[Claim]:
         grid=lambda: fourth_power((1, 5)),
         run=permuted,
         measure=time_of_data,
-        requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, WIDER_THAN_ONE),
+        requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=f"{DATA}. Nine row-wise permutations, eight local transposes, two swaps. For w = 1 "
         "the word is a row already",
     )
@@ -210,7 +210,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=fourth_power,
         run=permuted,
-        requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, WIDER_THAN_ONE),
+        requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=ALL,
     )
     yield Claim(
@@ -237,7 +237,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=eighth_power,
         run=permuted,
-        requires=(EIGHTH, FULL_WARPS, W_THREADS, SHARES, WIDER_THAN_ONE),
+        requires=(EIGHTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=f"{ALL}. 27 row-wise permutations, 26 local transposes, eight swaps",
     )
     yield Claim(
@@ -262,7 +262,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=any_power,
         run=partial(permuted, improved=True),
-        requires=(POWER, FULL_WARPS, W_THREADS, SHARES, WIDER_THAN_ONE),
+        requires=(POWER, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=f"{ALL}. Matrices of w columns instead of square ones, tiles transposed directly to "
         "their place: every power of w, 2m - 1 row-wise permutations, 2m - 2 transposes",
     )
@@ -289,7 +289,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=any_power_and_registers,
         run=partial(permuted, improved=True),
-        requires=(POWER, FULL_WARPS, R_THREADS, GROUPS, R_SHARES, WIDER_THAN_ONE),
+        requires=(POWER, FULL_WARPS, R_THREADS, GROUPS, R_SHARES, TWO_LANES),
         note=f"{ALL}. Fewer registers cost bandwidth, not latency",
     )
 
