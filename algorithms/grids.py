@@ -35,11 +35,22 @@ THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
 """A warp of threads at least, and a thread for each number at most."""
 PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
 """A warp of threads at least, and a thread for each pair at most."""
+WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
 WHOLE_ROWS = Precondition(
     "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
 )
 FAST = Precondition("l = 1", lambda l: l == 1)
 """Of an HMM's shared memories."""
+BITS = ("shuffle", "bit-reversal")
+"""The permutations of the bits of a number."""
+DEFINED = Precondition(
+    "for shuffle and bit-reversal, n is a power of two",
+    lambda permutation, n: allowed(permutation, n),
+)
+SQUARE_TRANSPOSE = Precondition(
+    "for transpose, n is a square",
+    lambda permutation, n: permutation != "transpose" or isqrt(n) ** 2 == n,
+)
 
 
 def machine(name: str, w: int, l: int) -> mm.Machine:
@@ -67,6 +78,11 @@ def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:
     while least <= most:
         yield least
         least *= factor
+
+
+def allowed(permutation: str, n: int) -> bool:
+    """Shuffle and bit-reversal permute the bits of a number."""
+    return permutation not in BITS or power_of_two(n)
 
 
 def power_of_two(*numbers: int) -> bool:

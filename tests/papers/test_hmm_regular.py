@@ -43,7 +43,7 @@ def test_words_arrive_in_the_time_of_a_transpose(name, k, above, dmms, L, schedu
     [
         (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(8)), "n >= w\\^2, but n=8 and w=4"),
         (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(48)), "n is a power of two, not 48"),
-        (lambda: bit_reversed(mm.HMM(1, 3, 5), np.zeros(64)), "w is a power of two above 1, not 3"),
+        (lambda: bit_reversed(mm.HMM(1, 3, 5), np.zeros(64)), "w is a power of two, not 3"),
         (lambda: bit_reversed(mm.HMM(3, 4, 5), np.zeros(64)), "k=3, tiles: 4"),
         (lambda: shuffled(mm.HMM(1, 4, 5), np.zeros(4)), "n >= 2w, but n=4 and w=4"),
         (lambda: shuffled(mm.HMM(5, 4, 5), np.zeros(64)), "k=5, tiles: 8"),
