@@ -67,3 +67,13 @@ def test_every_program_has_an_example_that_runs(width, choices):
         if n & (n - 1) == 0:
             P = permutations.NAMED[program.name.replace("_", "-")](n, 0)
             assert (run.arrays["b"][P] == run.arrays["a"]).all()
+
+
+@pytest.mark.parametrize("name", ["shuffle", "bit-reversal"])
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_a_width_of_one_has_the_same_time(name, schedule):
+    a = np.arange(16) * 7
+    run = hmm_regular.REGULAR[name](mm.HMM(4, 1, 5), a, schedule=schedule)
+    assert (run.arrays["b"][permutations.NAMED[name](16, 0)] == a).all()
+    assert run.time <= 2 * 16 + 2 * 16 // 4 + 2 * 5 - 2
+    assert schedule == "asynchronous" or run.time == 48
