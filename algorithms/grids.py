@@ -33,21 +33,27 @@ WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
 BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
-PERMUTED = Precondition(
-    "n is a power of two for shuffle and bit-reversal",
-    lambda permutation, n: permutation not in ("shuffle", "bit-reversal") or power_of_two(n),
-)
-"""Shuffle and bit-reversal permute the bits of a number."""
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
 THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
 """A warp of threads at least, and a thread for each number at most."""
 PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
 """A warp of threads at least, and a thread for each pair at most."""
+WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
 WHOLE_ROWS = Precondition(
     "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
 )
 FAST = Precondition("l = 1", lambda l: l == 1)
 """Of an HMM's shared memories."""
+BITS = ("shuffle", "bit-reversal")
+"""The permutations of the bits of a number."""
+DEFINED = Precondition(
+    "for shuffle and bit-reversal, n is a power of two",
+    lambda permutation, n: allowed(permutation, n),
+)
+SQUARE_TRANSPOSE = Precondition(
+    "for transpose, n is a square",
+    lambda permutation, n: permutation != "transpose" or isqrt(n) ** 2 == n,
+)
 
 
 def machine(name: str, w: int, l: int) -> mm.Machine:
@@ -85,6 +91,11 @@ def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:
     while least <= most:
         yield least
         least *= factor
+
+
+def allowed(permutation: str, n: int) -> bool:
+    """Shuffle and bit-reversal permute the bits of a number."""
+    return permutation not in BITS or power_of_two(n)
 
 
 def power_of_two(*numbers: int) -> bool:

@@ -29,7 +29,7 @@ def one_round(schedule: mm.Schedule, access: str, n: int, w: int, d: int, L: int
 
 def rounds(access: str, *, alone: bool = False) -> Iterator[Case]:
     """One DMM or several, each with as many blocks of w x w threads."""
-    for w, L, d, share in product((2, 3, 4, 5, 8, 16), (1, 5, 30, 100), (1, 2, 3, 4), (1, 2)):
+    for w, L, d, share in product((1, 2, 3, 4, 5, 8, 16), (1, 5, 30, 100), (1, 2, 3, 4), (1, 2)):
         if d == 1 or not alone:
             yield {"access": access, "n": share * d * w * w, "w": w, "d": d, "L": L}
 

@@ -19,7 +19,15 @@ from mmsim_algorithms.dmm_permutation.programs import (
     moved,
     tables,
 )
-from mmsim_algorithms.grids import PERMUTED, machine, widths_and_latencies
+from mmsim_algorithms.grids import (
+    BINARY_WIDTHS,
+    LATENCIES,
+    WIDTHS,
+    allowed,
+    machine,
+    powers,
+    widths_and_latencies,
+)
 
 # CFP section III's example: w = 4, n = 16, P, and the paper's S and D for it.
 EXAMPLE_P = np.array([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15])
@@ -133,25 +141,29 @@ def matches(run: mm.Run, printed: bool) -> int:
 # The cases.
 
 
-def allowed(name: str, n: int) -> bool:
-    """Return whether the named permutation of n words exists."""
-    return PERMUTED.holds(name, n)
-
-
 def stages_of_writes(permutation: str, on: str, n: int, w: int) -> int:
     """The stages of writing b: on the DMM the congestion of P, on the UMM its distribution."""
     count = permutations.congestion if on == "DMM" else permutations.distribution
     return count(named(permutation, n, w), w)
 
 
+def congestion(permutation: str, n: int, w: int) -> int:
+    """C of writing b along a named permutation on the DMM."""
+    return permutations.congestion(named(permutation, n, w), w)
+
+
+def inverse_congestion(permutation: str, n: int, w: int) -> int:
+    """C of reading a along the inverse."""
+    return permutations.congestion(permutations.inverse(named(permutation, n, w)), w)
+
+
 def cases(inverted: bool = False, only: str = "") -> Iterator[Case]:
     """Every named permutation with every width and latency; C is its congestion (the inverse's)."""
-    for (w, l), name in product(widths_and_latencies(), permutations.NAMED):
+    count = inverse_congestion if inverted else congestion
+    for w, l, name in product((1, *WIDTHS), LATENCIES, permutations.NAMED):
         for n in sorted({2 * w, w * w} if w < 32 else {w * w}):
             if allowed(name, n) and only in ("", name):
-                P = named(name, n, w)
-                C = permutations.congestion(permutations.inverse(P) if inverted else P, w)
-                yield {"permutation": name, "n": n, "w": w, "l": l, "C": C}
+                yield {"permutation": name, "n": n, "w": w, "l": l, "C": count(name, n, w)}
 
 
 def at_one_latency() -> Iterator[Case]:
@@ -182,11 +194,12 @@ def any_threads() -> Iterator[Case]:
             yield {"permutation": "random", "n": 6 * w, "p": p, "w": w, "l": l}
 
 
-def square_powers(square: bool = True) -> Iterator[Case]:
-    """CFP's n = 1024, w = 32 and smaller powers of two; unless `square`, n/w and w may differ."""
-    for n, w in ((1024, 32), (256, 16), (64, 8), (16, 4), (4, 2), (256, 8), (128, 4), (32, 2)):
-        if n == w * w or not square:
-            yield {"n": n, "w": w, "l": 1}
+def square_powers(square: bool = False) -> Iterator[Case]:
+    """CFP's n = 1024, w = 32 and other powers of two; unless `square`, n/w and w may differ."""
+    for w in (1, *BINARY_WIDTHS):
+        for n in powers(w, w * w if w == 32 else 4 * w * w):
+            if n == w * w or not square:
+                yield {"n": n, "w": w, "l": 1}
 
 
 def few_threads() -> Iterator[Case]:

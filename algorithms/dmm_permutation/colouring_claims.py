@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim.claims import Case, Claim, correct
 from mmsim_algorithms.colouring import colour, colour_by_flipping, colour_by_matchings, flips
 from mmsim_algorithms.dmm_permutation.cases import at_one_latency, named, permuted
 from mmsim_algorithms.dmm_permutation.programs import conflict_free, moved
-from mmsim_algorithms.grids import PERMUTED
+from mmsim_algorithms.grids import DEFINED, WHOLE_WARPS
 
 SECTION = 6
 
@@ -113,9 +113,10 @@ def edges_looked_at(run: mm.Run) -> int:
 
 
 def graphs() -> Iterator[Case]:
-    """Every named permutation with every width."""
+    """Every named permutation with every width from two banks on."""
     for case in at_one_latency():
-        yield {name: case[name] for name in ("permutation", "n", "w", "l")}
+        if case["w"] > 1:
+            yield {name: case[name] for name in ("permutation", "n", "w", "l")}
 
 
 def by(*methods: str) -> Iterator[Case]:
@@ -127,12 +128,10 @@ def by(*methods: str) -> Iterator[Case]:
 
 # The claims.
 
-WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
-
 
 def _claims() -> Iterator[Claim]:
     def claim(id: str, source: str, title: str, formula: Callable[..., Any], **more: Any) -> Claim:
-        facts = {"kind": "exact", "run": coloured, "requires": (WHOLE_WARPS, PERMUTED), **more}
+        facts = {"kind": "exact", "run": coloured, "requires": (WHOLE_WARPS, DEFINED), **more}
         return Claim(id=id, source=source, title=title, formula=formula, **facts)
 
     for id, source, methods in (

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim.claims import Case, Claim, Precondition, correct, minimum
 from mmsim_algorithms.dmm_permutation.cases import (
     casual_stages,
     mean_casual_stages,
@@ -26,6 +26,7 @@ from mmsim_algorithms.dmm_permutation.cases import (
 )
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, moved
 from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
+from mmsim_algorithms.grids import power_of_two
 
 SECTION = 6
 
@@ -33,9 +34,13 @@ SOURCE = "CFP, Table II, on banks of two words"
 BOTH = ("D-designated", "S-designated")
 POWERS = Precondition(
     "n and w are powers of two, 4 w <= n",
-    lambda n, w: n & (n - 1) == 0 == w & (w - 1) and n >= 4 * w,
+    lambda n, w: power_of_two(n, w) and n >= 4 * w,
 )
 SQUARE = Precondition("n = w^2", lambda n, w: n == w * w)
+CARD = Precondition(
+    "n = 1024, w = 32, count = 100", lambda n, w, count: (n, w, count) == (1024, 32, 100)
+)
+"""The mean is a number that was counted for these."""
 RULE = (
     "a bank gives the words i and i + w of an aligned row of 2w words in one time unit "
     "(`wide_banks`)"
@@ -71,7 +76,7 @@ def _claims() -> Iterator[Claim]:
     rows: tuple[tuple[str, tuple[str, ...], Any], ...] = (
         ("identical", BOTH, lambda n, w: n / w),
         ("shuffle", BOTH[:1], lambda n, w: n / w),
-        ("shuffle", BOTH[1:], lambda n, w: 2 * n / w),
+        ("shuffle", BOTH[1:], lambda n, w: minimum(2, w) * n / w),
         ("transpose", BOTH, lambda n: n / 2),
         ("bit-reversal", BOTH, lambda n: n / 2),
     )
@@ -101,6 +106,7 @@ def _claims() -> Iterator[Claim]:
         run=many_random,
         measure=mean_casual_stages,
         quantity="S",
+        requires=(CARD,),
         note=f"{RULE}; 111 on the papers' banks",
     )
 

@@ -15,9 +15,8 @@ import numpy.typing as npt
 import mmsim as mm
 from mmsim.claims import Case, correct
 from mmsim_algorithms import permutations
-from mmsim_algorithms.dmm_permutation.cases import allowed
 from mmsim_algorithms.dmm_permutation.programs import Permutation, moved, permute
-from mmsim_algorithms.grids import ICPP, IEICE
+from mmsim_algorithms.grids import ICPP, IEICE, allowed
 from mmsim_algorithms.hmm_permutation.programs import (
     Plan,
     Tables,
@@ -60,10 +59,15 @@ def rows_at_random(rows: int, length: int, w: int) -> tuple[Permutation, Tables]
 
 
 @remembered
-def distribution(name: str, n: int, w: int, inverted: bool = False) -> int:
-    """D_w of a named permutation, or of its inverse."""
-    P = named(name, n)
-    return permutations.distribution(permutations.inverse(P) if inverted else P, w)
+def distribution(permutation: str, n: int, w: int) -> int:
+    """D_w of a named permutation."""
+    return permutations.distribution(named(permutation, n), w)
+
+
+@remembered
+def inverse_distribution(permutation: str, n: int, w: int) -> int:
+    """D_w of its inverse."""
+    return permutations.distribution(permutations.inverse(named(permutation, n)), w)
 
 
 def checked(run: mm.Run, b: npt.ArrayLike) -> mm.Run:
@@ -191,13 +195,14 @@ def cells(run: mm.Run, algorithm: str) -> int:
 
 def distributed(inverted: bool = False) -> Iterator[Case]:
     """Every named permutation; D is the distribution of P (of its inverse)."""
-    for w, L, name in product((2, 3, 4, 5, 8, 16), LATENCIES, permutations.NAMED):
+    count = inverse_distribution if inverted else distribution
+    for w, L, name in product((1, 2, 3, 4, 5, 8, 16), LATENCIES, permutations.NAMED):
         sides = (w, w + 2, 2 * w) if name == "transpose" else (2 * w,)
         for n in sorted({2 * w, *(side * side for side in sides)}):
             square = isqrt(n) ** 2 == n
             if n % w or not allowed(name, n) or (name == "transpose" and not square):
                 continue
-            D = distribution(name, n, w, inverted)
+            D = count(name, n, w)
             for d in (1, 3) if n == 4 * w * w else (1,):
                 yield {"permutation": name, "n": n, "w": w, "L": L, "d": d, "D": D}
 
@@ -205,7 +210,7 @@ def distributed(inverted: bool = False) -> Iterator[Case]:
 def matrices(d_above: int = 0, d_below: int = 100, tiles: bool = False) -> Iterator[Case]:
     """Square matrices and others; d divides the rows, or, for `tiles`, the tiles of w x w."""
     for w, L, (down, across) in product(
-        (2, 3, 4, 5, 8), LATENCIES, ((1, 1), (2, 2), (3, 3), (1, 2), (4, 2))
+        (1, 2, 3, 4, 5, 8), LATENCIES, ((1, 1), (2, 2), (3, 3), (1, 2), (4, 2))
     ):
         rows, n = down * w, down * across * w * w
         for d in (1, 2, 3, 4, 9) if n <= 256 or L == 30 else ():
@@ -223,7 +228,7 @@ def columns(d_above: int = 0, d_below: int = 100) -> Iterator[Case]:
 
 def squares(d_above: int = 0, d_below: int = 100) -> Iterator[Case]:
     """Named permutations of n words; w divides sqrt n, and d divides sqrt n and n/w^2."""
-    for w, L, across in product((2, 3, 4, 5, 8), LATENCIES, (1, 2, 3, 4)):
+    for w, L, across in product((1, 2, 3, 4, 5, 8), LATENCIES, (1, 2, 3, 4)):
         side = across * w
         if side > (16 if L == 30 else 10):
             continue
@@ -242,7 +247,7 @@ def at_one_latency(cases: Callable[..., Iterator[Case]]) -> Iterator[Case]:
 
 def of_sizes(name: str, least: Callable[[int], int]) -> Iterator[Case]:
     """A permutation of at least so many words: powers of two and, if possible, others."""
-    for w in (2, 3, 4, 5, 8, 16, 32):
+    for w in (1, 2, 3, 4, 5, 8, 16, 32):
         for n in {w * w, 2 * w, 4 * w, 4 * w * w, 9 * w * w, (w + 2) ** 2, 16 * w}:
             good = allowed(name, n) and (name != "transpose" or isqrt(n) ** 2 == n)
             if good and n % w == 0 and least(w) <= n <= 4096:
@@ -288,7 +293,7 @@ def single_random() -> Iterator[Case]:
 
 def distributed_own(size: dict[str, int], d: int, inverted: bool = False) -> Iterator[Case]:
     """A random permutation; D is its distribution (its inverse's)."""
-    D = distribution("random", size["n"], size["w"], inverted)
+    D = (inverse_distribution if inverted else distribution)("random", size["n"], size["w"])
     yield {"permutation": "random", **size, "d": d, "D": D}
 
 

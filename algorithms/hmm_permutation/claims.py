@@ -16,11 +16,21 @@ from mmsim.claims import (
     ceiling,
     floor,
     maximum,
+    minimum,
     named,
     root,
 )
 from mmsim_algorithms.access.rounds_claims import ANY_D, ONE_DMM
-from mmsim_algorithms.grids import ICPP, IEICE, MULTIPROCESSORS
+from mmsim_algorithms.grids import (
+    BITS,
+    DEFINED,
+    ICPP,
+    IEICE,
+    MULTIPROCESSORS,
+    SQUARE_TRANSPOSE,
+    WHOLE_WARPS,
+    power_of_two,
+)
 from mmsim_algorithms.hmm_permutation import deficit
 from mmsim_algorithms.hmm_permutation.cases import (
     MATRIX,
@@ -36,6 +46,8 @@ from mmsim_algorithms.hmm_permutation.cases import (
     designated,
     distributed,
     distributed_own,
+    distribution,
+    inverse_distribution,
     many_random,
     matrices,
     of_sizes,
@@ -52,6 +64,7 @@ from mmsim_algorithms.hmm_permutation.cases import (
     table_cases,
     transpose_run,
 )
+from mmsim_algorithms.hmm_permutation.regular_claims import SQUARE
 
 SECTION = 4
 
@@ -59,14 +72,23 @@ SECTION = 4
 # The claims.
 
 SIDES = Precondition(
-    "w divides both sides", lambda rows, n, w: rows % w == 0 and n // rows % w == 0
+    "w divides both sides, rows and n/rows",
+    lambda rows, n, w: n % rows == 0 and rows % w == 0 and n // rows % w == 0,
 )
 D_ROWS = Precondition("d divides the rows", lambda rows, d: rows % d == 0)
 D_TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
 D_COLUMNS = Precondition("d divides the columns", lambda n, rows, d: n // rows % d == 0)
-SQUARE = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
 D_SIDE = Precondition("d divides sqrt n", lambda n, d: isqrt(n) % d == 0)
-WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
+ALL_CASES = (WHOLE_WARPS, DEFINED, SQUARE_TRANSPOSE)
+CASUAL = Precondition("2 <= w, 9 <= n", lambda n, w: w >= 2 and n >= 9)
+"""Every round with w = 1 is coalesced, and a random one with n = 4, w = 2 may be by chance."""
+TILES_OF_BITS = Precondition(
+    "for shuffle and bit-reversal, n and w are powers of two; for shuffle, d divides n/2w",
+    lambda algorithm, n, w, d: (
+        (algorithm not in BITS or power_of_two(n, w))
+        and (algorithm != "shuffle" or n % (2 * d * w) == 0)
+    ),
+)
 
 
 def _designated_claims() -> Iterator[Claim]:
@@ -83,12 +105,13 @@ def _designated_claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(distributed, inverted=of != "P"),
             run=partial(designated, algorithm),
-            requires=(WHOLE_WARPS,),
+            requires=ALL_CASES,
+            derived={"D": distribution if of == "P" else inverse_distribution},
             own=partial(distributed_own, size, d, inverted=of != "P"),
         )
     distributions: dict[str, tuple[Callable[..., Any], Callable[[int], int], str]] = {
         "identical": (lambda n, w: n / w, lambda w: w, "w <= n"),
-        "shuffle": (lambda n, w: 2 * n / w, lambda w: 2 * w, "2w <= n"),
+        "shuffle": (lambda n, w: minimum(2, w) * n / w, lambda w: 2 * w, "2w <= n"),
         "bit-reversal": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
         "transpose": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
     }
@@ -107,7 +130,7 @@ def _designated_claims() -> Iterator[Claim]:
                 run=partial(designated, algorithm),
                 measure=measure,
                 quantity="D",
-                requires=(WHOLE_WARPS, _at_least(text, least)),
+                requires=(*ALL_CASES, _at_least(text, least)),
                 own=only({"permutation": name, **ICPP}),
             )
 
@@ -206,20 +229,22 @@ _ROUNDS: tuple[
         16,
         scheduled_run,
         squares,
-        (SQUARE, D_SIDE, D_TILES),
+        (SQUARE, D_SIDE, D_TILES, DEFINED),
     ),
 )
 """Id, place, title, coalesced rounds (and conflict-free ones), run, cases, preconditions."""
 
 
 def _table_1_claims() -> Iterator[Claim]:
-    for row, title, run in (
-        ("d_designated", "D-designated", partial(designated, "D-designated")),
-        ("s_designated", "S-designated", partial(designated, "S-designated")),
-        ("transpose", "transpose", transpose_run),
-        ("row_wise", "row-wise permutation", row_wise_run),
-        ("column_wise", "column-wise permutation", column_wise_run),
-        ("scheduled", "scheduled permutation", scheduled_run),
+    casual = (SQUARE, CASUAL)
+    requires = {id: requires for id, *_, requires in _ROUNDS}
+    for row, title, run, needs in (
+        ("d_designated", "D-designated", partial(designated, "D-designated"), casual),
+        ("s_designated", "S-designated", partial(designated, "S-designated"), casual),
+        ("transpose", "transpose", transpose_run, requires["L5"]),
+        ("row_wise", "row-wise permutation", row_wise_run, requires["L7"]),
+        ("column_wise", "column-wise permutation", column_wise_run, requires["L8"]),
+        ("scheduled", "scheduled permutation", scheduled_run, requires["T9"]),
     ):
         permutes = row in ("d_designated", "s_designated", "scheduled")
         yield Claim(
@@ -232,7 +257,7 @@ def _table_1_claims() -> Iterator[Claim]:
             run=run,
             measure=partial(cells, algorithm=row),
             quantity="cells",
-            requires=(SQUARE,),
+            requires=needs,
             note="counted from the classes of the run's own rounds; the column of times is checked "
             "by the claims of the lemmas",
             own=only(RANDOM if permutes else MATRIX, d=1),
@@ -248,6 +273,7 @@ def _bound_claims() -> Iterator[Claim]:
         kind="lower",
         grid=all_algorithms,
         run=any_algorithm,
+        requires=(SQUARE, D_SIDE, D_TILES, TILES_OF_BITS),
     )
     yield Claim(
         id="ICPP-LB.sum",
@@ -257,6 +283,7 @@ def _bound_claims() -> Iterator[Claim]:
         kind="lower",
         grid=all_algorithms,
         run=any_algorithm,
+        requires=(SQUARE, D_SIDE, D_TILES, TILES_OF_BITS),
         note="the n/w stages that read a start in consecutive time units, the last completes "
         "L - 1 later",
     )
@@ -269,11 +296,18 @@ def _bound_claims() -> Iterator[Claim]:
         constant=32,
         grid=lambda: (case for case in squares() if case["L"] in (1, 100)),
         run=scheduled_run,
-        requires=(SQUARE, D_SIDE, D_TILES),
+        requires=(SQUARE, D_SIDE, D_TILES, DEFINED),
         own=only(RANDOM, d=1),
     )
 
 
+MANY = Precondition(
+    "8 <= w, w^2 <= n, 3000 <= count (w - 1)^2",
+    lambda n, w, count: w >= 8 and w * w <= n and count * (w - 1) ** 2 >= 3000,
+)
+"""Where the sum is a thousand and more, so that its distribution is close to the normal one."""
+LARGE = Precondition("16 <= w, 16 w^2 <= n", lambda n, w: w >= 16 and n >= 16 * w * w)
+"""Where the mean is within half a standard deviation of its limit for n to infinity."""
 ERRORS = 5
 """A random count must come within so many standard deviations: chance breaks this once in 3e6."""
 
@@ -304,7 +338,7 @@ def _random_claims() -> Iterator[Claim]:
             run=many_random,
             measure=below_n,
             quantity="deficit",
-            requires=(WHOLE_WARPS,),
+            requires=(WHOLE_WARPS, MANY),
             note="the permutations of the seeds 0, 1, ...; E and V are the exact mean and variance "
             "of n - D_w over all permutations, and the limits are five standard deviations",
             own=SAMPLE,
@@ -319,7 +353,7 @@ def _random_claims() -> Iterator[Claim]:
             run=partial(permuted, "D-designated", permutation="random"),
             measure=below_n,
             quantity="deficit",
-            requires=(WHOLE_WARPS, Precondition("16 <= w", lambda w: w >= 16)),
+            requires=(WHOLE_WARPS, LARGE),
             note="the paper: 'for enough large n, there exists small eps > 0, such that n - eps "
             "< D_w(random) <= n with high probability' and no value. The mean and the variance of "
             "n - D_w tend to (w - 1)^2/2, 480.5 for w = 32, for all large n: eps = 590 is enough "

@@ -128,7 +128,7 @@ def _sizes(data: npt.NDArray[np.generic], machine: mm.HMM) -> tuple[int, int]:
     n, w = data.size, machine.width
     require(data.ndim == 1, f"a is one-dimensional, not of shape {data.shape}", SOURCE)
     require(n > 0 and n & (n - 1) == 0, f"n is a power of two, not {n}", SOURCE)
-    require(w > 1 and w & (w - 1) == 0, f"w is a power of two above 1, not {w}", SOURCE)
+    require(w & (w - 1) == 0, f"w is a power of two, not {w}", SOURCE)
     return n, w
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms import permutations
-from mmsim_algorithms.grids import IEICE, MULTIPROCESSORS
+from mmsim_algorithms.grids import IEICE, MULTIPROCESSORS, power_of_two
 from mmsim_algorithms.hmm_permutation.regular import REGULAR
 from mmsim_algorithms.transpose.hmm import transposed
 
@@ -35,9 +35,8 @@ def permuted(regular: str, schedule: mm.Schedule, n: int, w: int, k: int, L: int
 
 def sizes(regular: str) -> Iterator[Case]:
     """Widths with every number of DMMs, from one tile for each DMM up."""
-    for w, L in product((2, 3, 4, 5, 8, 12, 16), (1, 5, 30, 100)):
-        power = w & (w - 1) == 0
-        if not power and regular != "transpose":
+    for w, L in product((1, 2, 3, 4, 5, 8, 12, 16), (1, 5, 30, 100)):
+        if not power_of_two(w) and regular != "transpose":
             continue
         if regular == "transpose":
             words = [(m * w) ** 2 for m in (1, 2, 3)]
@@ -52,17 +51,19 @@ def sizes(regular: str) -> Iterator[Case]:
                     yield {"n": n, "w": w, "k": k, "L": L}
 
 
+SQUARE = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
+POWERS = Precondition("n and w are powers of two", lambda n, w: power_of_two(n, w))
 REQUIRES = {
     "transpose": (
-        Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0),
+        SQUARE,
         Precondition("k divides n/w^2", lambda n, w, k: n % (k * w * w) == 0),
     ),
     "shuffle": (
-        Precondition("n and w are powers of two", lambda n, w: n & (n - 1) == 0 == w & (w - 1)),
+        POWERS,
         Precondition("k divides n/2w", lambda n, w, k: n % (2 * k * w) == 0),
     ),
     "bit-reversal": (
-        Precondition("n and w are powers of two", lambda n, w: n & (n - 1) == 0 == w & (w - 1)),
+        POWERS,
         Precondition("k divides n/w^2", lambda n, w, k: n % (k * w * w) == 0),
     ),
 }

@@ -41,10 +41,12 @@ def log_over_loglog(count: Any, w: Any) -> Any:
 def below_w(w: int) -> bool:
     """Return whether the limit c ln w / ln ln w is below w, so that an access could exceed it.
 
-    >>> [w for w in range(3, 10) if below_w(w)]
+    It is no limit for w <= 2, where ln ln w is negative or undefined.
+
+    >>> [w for w in range(1, 10) if below_w(w)]
     [7, 8, 9]
     """
-    return CONSTANT * log_ratio(w) < w
+    return w >= 3 and CONSTANT * log_ratio(w) < w
 
 
 def first_moment(w: Any) -> Any:

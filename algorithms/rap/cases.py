@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import product
 from math import ceil, floor, sqrt
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Curve, Series, correct
-from mmsim_algorithms.grids import RAP_WIDTH, WIDTHS, widths_and_latencies
+from mmsim_algorithms.grids import LATENCIES, RAP_WIDTH, WIDTHS
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.rap.estimates import Integers, permutations
 from mmsim_algorithms.rap.patterns import cells
@@ -149,7 +150,7 @@ def each(**choices: Iterable[Any]) -> Callable[[], Iterator[Case]]:
 
     def grid() -> Iterator[Case]:
         for values in product(*choices.values()):
-            for w in WIDTHS:
+            for w in (1, *WIDTHS):
                 yield {**dict(zip(choices, values, strict=True)), "w": w}
 
     return grid
@@ -160,7 +161,7 @@ def timed(**more: Iterable[str]) -> Callable[[], Iterator[Case]]:
 
     def grid() -> Iterator[Case]:
         for values in product(*more.values()):
-            for w, l in widths_and_latencies():
+            for w, l in product((1, *WIDTHS), LATENCIES):
                 yield {**dict(zip(more, values, strict=True)), "w": w, "l": l}
 
     return grid
@@ -186,24 +187,28 @@ def ones_of_table_2(seeds: Iterable[int], widths: Iterable[int]) -> Iterator[Cas
 
 
 def cases_of_table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:
-    for (transpose, layout), w in product(rows, WIDTHS):
+    for (transpose, layout), w in product(rows, (1, *WIDTHS)):
         for seed in range(1 if layout == "RAW" else 3):
             yield {"transpose": transpose, "layout": layout, "seed": seed, "w": w}
 
 
+@cache
+def figures_of_table_2() -> dict[tuple[str, str, int], int]:
+    """Cells of Table II that are means, in hundredths: by access, layout and w."""
+    return {
+        (row["access"], row["layout"], w): int(row[f"w{w}"].replace(".", ""))
+        for row in table("rap_table2")
+        for w in (16, 32, 64, 128, 256)
+        if "." in row[f"w{w}"] and row["layout"] != "RAW"
+    }
+
+
 def means_of_table_2(m: int) -> Iterator[Case]:
-    """Cells of Table II that are means, their figures in hundredths."""
-    for row in table("rap_table2"):
-        for w in (16, 32):
-            figure = row[f"w{w}"]
-            if "." in figure and row["layout"] != "RAW":
-                yield {
-                    "pattern": row["access"],
-                    "layout": row["layout"],
-                    "w": w,
-                    "m": m,
-                    "hundredths": int(figure.replace(".", "")),
-                }
+    """The cells of the smaller widths, each over m warps."""
+    for (access, layout, w), figure in figures_of_table_2().items():
+        if w <= 32:
+            case = {"pattern": access, "layout": layout, "w": w, "m": m}
+            yield {**case, "hundredths": figure}
 
 
 def mean_of_table_2(schedule: mm.Schedule, hundredths: int, **case: Any) -> mm.Run:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, correct
+from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.cuda import cuda_as_printed, cuda_corrected, rotated
 from mmsim_algorithms.rap.programs import matrix
@@ -54,6 +54,7 @@ def _claims() -> Iterator[Claim]:
         run=run_of(cuda_corrected),
         measure=stages("b", "write"),
         quantity="S",
+        requires=(Precondition("w = 32", lambda w: w == 32),),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition
+from mmsim_algorithms.grids import FULL_WARPS
 from mmsim_algorithms.rap.bounds import CONSTANT, below_w, log_over_loglog
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.higher import ACCESSES, LAYOUTS, RAPS, array
@@ -30,7 +31,16 @@ def grid(accesses: tuple[str, ...], layouts: tuple[str, ...]) -> Iterator[Case]:
     """Small arrays as a whole and w³ elements of larger ones, under several seeds."""
     for layout in layouts:
         for access in accesses:
-            for w, p in ((2, 16), (3, 81), (4, 256), (5, 625), (8, 4096), (12, 12**3), (16, 16**3)):
+            for w, p in (
+                (1, 1),
+                (2, 16),
+                (3, 81),
+                (4, 256),
+                (5, 625),
+                (8, 4096),
+                (12, 12**3),
+                (16, 16**3),
+            ):
                 for seed in (0,) if layout == "RAW" or w > 8 else (0, 1, 2):
                     yield {"access": access, "layout": layout, "w": w, "p": p, "seed": seed}
 
@@ -59,6 +69,8 @@ def sixfold(schedule: mm.Schedule, w: int, seed: int = 0) -> mm.Run:
     return mm.DMM(w, 1).run(any_access, a, row, column, threads=w * w, schedule=schedule)
 
 
+INSIDE = Precondition("p <= w^4", lambda w, p: p <= w**4)
+
 CLAIMS = [
     Claim(
         id="RAP-T4.1",
@@ -74,6 +86,7 @@ CLAIMS = [
         run=accessed,
         measure=_stages,
         quantity="S",
+        requires=(FULL_WARPS, INSIDE),
         own=lambda: own(tuple(ACCESSES), "3P"),
     ),
     Claim(
@@ -89,6 +102,7 @@ CLAIMS = [
         run=accessed,
         measure=_stages,
         quantity="S",
+        requires=(FULL_WARPS, INSIDE),
         own=lambda: (*own(("stride1",), "RAW"), *own(("stride2",), "1P")),
     ),
     Claim(
@@ -105,7 +119,12 @@ CLAIMS = [
         run=accessed,
         measure=_stages,
         quantity="S",
-        requires=(Precondition(f"{CONSTANT} ln w / ln ln w < w", below_w),),
+        requires=(
+            FULL_WARPS,
+            INSIDE,
+            Precondition("w^3 <= p", lambda w, p: w**3 <= p),
+            Precondition(f"3 <= w, {CONSTANT} ln w / ln ln w < w", below_w),
+        ),
         note="`mmsim reproduce RAP-T4` holds the same means, and those of random accesses, to "
         "their exact expectations",
     ),

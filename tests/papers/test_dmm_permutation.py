@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.claims import choose
+from mmsim.claims.claim import call_with
 from mmsim_algorithms import dmm_permutation, permutations
 from mmsim_algorithms.dmm_permutation import (
     ALGORITHMS,
@@ -231,3 +232,32 @@ def test_every_program_has_an_example_that_runs(module, width, choices):
             program, *example.arguments, threads=example.threads, block_size=example.block_size
         )
         assert run.time > 0
+
+
+@pytest.mark.parametrize("algorithm", ["D-designated", "S-designated"])
+@pytest.mark.parametrize(
+    ("name", "n", "w", "stages"),
+    [
+        ("transpose", 1024, 32, 1024),
+        ("transpose", 64, 32, 4),  # a matrix of two rows: congestion 2 in two warps
+        ("bit-reversal", 64, 16, 16),
+        ("bit-reversal", 16, 16, 1),
+        ("shuffle", 1024, 32, 64),
+        ("shuffle", 32, 32, 1),
+        ("shuffle", 8, 1, 8),
+        ("transpose", 8, 1, 8),
+    ],
+)
+def test_the_stages_of_table_2_at_other_powers_of_two(algorithm, name, n, w, stages):
+    (claim,) = choose(CLAIMS, f"CFP-T2.{name}")
+    case = {"algorithm": algorithm, "permutation": name, "n": n, "w": w, "l": 1}
+    assert claim.measure(claim.run("synchronous", **case)) == stages == claim.evaluate(case)
+
+
+def test_what_follows_from_the_other_parameters_does_so_in_every_grid():
+    derived = [
+        (claim, name, follows) for claim in CLAIMS for name, follows in claim.derived.items()
+    ]
+    assert {"CFP-A.D", "CFP-A.S", "CFP-F7.D"} <= {claim.id for claim, _, _ in derived}
+    for claim, name, follows in derived:
+        assert all(case[name] == call_with(follows, case) for case in claim.cases())

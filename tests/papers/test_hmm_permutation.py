@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.claims import ClaimError, choose
+from mmsim.claims.claim import call_with
 from mmsim_algorithms import hmm_permutation, permutations
 from mmsim_algorithms.access import rounds_claims as hmm_rounds
 from mmsim_algorithms.dmm_permutation import permute
@@ -57,7 +58,7 @@ def test_exact_grids_cover_dmms_latencies_and_widths(id_):
     cases = claim.cases()
     assert {case["d"] for case in cases} >= {1, 2, 3, 4}
     assert {case["L"] for case in cases} == {1, 5, 30, 100}
-    assert {case["w"] for case in cases} == {2, 3, 4, 5, 8}
+    assert {case["w"] for case in cases} == {1, 2, 3, 4, 5, 8}
 
 
 @st.composite
@@ -214,3 +215,27 @@ def test_every_program_has_an_example_that_runs(module, width):
             program, *example.arguments, threads=example.threads, block_size=example.block_size
         )
         assert run.time > 0
+
+
+def test_D_follows_from_the_permutation_in_every_grid():
+    (claim,) = choose(CLAIMS, "ICPP-L4.S")
+    assert all(case["D"] == call_with(claim.derived["D"], case) for case in claim.cases())
+
+
+@pytest.mark.parametrize(
+    ("id_", "outside"),
+    [
+        ("ICPP-T3.eps.least", {"n": 64, "w": 16}),
+        ("ICPP-T3.most", {"n": 64, "w": 8, "count": 1}),
+        ("ICPP-T1.d_designated", {"n": 64, "w": 1}),
+        ("ICPP-T1.s_designated", {"n": 4, "w": 2}),
+        ("ICPP-L5", {"rows": 12, "n": 32, "w": 2}),
+        ("ICPP-L4.transpose", {"n": 80, "w": 2}),
+        ("ICPP-T9", {"permutation": "shuffle", "n": 36, "w": 2}),
+        ("ICPP-LB", {"algorithm": "shuffle", "n": 36, "w": 2, "d": 1}),
+    ],
+)
+def test_a_domain_ends_where_the_claim_says_nothing(id_, outside):
+    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
+    case = {**claim.cases()[0], **outside}
+    assert not all(call_with(condition.holds, case) for condition in claim.requires)

@@ -43,7 +43,7 @@ def test_words_arrive_in_the_time_of_a_transpose(name, k, above, dmms, L, schedu
     [
         (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(8)), "n >= w\\^2, but n=8 and w=4"),
         (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(48)), "n is a power of two, not 48"),
-        (lambda: bit_reversed(mm.HMM(1, 3, 5), np.zeros(64)), "w is a power of two above 1, not 3"),
+        (lambda: bit_reversed(mm.HMM(1, 3, 5), np.zeros(64)), "w is a power of two, not 3"),
         (lambda: bit_reversed(mm.HMM(3, 4, 5), np.zeros(64)), "k=3, tiles: 4"),
         (lambda: shuffled(mm.HMM(1, 4, 5), np.zeros(4)), "n >= 2w, but n=4 and w=4"),
         (lambda: shuffled(mm.HMM(5, 4, 5), np.zeros(64)), "k=5, tiles: 8"),
@@ -67,3 +67,13 @@ def test_every_program_has_an_example_that_runs(width, choices):
         if n & (n - 1) == 0:
             P = permutations.NAMED[program.name.replace("_", "-")](n, 0)
             assert (run.arrays["b"][P] == run.arrays["a"]).all()
+
+
+@pytest.mark.parametrize("name", ["shuffle", "bit-reversal"])
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_a_width_of_one_has_the_same_time(name, schedule):
+    a = np.arange(16) * 7
+    run = hmm_regular.REGULAR[name](mm.HMM(4, 1, 5), a, schedule=schedule)
+    assert (run.arrays["b"][permutations.NAMED[name](16, 0)] == a).all()
+    assert run.time <= 2 * 16 + 2 * 16 // 4 + 2 * 5 - 2
+    assert schedule == "asynchronous" or run.time == 48
