@@ -160,7 +160,7 @@ def inverse_congestion(permutation: str, n: int, w: int) -> int:
 def cases(inverted: bool = False, only: str = "") -> Iterator[Case]:
     """Every named permutation with every width and latency; C is its congestion (the inverse's)."""
     count = inverse_congestion if inverted else congestion
-    for w, l, name in product((1, *WIDTHS), LATENCIES, permutations.NAMED):
+    for w, l, name in product(WIDTHS, LATENCIES, permutations.NAMED):
         for n in sorted({2 * w, w * w} if w < 32 else {w * w}):
             if allowed(name, n) and only in ("", name):
                 yield {"permutation": name, "n": n, "w": w, "l": l, "C": count(name, n, w)}

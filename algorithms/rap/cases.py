@@ -150,7 +150,7 @@ def each(**choices: Iterable[Any]) -> Callable[[], Iterator[Case]]:
 
     def grid() -> Iterator[Case]:
         for values in product(*choices.values()):
-            for w in (1, *WIDTHS):
+            for w in WIDTHS:
                 yield {**dict(zip(choices, values, strict=True)), "w": w}
 
     return grid
@@ -161,7 +161,7 @@ def timed(**more: Iterable[str]) -> Callable[[], Iterator[Case]]:
 
     def grid() -> Iterator[Case]:
         for values in product(*more.values()):
-            for w, l in product((1, *WIDTHS), LATENCIES):
+            for w, l in product(WIDTHS, LATENCIES):
                 yield {**dict(zip(more, values, strict=True)), "w": w, "l": l}
 
     return grid
@@ -187,7 +187,7 @@ def ones_of_table_2(seeds: Iterable[int], widths: Iterable[int]) -> Iterator[Cas
 
 
 def cases_of_table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:
-    for (transpose, layout), w in product(rows, (1, *WIDTHS)):
+    for (transpose, layout), w in product(rows, WIDTHS):
         for seed in range(1 if layout == "RAW" else 3):
             yield {"transpose": transpose, "layout": layout, "seed": seed, "w": w}
 

@@ -116,7 +116,7 @@ class Inline:
     def shutdown(self):
         return None
 
-    def submit(self, function, id_):
+    def submit(self, function, id_, points):
         self.given.append(id_)
         future = Future()
         future.set_result(verify_claim(replace(CLAIMS[id_], curve=None), own_size=False))
