@@ -363,9 +363,9 @@ def test_the_own_size_is_shown():
     assert [one["measured"] for one in saved["own"]] == [227, 2]
     claims = [claim(own=own_size), claim(id="X-2"), claim(id="X-3", formula=lambda n: n)]
     page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [], "", str)
-    assert "| 4 | n=4096, w=32, l=100 | holds |" in page
-    assert "| 4 |  | holds |" in page
-    assert re.search(r"\| 4 \|  \| fails: .*claimed \d+ \|", page)
+    assert "| 4 | 0 | n=4096, w=32, l=100 | holds |" in page
+    assert "| 4 | 0 |  | holds |" in page
+    assert re.search(r"\| 4 \| 0 \|  \| fails: .*claimed \d+ \|", page)
 
 
 def test_a_long_fraction_is_shown_rounded():
