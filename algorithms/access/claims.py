@@ -20,6 +20,8 @@ from mmsim_algorithms.grids import (
 )
 
 SECTION = 3
+A_ROUND = "SMM, section 3: n/w for p/w in a round"
+"""The name of a misprint in three places."""
 SEEN = 256  # words up to which a claim looks at every single access
 
 
@@ -90,6 +92,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
+        misprint=A_ROUND,
         scan=True,
         note=f"'takes (n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 20 time units, not 32",
@@ -125,6 +128,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
+        misprint=A_ROUND,
         scan=True,
         note=f"'takes (G n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 32 time units, not 80",
@@ -163,6 +167,7 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=(*EXACT, Precondition("p w <= n", lambda n, p, w: p * w <= n)),
         printed=True,
+        misprint=A_ROUND,
         scan=True,
         note=f"'takes (w n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
         "p = w = 4, l = 5 it takes 32 time units, not 80",

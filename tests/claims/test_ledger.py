@@ -125,3 +125,26 @@ def test_a_verdict_that_is_not_the_claims_is_seen(change, difference):
 
 def test_a_missing_verdict_is_seen():
     assert list(differences(CLAIMS[:2], VERDICTS[:1])) == ["the ids"]
+
+
+def test_the_pages_count_claims_and_misprints_as_they_are():
+    """Several claims may show one misprint."""
+    right = [claim for claim in CLAIMS if not claim.printed]
+    exact = sum(claim.kind == "exact" for claim in right)
+    misprints = [claim.misprint or claim.id for claim in CLAIMS if claim.printed]
+    readme, index, page_of_claims = (
+        " ".join((DOCS / name).read_text(encoding="utf-8").split())
+        for name in ("../README.md", "index.md", "claims.md")
+    )
+    number = len(set(misprints))
+    for text in (
+        f"{len(right)} claims, {exact} exact and {len(right) - exact} bounds,",
+        f"confirms {number} misprints",
+    ):
+        assert text in readme
+    assert f"{exact} exact claims, {len(right) - exact} bounds and {number} misprints" in index
+    for text in (
+        f"{number} misprints are confirmed, in {len(misprints)} places",
+        f"{exact} exact claims and {len(right) - exact} bounds besides",
+    ):
+        assert text in page_of_claims
