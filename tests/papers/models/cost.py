@@ -103,7 +103,8 @@ class Rounds:
     """A run: rounds in sequence. Add the rounds; `time` has the time units.
 
     `stages` and `requests` count, for each label given to `add`, the stages and the warps that
-    sent a request; `times` has the time of its rounds. Several launches may be added to one: their times add up.
+    sent a request; `times` has the time of its rounds. Several launches may be added to one: their
+    times add up.
 
     >>> rounds = Rounds(w=4)
     >>> rounds.add(banks, 3, [[0, 1, 10, 6], [8, 9, 14, 15]])
