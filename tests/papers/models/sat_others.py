@@ -25,7 +25,7 @@ def bands(n: int, w: int, d: int, L: int, l: int) -> Rounds:
         wanted = [border + ((J - 1) * m + I) * w for I, J in tiles if J > 0]
         rounds.add(atomic_groups, L, [range(at, at + w) for at in wanted], "global")
         through(rounds, len(tiles), d, l, across=True, writes=True)
-        given = [border + (J * m + I) * w for I, J in tiles if J + 1 < m]
+        given = [border + (J * m + I) * w for I, J in tiles if m - J > 1]
         rounds.add(atomic_groups, L, [range(at, at + w) for at in given], "global")
         shared_lines(rounds, len(tiles), d, l, rows(w))
         global_tiles(rounds, L, b, s, tiles, "global")
