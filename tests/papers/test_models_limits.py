@@ -19,7 +19,7 @@ def narrow(claim, count=3):
 
 @pytest.mark.parametrize("id_", sorted(MODELS))
 def test_a_claim_that_allows_width_1_holds_there(id_):
-    check(id_, [case for case in narrow(CLAIMS[id_]) if allowed(CLAIMS[id_], case)])
+    check(id_, [case for case in narrow(CLAIMS[id_], count=2) if allowed(CLAIMS[id_], case)])
 
 
 @pytest.mark.parametrize("id_", [id_ for id_ in TWO_LANES if not id_.startswith(FEW_BARRIERS)])
