@@ -1,13 +1,15 @@
-"""The models on machines of width 1, which no grid has: a warp is one thread."""
+"""The models on machines of width 1, which few grids have: a warp is one thread."""
 
 import pytest
-from test_models import CLAIMS, MODELS, allowed, check, family
+from test_models import CLAIMS, MODELS, allowed, check
 
-FAMILIES = ("BULK", "DP", "FFT", "HIST", "LIST", "POLY", "SPMV", "STENCIL")
-TRIED = sorted(id_ for id_ in MODELS if family(id_) in FAMILIES)
+from mmsim_algorithms.errors import PreconditionError
+
 TWO_LANES = sorted(
-    id_ for id_ in TRIED if "w >= 2" in {condition.text for condition in CLAIMS[id_].requires}
+    id_ for id_ in MODELS if "w >= 2" in {condition.text for condition in CLAIMS[id_].requires}
 )
+FEW_BARRIERS = ("SCAN-async", "SUM-async")
+"""Here a warp of one thread leaves as many sums as it got: SCAN refuses it, SUM has no end."""
 
 
 def narrow(claim, count=3):
@@ -15,14 +17,24 @@ def narrow(claim, count=3):
     return [{**case, "w": 1} for case in claim.cases()[:count] if "w" in case]
 
 
-@pytest.mark.parametrize("id_", TRIED)
+@pytest.mark.parametrize("id_", sorted(MODELS))
 def test_a_claim_that_allows_width_1_holds_there(id_):
-    check(id_, [case for case in narrow(CLAIMS[id_]) if allowed(CLAIMS[id_], case)])
+    check(id_, [case for case in narrow(CLAIMS[id_], count=2) if allowed(CLAIMS[id_], case)])
 
 
-@pytest.mark.parametrize("id_", TWO_LANES)
+@pytest.mark.parametrize("id_", [id_ for id_ in TWO_LANES if not id_.startswith(FEW_BARRIERS)])
 def test_a_claim_that_needs_two_lanes_fails_with_one(id_):
     claim = CLAIMS[id_]
+    agreed = []
     for case in narrow(claim):
         time = claim.measure(claim.run(schedule="synchronous", **case))
-        assert MODELS[id_](**case) == time < claim.evaluate(case)
+        assert MODELS[id_](**case) == time
+        agreed.append(claim.agrees(time, claim.evaluate(case)))
+    assert not (any if claim.kind == "exact" else all)(agreed)
+
+
+@pytest.mark.parametrize("id_", [id_ for id_ in TWO_LANES if id_.startswith(FEW_BARRIERS[:1])])
+def test_few_barriers_are_refused_with_one_lane(id_):
+    for case in narrow(CLAIMS[id_]):
+        with pytest.raises(PreconditionError, match="two threads or more"):
+            CLAIMS[id_].run(schedule="synchronous", **case)

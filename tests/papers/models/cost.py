@@ -103,7 +103,8 @@ class Rounds:
     """A run: rounds in sequence. Add the rounds; `time` has the time units.
 
     `stages` and `requests` count, for each label given to `add`, the stages and the warps that
-    sent a request. Several launches may be added to one: their times add up.
+    sent a request; `times` has the time of its rounds. Several launches may be added to one: their
+    times add up.
 
     >>> rounds = Rounds(w=4)
     >>> rounds.add(banks, 3, [[0, 1, 10, 6], [8, 9, 14, 15]])
@@ -116,6 +117,7 @@ class Rounds:
         self.time = 0
         self.stages: Counter[str] = Counter()
         self.requests: Counter[str] = Counter()
+        self.times: Counter[str] = Counter()
 
     def add(self, rule: Rule, latency: int, warps: Iterable[Warp], label: str = "") -> None:
         """Add a round that one unit serves: (the stages of all warps) + latency - 1."""
@@ -144,3 +146,4 @@ class Rounds:
             if active:
                 longest = max(longest, stages + latency - 1)
         self.time += longest
+        self.times[label] += longest

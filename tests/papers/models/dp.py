@@ -127,4 +127,5 @@ MODELS = {
     "DP-HMM": tiled,
     "DP-HMM.O": tiled,
     "DP-LB": tiled,
+    "DP-LB.sums": tiled,
 }

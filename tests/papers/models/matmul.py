@@ -6,7 +6,7 @@ import random
 from functools import partial
 from math import isqrt
 
-from models.cost import RULES, Rounds, groups, place, warps
+from models.cost import RULES, Rounds, banks, groups, place, warps
 
 
 def elements(n: int, p: int, first: int, by_rows: bool) -> list[tuple[int, int]]:
@@ -117,6 +117,40 @@ def tiled(n: int, w: int, d: int, L: int, l: int, turned: bool, rap: bool = Fals
     return rounds.time
 
 
+def with_tensor_unit(n: int, w: int, l: int, L: int) -> Rounds:
+    """The product on a DMM of latency L with a tensor unit of latency l: √n warps.
+
+    The unit takes a stage for each word that it is sent. For each column J of tiles of c and each K
+    all warps read the w rows of the tile (K, J) of b, and warp i reads and sends row i of the tiles
+    (., K) of a. Then warp i writes row i of the tiles (., J) of c.
+    """
+    rounds, s = Rounds(w), isqrt(n)
+    a, b, c = place(w, n, n, n)
+
+    def row(start: int, i: int, tile: int) -> range:
+        return range(start + i * s + tile * w, start + i * s + (tile + 1) * w)
+
+    for J in range(s // w):
+        for K in range(s // w):
+            for k in range(K * w, (K + 1) * w):
+                rounds.add(banks, L, [row(b, k, J)] * s)
+            sent = [row(a, i, K) for i in range(s)]
+            rounds.add(banks, L, sent)
+            rounds.add(lambda words, w: len(words), l, sent, "call")
+        rounds.add(banks, L, [row(c, i, J) for i in range(s)])
+    return rounds
+
+
+def tensor_time(n: int, w: int, l: int, L: int) -> int:
+    """The time with a tensor unit."""
+    return with_tensor_unit(n, w, l, L).time
+
+
+def tensor_calls(n: int, w: int, l: int, L: int) -> int:
+    """The time of the calls of the tensor unit alone."""
+    return with_tensor_unit(n, w, l, L).times["call"]
+
+
 MODELS = {
     "MATMUL-rows": partial(flat, True),
     "MATMUL-columns": partial(flat, False),
@@ -128,4 +162,6 @@ MODELS = {
     "MATMUL-HMM.O": partial(tiled, turned=False),
     "MATMUL-HMM.RAW": partial(tiled, turned=True),
     "MATMUL-HMM.RAP": partial(tiled, turned=True, rap=True),
+    "MATMUL-TCU": tensor_time,
+    "MATMUL-TCU.calls": tensor_calls,
 }

@@ -85,11 +85,45 @@ def transposing(n: int, w: int, d: int, L: int, l: int) -> Rounds:
     tiles = [(I, J) for I in range(m) for J in range(m)]
     for _ in range(2):
         columns(rounds, L, s, a, b)
-        global_tiles(rounds, L, b, s, tiles, "read")
+        global_tiles(rounds, L, b, s, tiles, "matrix")
         shared_lines(rounds, m * m, d, l, rows(w))
         shared_lines(rounds, m * m, d, l, [[(j, i) for i, j in row] for row in rows(w)])
         global_tiles(rounds, L, a, s, [(J, I) for I, J in tiles], "write")
     return rounds
+
+
+def parts_of_tiles(
+    rounds: Rounds, d: int, L: int, l: int, s: int, a: int, above: int, left: int, tiles: list[Tile]
+) -> None:
+    """The first launch of 2R1W: each tile writes its parts of the borders."""
+    w, m = rounds.w, s // rounds.w
+    global_tiles(rounds, L, a, s, tiles, "matrix")
+    shared_lines(rounds, len(tiles), d, l, rows(w))
+    through(rounds, len(tiles), d, l, across=False, writes=True)
+    borders(rounds, L, above, tiles, m, "write")
+    through(rounds, len(tiles), d, l, across=True, writes=False)
+    borders(rounds, L, left, tiles, m, "write")
+
+
+def tiles_of_table(
+    rounds: Rounds, d: int, L: int, l: int, s: int, starts: list[int], tiles: list[Tile]
+) -> None:
+    """The last launch of 2R1W: each tile reads its words and borders, and writes the table.
+
+    `starts` has the addresses of the matrix, the borders above and on the left, the sums of the
+    corners, and the table.
+    """
+    w, m = rounds.w, s // rounds.w
+    a, above, left, corner, b = starts
+    global_tiles(rounds, L, a, s, tiles, "matrix")
+    shared_lines(rounds, len(tiles), d, l, rows(w))
+    borders(rounds, L, above, tiles, m, "read")
+    through(rounds, len(tiles), d, l, across=False, writes=True)
+    borders(rounds, L, left, tiles, m, "read")
+    rounds.add(groups, L, [[corner + I * m + J] * w for I, J in tiles], "read")
+    through(rounds, len(tiles), d, l, across=True, writes=True)
+    shared_lines(rounds, len(tiles), d, l, rows(w))
+    global_tiles(rounds, L, b, s, tiles, "write")
 
 
 def tiled_twice(n: int, w: int, d: int, L: int, l: int) -> Rounds:
@@ -105,12 +139,7 @@ def tiled_twice(n: int, w: int, d: int, L: int, l: int) -> Rounds:
     m = s // w
     a, b, above, left, corner = place(w, n, n, s * m, s * m, m * m)
     tiles = [(I, J) for I in range(m) for J in range(m)]
-    global_tiles(rounds, L, a, s, tiles, "read")
-    shared_lines(rounds, m * m, d, l, rows(w))
-    through(rounds, m * m, d, l, across=False, writes=True)
-    borders(rounds, L, above, tiles, m, "write")
-    through(rounds, m * m, d, l, across=True, writes=False)
-    borders(rounds, L, left, tiles, m, "write")
+    parts_of_tiles(rounds, d, L, l, s, a, above, left, tiles)
     for step in range(m):
         for label in ("read", "write"):
             borders(rounds, L, above, [(step, J) for J in range(m)], m, label)
@@ -122,26 +151,28 @@ def tiled_twice(n: int, w: int, d: int, L: int, l: int) -> Rounds:
         rounds.add(groups, L, warps(sums, w), "read")
         added = range(corner + step * m, corner + step * m + m)
         rounds.add(groups, L, warps(added, w), "write")
-    global_tiles(rounds, L, a, s, tiles, "read")
-    shared_lines(rounds, m * m, d, l, rows(w))
-    borders(rounds, L, above, tiles, m, "read")
-    through(rounds, m * m, d, l, across=False, writes=True)
-    borders(rounds, L, left, tiles, m, "read")
-    rounds.add(groups, L, [[corner + I * m + J] * w for I, J in tiles], "read")
-    through(rounds, m * m, d, l, across=True, writes=True)
-    shared_lines(rounds, m * m, d, l, rows(w))
-    global_tiles(rounds, L, b, s, tiles, "write")
+    tiles_of_table(rounds, d, L, l, s, [a, above, left, corner, b], tiles)
     return rounds
 
 
 def waves(n: int, w: int, d: int, L: int, l: int) -> Rounds:
-    """1R1W: the tiles with I + J = k in launch k; a tile leaves both borders to its neighbours."""
+    """1R1W: the tiles with I + J = k in launch k."""
     rounds, s = Rounds(w), isqrt(n)
     m = s // w
     a, b, above, left = place(w, n, n, s * (m + 1), s * (m + 1))
-    for k in range(2 * m - 1):
+    some_waves(rounds, d, L, l, s, [a, above, left, b], range(2 * m - 1))
+    return rounds
+
+
+def some_waves(
+    rounds: Rounds, d: int, L: int, l: int, s: int, starts: list[int], launches: range
+) -> None:
+    """Some launches of 1R1W. A tile leaves both borders to its neighbours."""
+    w, m = rounds.w, s // rounds.w
+    a, above, left, b = starts
+    for k in launches:
         tiles = [(I, k - I) for I in range(m) if 0 <= k - I < m]
-        global_tiles(rounds, L, a, s, tiles, "read")
+        global_tiles(rounds, L, a, s, tiles, "matrix")
         shared_lines(rounds, len(tiles), d, l, rows(w))
         borders(rounds, L, above, tiles, m, "read")
         through(rounds, len(tiles), d, l, across=False, writes=True)
@@ -151,7 +182,6 @@ def waves(n: int, w: int, d: int, L: int, l: int) -> Rounds:
         borders(rounds, L, left, [(I, J + 1) for I, J in tiles], m + 1, "write")
         shared_lines(rounds, len(tiles), d, l, rows(w))
         global_tiles(rounds, L, b, s, tiles, "write")
-    return rounds
 
 
 WAYS = {"2R2W": naive, "4R4W": transposing, "2R1W": tiled_twice, "1R1W": waves}
@@ -162,15 +192,20 @@ def time(way: str, **case: int) -> int:
     return WAYS[way](**case).time
 
 
-def requests(way: str, label: str, **case: int) -> int:
-    """The requests to the global memory that read, or write."""
-    return WAYS[way](**case).requests[label]
+def reads(way: str, **case: int) -> int:
+    """The requests to the global memory that read: words of a matrix, or borders."""
+    requests = WAYS[way](**case).requests
+    return requests["matrix"] + requests["read"]
+
+
+def writes(way: str, **case: int) -> int:
+    """The requests to the global memory that write."""
+    return WAYS[way](**case).requests["write"]
 
 
 MODELS = {
     **{f"SAT-{way}": partial(time, way) for way in WAYS},
-    **{f"SAT-{way}.reads": partial(requests, way, "read") for way in WAYS},
-    **{f"SAT-{way}.writes": partial(requests, way, "write") for way in WAYS},
+    **{f"SAT-{way}.reads": partial(reads, way) for way in WAYS},
+    **{f"SAT-{way}.writes": partial(writes, way) for way in WAYS},
     "SAT-1R1W.O": partial(time, "1R1W"),
-    "SAT-LB": time,
 }

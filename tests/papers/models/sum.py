@@ -46,8 +46,8 @@ def halves(words: int) -> list[tuple[int, int]]:
     return steps
 
 
-def columns(on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the sum by columns: n/p reads, a write of p sums, and a tree of them."""
+def by_columns(on: str, n: int, p: int, w: int, l: int) -> Rounds:
+    """The sum by columns: n/p reads, a write of p sums, and a tree of them."""
     rounds = Rounds(w)
     a, sums = place(w, n, p)
     for first in range(0, n, p):
@@ -57,7 +57,17 @@ def columns(on: str, n: int, p: int, w: int, l: int) -> int:
         other = range(sums + distance, sums + distance + threads)
         rounds.add(RULES[on], l, warps(other, w))
         rounds.add(RULES[on], l, warps(range(sums, sums + threads), w))
-    return rounds.time
+    return rounds
+
+
+def columns(on: str, n: int, p: int, w: int, l: int) -> int:
+    """The time of the sum by columns."""
+    return by_columns(on, n, p, w, l).time
+
+
+def columns_transfers(on: str, n: int, p: int, w: int, l: int) -> int:
+    """The transfers of up to w words of the sum by columns: its stages."""
+    return by_columns(on, n, p, w, l).stages.total()
 
 
 def columns_barriers(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -105,18 +115,28 @@ def few_barriers_count(on: str, n: int, w: int, l: int) -> int:
     return few_barriers(on, n, w, l)[1]
 
 
-def hmm(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
-    """The time on an HMM: columns, a tree in each shared memory, and a launch for the d sums."""
+def on_hmm(n: int, p: int, w: int, d: int, L: int, l: int) -> Rounds:
+    """The sum on an HMM: columns, a tree in each shared memory, and a launch for the d sums."""
     rounds, block = Rounds(w), p // d
     a, sums = place(w, n, d)
     for first in range(0, n, p):
-        rounds.add(groups, L, warps(range(a + first, a + first + p), w, block))
+        rounds.add(groups, L, warps(range(a + first, a + first + p), w, block), "global")
     shared_tree(rounds, block, d, l)
-    rounds.add(groups, L, [[sums + dmm] for dmm in range(d)])
-    rounds.add(groups, L, warps(range(d), w))
+    rounds.add(groups, L, [[sums + dmm] for dmm in range(d)], "global")
+    rounds.add(groups, L, warps(range(d), w), "global")
     shared_tree(rounds, d, 1, l)
-    rounds.add(groups, L, [[0]])
-    return rounds.time
+    rounds.add(groups, L, [[0]], "global")
+    return rounds
+
+
+def hmm(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
+    """The time on an HMM."""
+    return on_hmm(n, p, w, d, L, l).time
+
+
+def hmm_transfers(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
+    """The transfers of up to w words of the global memory: its stages."""
+    return on_hmm(n, p, w, d, L, l).stages["global"]
 
 
 def shared_tree(rounds: Rounds, words: int, dmms: int, l: int) -> None:
@@ -153,7 +173,7 @@ MODELS = {
     "SUM-HMM.O": hmm,
     "SUM-HMM.global": hmm_global,
     "SUM-HMM.LB": hmm,
+    "SUM-HMM.transfers": hmm_transfers,
+    "SUM-columns.transfers": columns_transfers,
+    "SUM-columns.TMM": columns,
 }
-
-NEEDS = {"SUM-async.barriers.O": lambda l: l & (l - 1) == 0}
-"""The formula has log(l/w), which mmsim compares only where it is a whole number."""
