@@ -67,6 +67,9 @@ COMPARED = Precondition(
         and (by != "columns" or (power_of_two(p, w) and w <= p <= n and HIGH.holds(n=n, w=w)))
     ),
 )
+HAS_WORST = Precondition(
+    "E < w for the worst input", lambda w, E, words: str(words) != "worst" or w > E
+)
 LONG = Precondition("E >= w log n", lambda n, w, E: n**w <= 2**E)
 
 
@@ -348,7 +351,7 @@ def _claims() -> Iterator[Claim]:
         run=free_of_conflicts,
         measure=moving_stages,
         quantity="S",
-        requires=(PRIME, THREADS),
+        requires=(PRIME, THREADS, HAS_WORST),
         note="all accesses but those of the binary searches; the worst input is among them",
     )
     yield Claim(

@@ -20,6 +20,8 @@ from mmsim_algorithms.sorting.two_lists import merge_lists
 SECTION = 2
 CONFLICT_FREE = "SORT, ESA 2015"
 
+PERMUTATIONS = ("random", "identical", "transpose")
+
 NOT_MANY = Precondition("p <= w^2", lambda p, w: p <= w**2)
 ONE_WARP = Precondition("p = w", lambda p, w: p == w)
 SHARES = Precondition("p log n <= n, and n >= 64", lambda n, p: n**p <= 2**n and n >= 64)
@@ -37,14 +39,16 @@ FITTING = Precondition(
     ),
 )
 
+AN_INPUT = Precondition(
+    "words are an input of the program",
+    lambda way, words: words in (INPUTS if way in ("sort", "merge") else PERMUTATIONS),
+)
+
 
 def by_columns(schedule: mm.Schedule, n: int, p: int, w: int, l: int, words: str) -> mm.Run:
     """Sort one of `INPUTS` by columns, checked."""
     run = column_sort(mm.DMM(w, l), INPUTS[words](n), p, schedule=schedule)
     return correct(run, b=np.arange(n))
-
-
-PERMUTATIONS = ("random", "identical", "transpose")
 
 
 def permutation(name: str, n: int, w: int) -> Any:
@@ -238,7 +242,7 @@ def _claims() -> Iterator[Claim]:
         run=any_way,
         measure=congestion,
         quantity="congestion",
-        requires=(FITTING,),
+        requires=(FITTING, AN_INPUT),
         note="every request of every access, searches included; as cited for sort, permutation "
         "and partition",
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 from mmsim_algorithms.sorting.claims import shuffled
 from models.cost import RULES, Rounds, banks, warps
+from models.sort_columns import Lanes, columns, merge_pass
 
 
-def bitonic(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> int:
-    """The time of the network; `free`: of a pair in an odd row the second word comes first."""
+def network(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> Rounds:
+    """The bitonic network; `free`: of a pair in an odd row the second word comes first."""
     rounds, size = Rounds(w), 2
     while size <= n:
         h = size // 2
@@ -22,11 +23,39 @@ def bitonic(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> int:
                     words = [(x + h, -h) if x // w % 2 else (x, h) for x, h in words]
                 one = warps([x for x, _ in words], w)
                 other = warps([x + step for x, step in words], w)
-                for access in (one, other, one, other):
-                    rounds.add(RULES[on], l, access)
+                for kind, access in product(("read", "write"), (one, other)):
+                    rounds.add(RULES[on], l, access, kind)
             h //= 2
         size *= 2
-    return rounds.time
+    return rounds
+
+
+def bitonic(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> int:
+    """The time of the network."""
+    return network(on, n, p, w, l, free).time
+
+
+def compared(by: str, on: str, n: int, p: int, w: int, l: int) -> Rounds:
+    """One of the sorts that the lower bound is held against."""
+    if by == "one bank":
+        lanes, table, run = Lanes(1, l), [contents(n, "random")], 1
+        while run < n:
+            table = merge_pass(lanes, table, 1, run)
+            run *= 2
+        return lanes.rounds
+    if by == "columns":
+        return columns(n, p, w, l, "random", on).rounds
+    return network(on, n, p, w, l, free=by == "bitonic free")
+
+
+def compared_time(by: str, on: str, n: int, p: int, w: int, l: int) -> int:
+    """The time of one of these sorts."""
+    return compared(by, on, n, p, w, l).time
+
+
+def reads(by: str, on: str, n: int, p: int, w: int, l: int) -> int:
+    """The stages of its reads."""
+    return compared(by, on, n, p, w, l).stages["read"]
 
 
 Part = tuple[int, int]
@@ -55,23 +84,37 @@ def parts(ours: int, theirs: int, a: int, b: int, w: int, E: int) -> tuple[Part,
     return None
 
 
+def wide(w: int, E: int, first: int) -> list[list[Part]]:
+    """The run and the count of each thread's words, in order, for w/2 < E < w."""
+    second = 1 - first
+    pair = [[(first, E)], [(second, 2 * E - w), (first, w - E)]]
+    return [*([[(second, E)]] if w % 2 else []), *(pair * (w // 2))]
+
+
 def worst(n: int, w: int, E: int, run: int, l: int) -> int:
     """The stages of the reads of a pass that merges two runs, each row begun by a thread.
 
-    A warp merges E rows. Where E is odd, one run has a row more, in turn. A thread reads its words
-    in the order of the merged run, one at each step.
+    A warp merges E rows. Where E is odd, one run has a row more, in turn. Where E > w/2, the runs
+    change their parts from warp to warp. A thread reads its words in the order of the merged run,
+    one at each step.
     """
     rounds, taken = Rounds(w), [0, run]
     for warp in range(n // (w * E)):
-        rows = ((E + warp % 2) // 2, (E + 1 - warp % 2) // 2)
-        found = parts(*rows, 0, 0, w, E)
-        assert found is not None
+        if w < 2 * E:
+            found = wide(w, E, warp % 2)
+        else:
+            rows = ((E + warp % 2) // 2, (E + 1 - warp % 2) // 2)
+            narrow = parts(*rows, 0, 0, w, E)
+            assert narrow is not None
+            found = [[(0, first), (1, second)] for first, second in narrow]
         assert len(found) == w
         threads = []
-        for first, second in found:
-            words = [*range(taken[0], taken[0] + first), *range(taken[1], taken[1] + second)]
+        for pieces in found:
+            words = []
+            for side, count in pieces:
+                words += range(taken[side], taken[side] + count)
+                taken[side] += count
             threads.append(words)
-            taken = [taken[0] + first, taken[1] + second]
         for step in range(E):
             rounds.add(banks, l, [[words[step] for words in threads]])
     assert taken == [run, n]
@@ -93,7 +136,7 @@ def free(n: int, w: int, E: int, l: int, words: str) -> tuple[int, int]:
 
     A thread fetches the word with residue r modulo E at step r, and writes so, too. The second run
     of each pair lies downwards. A thread searches for where its words begin, then for where they
-    end; each step reads a word of either run. The page does not say that there are two searches.
+    end; each step reads a word of either run.
     """
     rounds, p = Rounds(w), n // E
     numbers = contents(n, words)
@@ -169,23 +212,29 @@ def free_time(n: int, w: int, E: int, l: int, words: str) -> int:
     return free(n, w, E, l, words)[1]
 
 
-def powers(n: int, p: int, w: int) -> bool:
-    """Whether a network for n words and p threads exists."""
-    return n & (n - 1) == p & (p - 1) == 0 and w <= p <= n // 2
+def described(by: str, on: str, w: int) -> bool:
+    """Whether the page describes the addresses as far as the cost depends on them.
+
+    Rows in which the second word of a pair comes first are described for a power of two w. What is
+    read at the end of a run, and the order of the diagonals, matter on the UMM only.
+    """
+    return not (by == "bitonic free" and w & (w - 1)) and not (by == "columns" and on == "UMM")
 
 
 MODELS = {
     "SORT-bitonic": bitonic,
     "SORT-bitonic.free": partial(bitonic, free=True),
     "SORT-bitonic.O": bitonic,
-    "SORT-LB": bitonic,
+    "SORT-LB": compared_time,
+    "SORT-LB.reads": reads,
     "SORT-merge.worst": worst,
+    "SORT-merge.worst.wide": worst,
     "SORT-merge.worst.threads": worst,
     "SORT-merge.free": free_stages,
     "SORT-merge.free.O": free_time,
 }
 
 NEEDS = {
-    "SORT-LB": powers,
-    "SORT-merge.free": lambda w, E, words: w >= 2 * E or str(words) != "worst",
+    "SORT-LB": described,
+    "SORT-LB.reads": described,
 }
