@@ -43,7 +43,6 @@ STAND = {
         "RAP-T4.1",
         "RAP-TH2",
         "SMM-L7.3",
-        "SMM-T3.1b.O",
         "SORT-LB.reads",
         "SORT-columns.stages",
         "SORT-free",
@@ -61,6 +60,7 @@ STAND = {
         "SMM-ST.O",
         "SMM-ST.UMM",
         "SMM-ST.bound",
+        "SMM-T3.1b.O",
         "SMM-T3.1c.O",
     },
     "fewer stages keep a lower bound on n - D; the upper one falls": {

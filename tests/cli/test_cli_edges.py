@@ -214,7 +214,7 @@ def test_a_closed_output_is_found_before_the_work(folder):
 @pytest.mark.parametrize("shell", ["2>&-", "2>/dev/full"])
 def test_a_closed_or_full_error_output_stops_nothing(folder, shell):
     output, _ = called("verify", "--claim", "SMM-E1", status=0, shell=shell)
-    assert b"2 claims hold" in output
+    assert b"2 exact claims and 0 bounds hold" in output
     words = ["sweep", "mine.py:fine", "--width", "4", "8", "--jobs", "2", "--out", "rows.jsonl"]
     called(*words, status=0, shell=shell)
     assert [row["error"] for row in read("rows.jsonl")] == [None, None]
@@ -383,7 +383,7 @@ def test_more_processes_than_claims_are_not_started(monkeypatch):
     asked = []
     monkeypatch.setattr(
         "mmsim.claims.parallel.verify_registered",
-        lambda ids, processes, done: asked.append(processes) or [],
+        lambda ids, processes, done, points: asked.append(processes) or [],
     )
     assert main(["verify", "--claim", "SMM-E1", "--jobs", "1000"]) == 0
     assert asked == [2]

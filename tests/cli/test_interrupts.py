@@ -319,7 +319,7 @@ def test_ctrl_c_at_a_terminal(tmp_path):
 def test_the_status_of_an_undisturbed_command_is_its_own(tmp_path):
     good = Command(tmp_path, "verify", "--claim", "quick")
     out, _ = good.process.communicate(timeout=120)
-    assert (good.process.returncode, "2 claims hold" in out) == (0, True)
+    assert (good.process.returncode, "2 exact claims and 0 bounds hold" in out) == (0, True)
     bad = Command(tmp_path, "verify", "--claim", "none")
     _, err = bad.process.communicate(timeout=120)
     assert (bad.process.returncode, "no claim has the id 'none'" in err) == (2, True)
