@@ -101,7 +101,10 @@ CLAIMS = [
         formula=_bound,
         kind="upper",
         constant=43,
-        grid=lambda: [*cases(ANY, (1, 3, 5, 12)), *large(31, 64, 128)],
+        grid=lambda: [
+            *cases(ANY, (1, 3, 5, 12)),
+            *(case for w in (3, 5, 31) for case in large(w, 64, 128)),
+        ],
         run=table,
         requires=ANY,
         note="consecutive words of a warp lie in two groups at most, every other word in three, "

@@ -39,7 +39,7 @@ CLAIMS = [
         title="sum on an HMM of d DMMs with shared latency 1",
         formula=lambda n, p, w, L: n / w + n * L / p + L + log2(n),
         kind="upper",
-        constant=5,
+        constant=4,
         grid=lambda: (case for case in multiprocessors() if case["l"] == 1),
         run=on_hmm,
         requires=(*REQUIRES, FAST),
