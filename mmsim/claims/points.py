@@ -30,8 +30,8 @@ def points(claim: Claim, count: int = POINTS, seed: int = 0) -> list[Case]:
 
     >>> from mmsim.claims import choose, registered
     >>> claim, *_ = choose(registered(), "SMM-L5.1")
-    >>> points(claim, 2)
-    []
+    >>> [case["w"] for case in points(claim, 3)]
+    [1, 1, 1]
     """
     cases = claim.cases()
     if claim.printed or not cases[0]:
