@@ -15,7 +15,7 @@ from mmsim_algorithms.gpu.permuting import SEVERAL, SHORT, WARP, Shape
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "benchmarks" / "results" / "gpu"
 FOLDER = SOURCES if SOURCES.is_dir() else HERE / "results"
-"""Where the results are: in the repository, else next to this file (of a wheel; pyproject.toml)."""
+"""The folder of the results: in the repository, or next to this file (in a wheel)."""
 TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
 """The experiments that measure a table or a figure of a paper, in the page's order."""
 SECTOR = 32

@@ -60,7 +60,7 @@ def sets(results: Results) -> list[str]:
         _all(results),
         *_later_machine(results),
         paragraph(
-            """Where the mean error is below zero, the machine is too fast on the whole. In the
+            """If the mean error is below zero, the machine is too fast on the whole. In the
             machine, instructions and the start of blocks cost nothing."""
         ),
     ]
@@ -70,7 +70,7 @@ def sets(results: Results) -> list[str]:
 
 
 def _later_machine(results: Results) -> list[str]:
-    """Whether the present machine was measured after all sets, in a sentence."""
+    """A sentence on whether the present machine was measured after all sets."""
     made = str(results["cache"].facts["date"])
     known = [one.experiment for one in SETS.values() if one.experiment in results.records]
     if any(str(results[name].facts["date"]) >= made for name in known):

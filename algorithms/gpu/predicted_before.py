@@ -1,4 +1,4 @@
-"""Whether a measurement was predicted before it was made, as far as the kept files show it.
+"""Predictions made before their measurements, as far as the kept files show it.
 
 `python -m mmsim_algorithms.gpu.predicted_before PREDICTIONS MEASURED` prints a line for each
 measured kernel, and the commit that has the predictions. Its status is 1 unless all were predicted
@@ -36,7 +36,7 @@ def _of_row(times: Sequence[Row], row: Row) -> str | None:
 
 
 def in_words(predicted: Record, measured: Record) -> str:
-    """What the files show of a whole set, for a cell of a table."""
+    """The result for a whole set, for a cell of a table."""
     found = marks(predicted, measured)
     reasons = list(dict.fromkeys(why for _, why in found if why is not None))
     if not reasons:

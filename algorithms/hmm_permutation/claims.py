@@ -305,9 +305,9 @@ MANY = Precondition(
     "8 <= w, w^2 <= n, 3000 <= count (w - 1)^2",
     lambda n, w, count: w >= 8 and w * w <= n and count * (w - 1) ** 2 >= 3000,
 )
-"""Where the sum is a thousand and more, so that its distribution is close to the normal one."""
+"""The sum is a thousand or more, so that its distribution is close to the normal one."""
 LARGE = Precondition("16 <= w, 16 w^2 <= n", lambda n, w: w >= 16 and n >= 16 * w * w)
-"""Where the mean is within half a standard deviation of its limit for n to infinity."""
+"""The mean is within half a standard deviation of its limit for n to infinity."""
 ERRORS = 5
 """A random count must come within so many standard deviations: chance breaks this once in 3e6."""
 

@@ -32,7 +32,7 @@ from mmsim_algorithms.rap.patterns import PATTERNS
 SECTION = 3
 
 MEAN = Precondition("100 <= m", lambda m: m >= 100)
-"""Where the sum over m random permutations is close enough to m times the expectation."""
+"""The sum over m random permutations is close enough to m times the expectation."""
 BELOW_W = Precondition(f"3 <= w, {CONSTANT} ln w / ln ln w < w", below_w)
 PRINTED = Precondition(
     "hundredths is the figure of Table II",

@@ -50,7 +50,7 @@ FEW = (
         lambda w, l: w >= 4 or (w == 2 and power_of_two(l)),
     ),
 )
-"""Where `few` is the bound of a number of barriers."""
+"""The domain of `few`, the bound of a number of barriers."""
 
 
 def few(w: Any, l: Any) -> Any:

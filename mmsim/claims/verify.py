@@ -123,7 +123,7 @@ class Verdict(Guessed):
 
     @property
     def slack(self) -> Fraction | None:
-        """How far a bound is from the measured value that comes nearest to it; else None.
+        """The factor between a bound and the measured value nearest to it; else None.
 
         For an upper bound it is bound/measured, for a lower bound measured/bound, at least 1.
         """

@@ -21,7 +21,7 @@ PATIENCE = 1.5
 AGAIN = 0.001
 """Seconds between two looks."""
 HAS_TIMER = hasattr(signal, "setitimer")
-"""Whether there is a timer: not on Windows."""
+"""True if there is a timer: not on Windows."""
 
 
 class Interruptible:

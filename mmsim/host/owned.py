@@ -1,4 +1,4 @@
-"""Whether only this user can have written a file, before mmsim executes its contents.
+"""Ownership of files: only this user can have written one, before mmsim executes its contents.
 
 The rule is OpenSSH's for a user's keys. The file, its folder, and every folder and link on the way
 belong to this user or to root, and other users can't write to them. A folder on the way may be

@@ -1,4 +1,4 @@
-"""Whether a run or a report from a file is valid: all that its rows and findings name exists.
+"""Validity of a run or a report from a file: all that its rows and findings name exists.
 
 A valid result can be shown, drawn and exported. Every check here raises a `ValueError` that says
 what is wrong, and where.

@@ -1,4 +1,4 @@
-"""Whether a trace from a file is valid: all that it names exists, and nothing contradicts.
+"""Validity of a trace from a file: all that it names exists, and nothing contradicts.
 
 A valid trace can be stepped through, drawn and exported. Every check here raises a `ValueError`
 that says what is wrong, and where. A file may hold anything, so every number is checked before its

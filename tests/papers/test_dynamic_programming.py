@@ -99,7 +99,7 @@ def test_tiles_are_faster_and_ask_the_global_memory_less():
 
 @pytest.mark.parametrize(("w", "r"), [(2, 2), (4, 2), (4, 4)])
 def test_a_thread_reads_a_word_for_each_sum_and_a_stage_serves_w_threads(w, r):
-    """What DP-LB.sums counts: shared reads of full warps in the products of tiles, and beyond."""
+    """The count of DP-LB.sums: shared reads of full warps in the products of tiles, and beyond."""
     bound = next(claim for claim in claims.CLAIMS if claim.id == "DP-LB.sums")
     for d, tiles in ((1, 4), (2, 4), (w, 2 * w)):
         n = w * tiles

@@ -22,13 +22,13 @@ MODULES = [
 
 
 def exported(name):
-    """What the modules export by this name, in one dictionary by claim."""
+    """The exports of this name of all modules, in one dictionary by claim."""
     return {id_: one for module in MODULES for id_, one in getattr(module, name, {}).items()}
 
 
 MODELS, OPEN, NEEDS = exported("MODELS"), exported("OPEN"), exported("NEEDS")
 ON_GRID, DRAWN = 3, 3
-"""How many cases of the grid, and how many others, each claim is tried on."""
+"""The numbers of cases of the grid and of others on which each claim is tried."""
 LARGEST, LARGEST_OF_CUBES = 256, 24
 """The largest n of these, and for work of about n³; `make test-long` has all."""
 

@@ -63,7 +63,7 @@ Part = tuple[int, int]
 
 @cache
 def parts(ours: int, theirs: int, a: int, b: int, w: int, E: int) -> tuple[Part, ...] | None:
-    """How many words of each run the threads take in turn, or None if it can't be.
+    """The number of words of each run that the threads take in turn; None if no turns do.
 
     `ours` and `theirs` are rows not yet begun, a and b the words left in the rows begun. A row is
     begun by a thread that takes E words of it, and of nothing else.
@@ -189,7 +189,7 @@ def free(n: int, w: int, E: int, l: int, words: str) -> tuple[int, int]:
 
 
 def search(ours: list[int], theirs: list[int], diagonal: int) -> tuple[int, list[Part]]:
-    """How many of the first `diagonal` merged words are ours, and what a binary search reads."""
+    """The number of our words among the first `diagonal` merged ones, and a search's reads."""
     low, high = max(0, diagonal - len(theirs)), min(diagonal, len(ours))
     read = []
     while low < high:
@@ -213,7 +213,7 @@ def free_time(n: int, w: int, E: int, l: int, words: str) -> int:
 
 
 def described(by: str, on: str, w: int) -> bool:
-    """Whether the page describes the addresses as far as the cost depends on them.
+    """Return whether the page describes the addresses as far as the cost depends on them.
 
     Rows in which the second word of a pair comes first are described for a power of two w. What is
     read at the end of a run, and the order of the diagonals, matter on the UMM only.

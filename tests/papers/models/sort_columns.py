@@ -45,7 +45,7 @@ class Lanes:
 
 
 def search(ours: Words, theirs: Words, d: int) -> tuple[int, list[tuple[int, int]]]:
-    """How many of the first d merged words are ours, and what a search reads of either run.
+    """The number of our words among the first d merged ones, and a search's reads of either run.
 
     The range shrinks from k places to k // 2, whatever the words are.
     """
@@ -61,7 +61,7 @@ def search(ours: Words, theirs: Words, d: int) -> tuple[int, list[tuple[int, int
 
 
 def serial(ours: Words, theirs: Words, alpha: int, beta: int, count: int) -> tuple[Reads, Words]:
-    """What a serial merge of `count` words reads, as (run, place), and the words that it takes.
+    """The reads of a serial merge of `count` words, as (run, place), and the words that it takes.
 
     It reads two words, and then one after each that it takes but the last. At the end of a run it
     reads the last word again.
