@@ -140,8 +140,8 @@ class Claim(Guessed):
     scan
         True for a misprint that hangs on one symbol, number or damaged sentence of a scanned text.
     only
-        The part of the domain where a misprinted claim is right. Verification must confirm it
-        there, and refute it elsewhere.
+        The part of the domain where a misprinted claim is right. Verification must confirm it in
+        every case there, and refute it in a case elsewhere.
     """
 
     _instead = INSTEAD

@@ -146,6 +146,15 @@ def test_a_bound_shows_its_slack():
     assert verify_claim(claim()).slack is None
 
 
+def test_the_slack_of_a_lower_bound_is_that_of_the_faster_schedule():
+    def faster(schedule, n, w, l):
+        return run_read(schedule, n if schedule == "synchronous" else w, w, l)
+
+    verdict = verify_claim(claim(kind="lower", formula=lambda l: l, run=faster))
+    assert verdict.slack == 1
+    assert str(verdict.worst) == "n=4, w=2, l=4: 4 asynchronously, claimed 4"
+
+
 def test_a_misprint_that_holds_is_not_refuted():
     verdict = verify_claim(claim(printed=True))
     assert (verdict.result, verdict.good) == ("not refuted", False)
@@ -188,7 +197,7 @@ def test_a_lower_bound_on_stages_is_held_to_the_stages_of_both_schedules():
     below = claim(kind="lower", formula=lambda n, w: n / w, measure=stages, quantity="S", run=fewer)
     verdict = verify_claim(replace(below, grid=lambda: [{"n": 8, "w": 2, "l": 30}]))
     assert verdict.result == "fails"
-    assert verdict.reason == "asynchronously n=8, w=2, l=30: 2, claimed 4"
+    assert verdict.reason == "n=8, w=2, l=30: 2 asynchronously, claimed 4"
     assert (verdict.worst.measured, verdict.worst.asynchronous_time) == (2, 31)
 
 
