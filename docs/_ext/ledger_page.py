@@ -34,9 +34,10 @@ Every claim of the papers that mmsim checks, with its formula and the conditions
 stated. $T$ is the time in time units. {made} {summary}.
 
 An exact claim ($=$) is held to the time unit under the synchronous schedule. Of a bound the verdict
-shows the case that comes nearest to breaking it, and measured by claimed as a ratio. A claim that a
-paper misprints stands here twice: as printed, refuted by the case shown, and as corrected; an O()
-is refuted by the growth of its ratio, for every constant c. *Async* is the asynchronous time by the
+shows the case that comes nearest to breaking it, and the slack, the factor between the two. A claim
+that a paper misprints stands here twice: as printed, refuted by the case shown, and as corrected;
+an O() is refuted by the growth of its ratio, for every constant c. Several claims may show one
+misprint, which counts once. *Async* is the asynchronous time by the
 synchronous one, over all cases. *Own size* is the largest case of the size that the paper itself
 measures. How a claim is written, and what the papers misprint, is explained in [Claims](claims.md).
 
@@ -88,7 +89,7 @@ def outcome(verdict: Verdict | None) -> str:
         f"async {asynchronous(verdict)}",
         *own_size(verdict),
     ]
-    result = f"[{verdict.result}]{{.verdict .{verdict.result.replace(' ', '-')}}}"
+    result = f"[{verdict.outcome}]{{.verdict .{verdict.result.replace(' ', '-')}}}"
     return "<br>".join([result, *map(small, lines)])
 
 

@@ -30,7 +30,7 @@ pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.O.narrow.printed", "CFP-F7"]
+VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.printed", "SMM-L7.1.O", "CFP-F7"]
 PUBLIC = [
     *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
     "mmsim.sweeps",
@@ -341,12 +341,13 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, made, verdi
     for id_, row in rows.items():
         assert "<math" in row, id_
         if id_ in found:
-            assert f">{found[id_].result}<" in row
+            assert f">{found[id_].outcome}<" in row
             assert re.search(rf"\b{found[id_].cases} cases?\b", row)
         else:
             assert "not verified in this build" in row
             assert ">holds<" not in row
     assert {found[id_].result for id_ in VERIFIED} == {"holds", "refuted"}
+    assert ">bound, slack 1.2" in rows["SMM-L7.1.O"]
     assert page.count('<figure class="curve"><svg') == 1
 
 
