@@ -92,7 +92,7 @@ def with_tensor_unit(
 
 @by_tensor.example
 def tensor_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """Two square matrices of at least `size` words (default: 2w x 2w), a warp for each row."""
-    s = -(-isqrt(size or 4 * width * width) // width) * width
+    """Two square matrices of at least `size` words (default: w x w), a warp for each row."""
+    s = -(-isqrt(size or width * width) // width) * width
     arrays: tuple[npt.NDArray[Any], ...] = (*factors(s * s), np.zeros((s, s), int))
     return mm.Example(*arrays, width, threads=s * width)

@@ -544,6 +544,8 @@ def test_repeating_a_program_repeats_it(tmp_path):
 
 NEED_LOCK_STEP = {"crsw", "srcw", "drdw", "column_wise", "permutation"}
 """Examples whose threads exchange words without a barrier."""
+WAIT_FOR_EARLIER_BLOCKS = {"look_back", "bands"}
+"""Programs that never end where later blocks come first, and each block runs to its end."""
 
 
 def examples():
@@ -568,7 +570,8 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path, sixth
     different = set()
     for number, (program, arguments, sizes, machine) in enumerate(launches):
         run = machine.run(program, *arguments, **sizes)
-        for backward in (False, True):
+        orders = (False,) if program.name in WAIT_FOR_EARLIER_BLOCKS else (False, True)
+        for backward in orders:
             if not same(emulated.run(number, backward), run.arrays):
                 different.add(program.name)
     assert different == NEED_LOCK_STEP & {program.name for program in chosen}
