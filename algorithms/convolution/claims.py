@@ -138,7 +138,7 @@ def _claims() -> Iterator[Claim]:
         title="direct convolution on an HMM, shared latency 1",
         formula=lambda n, m, p, w, d, L: n / w + m * n / (d * w) + n * L / p + L + ceiling(log2(m)),
         kind="upper",
-        constant=5,
+        constant=4,
         grid=more_words,
         run=on_hmm,
         requires=(*REQUIRES, SHORT, MOST, FAST),

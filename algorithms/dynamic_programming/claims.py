@@ -109,7 +109,7 @@ def _claims() -> Iterator[Claim]:
         title="dynamic programming on an HMM of w DMMs with max(wL, w^2 l) threads",
         formula=lambda n, w: n**3 / w**2,
         kind="upper",
-        constant=8,
+        constant=5,
         grid=growing,
         run=tiled,
         requires=(

@@ -172,7 +172,7 @@ def _claims() -> Iterator[Claim]:
         title="1R1W is optimal except for the waves, whatever d is",
         formula=lambda n, w, L: n / w + root(n) * L / w,
         kind="upper",
-        constant=16,
+        constant=12,
         grid=partial(growing, "1R1W"),
         run=partial(table, "1R1W"),
         requires=(*REQUIRES["1R1W"], FAST),

@@ -46,7 +46,9 @@ def diagonals(
     u = weights(n, n)
     c = empty(n) if program is eager else np.zeros((n, n), int)
     arguments = diagonal_arrangement(u), c
-    run = machine(on, w, l).run(program, *arguments, threads=p, schedule=schedule)
+    run = machine(on, w, l).run(
+        program, *arguments, threads=p, schedule=schedule, max_accesses=100_000 + 4 * n**3
+    )
     inside = np.add.outer(np.arange(n), np.arange(n)) < n
     return correct(run, c=np.where(inside, diagonal_arrangement(least(u)), c))
 
@@ -97,7 +99,6 @@ CLAIMS = [
         title="optimal triangulation, diagonal arrangement, UMM",
         formula=lambda n, p, w, l: n**3 / w + n**3 * l / p + n * l,
         kind="upper",
-        constant=2,
         grid=lambda: threads(1),
         run=PROGRAMS["diagonals"],
         requires=(SIDES, FEW),
