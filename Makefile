@@ -46,7 +46,7 @@ course: $(VENV)/.taught ## make site, slides, worksheets and notebooks to be gra
 
 # Grades right, wrong and empty answers with nbgrader, in an environment of its own.
 nbgrader: $(VENV)/.testable ## let nbgrader make and grade the notebooks of build/course; minutes
-	$(BIN)/python tests/nbgrader_grades.py $(COURSE)
+	$(BIN)/python -m tests.kit.tools.nbgrader_grades $(COURSE)
 
 AXE := 4.14.1
 AXE_DIGEST := sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
@@ -79,37 +79,37 @@ constraints: $(VERSIONS) ## list the newest version of each library in .ci/const
 	done
 
 test-pythons: $(VENV)/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
-	$(BIN)/python tests/pythons.py --jobs $(JOBS) $(CHOICE)
+	$(BIN)/python -m tests.kit.tools.pythons --jobs $(JOBS) $(CHOICE)
 
 bare: $(VERSIONS) ## run the first program and the commands as an unknown user without a home; needs root
-	PYTHONPATH=notebooks $(BIN)/python tests/bare_container.py
+	PYTHONPATH=notebooks $(BIN)/python -m tests.kit.tools.bare_container
 
 # Pytest exits with status 5 when no test is marked long; that is not a failure here.
 test-long: $(VENV)/.testable ## compare the engines and the reference at length, and run the long tests
 	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
 	MMSIM_EXAMPLES=500 $(PYTEST) $(filter-out $(REFERENCE),$(RANDOM))
-	$(BIN)/python tests/agreement.py --count 20000 --jobs $(JOBS)
+	$(BIN)/python -m tests.kit.tools.agreement --count 20000 --jobs $(JOBS)
 
 kills: $(VENV)/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
-	$(BIN)/python tests/kill_sweeps.py --kills 50 --seed 1
+	$(BIN)/python -m tests.kit.tools.kill_sweeps --kills 50 --seed 1
 
 mutate: $(VENV)/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
-	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
+	$(BIN)/python -m tests.kit.mutation.mutate --jobs $(JOBS)
 	$(MAKE) mutate-claims
 
 # The kept run names the commit of the sources: commit them before.
 CLAIMS_MUTATION := benchmarks/results/claims-mutation.json
 mutate-claims: $(VENV)/.testable ## change the rules of the model and see which claims still hold; takes minutes
-	$(BIN)/python tests/mutation/mutate_claims.py --jobs $(JOBS) --save $(CLAIMS_MUTATION)
-	$(BIN)/python tests/mutation/claims_page.py $(CLAIMS_MUTATION) > docs/mutation-claims.md
+	$(BIN)/python -m tests.kit.mutation.mutate_claims --jobs $(JOBS) --save $(CLAIMS_MUTATION)
+	$(BIN)/python -m tests.kit.mutation.claims_page $(CLAIMS_MUTATION) > docs/mutation-claims.md
 
 gpu: $(VENV)/.testable ## run 300 random programs on a GPU and compare the arrays with the simulator's; CuPy must be in .venv
 	@mkdir -p build
-	$(BIN)/python tests/gpu_programs.py --json build/gpu.json
+	$(BIN)/python -m tests.kit.cards.gpu_programs --json build/gpu.json
 
 fuzz: $(VENV)/.testable ## try 100,000 mutated programs and 20,000 damaged files; takes minutes
-	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
+	$(BIN)/python -m tests.kit.tools.fuzz --jobs $(JOBS)
 
 # The kept verdicts name the commit of the sources: commit them before.
 ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, make docs/ledger.md of them
@@ -120,12 +120,12 @@ metal: $(VENV)/.installed ## make docs/metal.md, docs/metal-counters.md and the 
 	$(BIN)/python -m mmsim_algorithms.gpu.page docs
 
 planted: $(VENV)/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
-	$(BIN)/python tests/planted_bugs.py docs
+	$(BIN)/python -m tests.kit.tools.planted_bugs docs
 
 NUMBA_SUITE := benchmarks/results/numba-suite.json
 numba: $(VENV)/.testable ## run numba-cuda's own tests on mmsim and make docs/numba-suite.md of the outcomes; takes minutes
-	$(BIN)/python tests/numba_suite/run.py --jobs $(JOBS) --json $(NUMBA_SUITE)
-	$(BIN)/python tests/numba_suite/page.py $(NUMBA_SUITE) > docs/numba-suite.md
+	$(BIN)/python -m tests.kit.numba_suite.run --jobs $(JOBS) --json $(NUMBA_SUITE)
+	$(BIN)/python -m tests.kit.numba_suite.page $(NUMBA_SUITE) > docs/numba-suite.md
 
 notebooks: $(VENV)/.testable ## execute the notebooks and save what they show
 	$(BIN)/python notebooks/execute.py

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from long_variants import LONG
 from mmsim.engines import run
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, worth
+from tests.kit.long_variants import LONG
 
 settings.register_profile("mmsim", deadline=None)  # a loaded machine is slow, not wrong
 settings.load_profile("mmsim")
@@ -57,9 +57,8 @@ Kernels of notebooks share the choice of ports: of two begun at one time both ma
 
 def pytest_configure(config):
     """A warning in our own code is an error; one in a library is not ours to fix."""
-    tests = Path(__file__).parent
-    names = {path.stem for path in (*tests.iterdir(), *tests.glob("*/*.py"))}
-    own = "|".join(sorted({"mmsim", "mmsim_algorithms", *names}))
+    names = {path.stem for path in Path(__file__).parent.glob("*/*.py")}
+    own = "|".join(sorted({"mmsim", "mmsim_algorithms", "tests", *names}))
     config.addinivalue_line("filterwarnings", rf"error:::({own})(\.|$)")
 
 

@@ -17,11 +17,11 @@ import pytest
 import mmsim_algorithms
 from mmsim.claims import verify_claim
 from mmsim_algorithms.dmm_permutation import cases, colouring_claims
-from wrong_rules import counts_conflicts
+from tests.kit.tools.wrong_rules import counts_conflicts
 
 pytestmark = pytest.mark.long
 
-TESTS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims()}
 ABOUT_CONFLICTS = [id_ for id_, claim in CLAIMS.items() if counts_conflicts(claim)]
 STAND = {
@@ -86,11 +86,11 @@ OTHER_QUANTITIES = {
 def found(engine):
     """What `wrong_rules.py` prints."""
     done = subprocess.run(
-        [sys.executable, TESTS / "wrong_rules.py", engine],
+        [sys.executable, "-m", "tests.kit.tools.wrong_rules", engine],
         capture_output=True,
         text=True,
         check=True,
-        cwd=TESTS,
+        cwd=ROOT,
     )
     return json.loads(done.stdout)
 

@@ -16,7 +16,7 @@ from mmsim.claims import ClaimError, choose, registered, verify_claim
 from mmsim.ir.liveness import Registers
 from mmsim.meaning.launch import Launch
 from mmsim_algorithms.access.bounds_claims import READS, RUNS
-from some_cases import some
+from tests.kit.runs.some_cases import some
 
 CLAIMS = mmsim_algorithms.claims()
 COSTLY = {

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import axe
 from mmsim.claims.registry import paper_names
 from mmsim.claims.verify import from_json
 from mmsim.reports.verdicts import verdicts_page
+from tests.kit.views import axe
 
 KEPT = Path(__file__).parents[2] / "docs" / "verdicts.json"
 SEEN = """() => [...document.querySelectorAll("tbody tr")].map(row => {

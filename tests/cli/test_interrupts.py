@@ -14,9 +14,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kill_sweeps import session_of
-from load import allowed
 from mmsim.sweeps import read
+from tests.kit.runs.load import allowed
+from tests.kit.tools.kill_sweeps import session_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no groups")
 

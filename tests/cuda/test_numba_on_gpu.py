@@ -11,17 +11,14 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
-from fake_ncu import fake_ncu
 from mmsim import gpu
 from mmsim.cuda.launches import Configuration
 from mmsim.gpu.counting import METRICS, NAME
 from mmsim.gpu.record import Record
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "numba_suite"))
-collected = pytest.importorskip("collected")
-on_gpu = pytest.importorskip("on_gpu")
-suite = pytest.importorskip("run")
+from tests.kit.cards.fake_ncu import fake_ncu
+from tests.kit.numba_suite import collected, on_gpu
+from tests.kit.numba_suite import run as suite
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 
 @mm.program

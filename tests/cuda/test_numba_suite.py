@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
-SUITE = Path(__file__).parents[1] / "numba_suite"
-ROOT = SUITE.parents[1]
+from tests.kit.numba_suite.reasons import why
+
+ROOT = Path(__file__).parents[2]
+SUITE = "tests.kit.numba_suite"
 pytest.importorskip("numba_cuda")
 
 
 def run(tmp_path, *names, least, more):
     """The outcomes of the tests in the files of these names, by name."""
     saved = tmp_path / "outcomes.json"
-    command = [sys.executable, str(SUITE / "run.py"), "--json", str(saved), *names]
+    command = [sys.executable, "-m", f"{SUITE}.run", "--json", str(saved), *names]
     command += ["--least", str(least), "--least-more", str(more)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     return json.loads(saved.read_text("utf-8"))["outcomes"]
 
@@ -36,8 +38,10 @@ def test_the_suite_passes_as_far_as_the_simulator_passes_it(tmp_path):
 
 def test_the_page_is_made_of_the_kept_outcomes_and_knows_every_reason():
     kept = ROOT / "benchmarks" / "results" / "numba-suite.json"
-    command = [sys.executable, str(SUITE / "page.py"), str(kept)]
-    made = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+    command = [sys.executable, "-m", f"{SUITE}.page", str(kept)]
+    made = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert made.stdout == (ROOT / "docs" / "numba-suite.md").read_text("utf-8")
     assert "No reason is known" not in made.stdout
     outcomes = json.loads(kept.read_text("utf-8"))["outcomes"]
@@ -50,10 +54,7 @@ def test_the_page_is_made_of_the_kept_outcomes_and_knows_every_reason():
     assert sum(len(point.split(", ")) for point in points) == len(missing)
 
 
-def test_a_failure_that_no_rule_knows_has_no_reason(monkeypatch):
-    monkeypatch.syspath_prepend(str(SUITE))
-    from reasons import why
-
+def test_a_failure_that_no_rule_knows_has_no_reason():
     strange = {"outcome": "failed", "said": "ValueError: something new"}
     assert why("cudapy/test_lang.py::TestLang::test_zip", strange) is None
     half = {"outcome": "failed", "said": "argument 1 of the kernel 'f' holds float16"}

@@ -16,7 +16,7 @@ from functools import cache
 import nbformat
 import pytest
 
-import axe
+from tests.kit.views import axe
 
 pytest.importorskip("sphinx_revealjs", reason="what the course is made with isn't installed")
 

@@ -99,7 +99,7 @@ def test_links_lead_somewhere():
 
 def test_verdicts_on_the_page_of_claims_are_those_of_verification():
     from mmsim.claims import registered, verify_claim
-    from some_cases import some
+    from tests.kit.runs.some_cases import some
 
     rows = re.findall(
         r"^\| (SMM-[\w.]+)[^|]*\| `([^`]+)` \| (\d+) \| (\w+) \|$",

@@ -20,11 +20,11 @@ import nbformat
 import pytest
 from PIL import Image
 
-import axe
 from mmsim.claims import registered, verify
 from mmsim.claims.provenance import provenance, provenance_from_json
 from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import FormatError
+from tests.kit.views import axe
 
 pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
 

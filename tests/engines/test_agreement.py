@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import agreement
 import mmsim as mm
-from language_forms import FORMS, forms
 from mmsim.frontend import grammar
 from mmsim.frontend.atomic import OPERATIONS
 from mmsim.ir import nodes as ir
-from random_programs import define
+from tests.kit.generators.language_forms import FORMS, forms
+from tests.kit.generators.random_programs import define
+from tests.kit.tools import agreement
 
 
 def test_what_it_counts_is_the_whole_language():

@@ -13,11 +13,11 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-from draws import draws
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
-from race_free_programs import CANDIDATES, SCHEDULES
-from random_programs import cases, races, run_case
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES
+from tests.kit.generators.random_programs import cases, races, run_case
 
 many = settings(
     max_examples=draws(40),

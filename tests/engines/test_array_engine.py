@@ -21,7 +21,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
-from paths import SCHEDULES, agrees, outcome, run_along
+from tests.kit.runs.paths import SCHEDULES, agrees, outcome, run_along
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from load import allowed
 from mmsim.engines.array import asynchronous_time as of_engine
 from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.fused import execute
@@ -22,7 +21,8 @@ from mmsim.errors import LaunchError
 from mmsim.host import free_memory, memory_budget, progress
 from mmsim.host.progress import Progress
 from mmsim_algorithms.bench import growth
-from paths import SCHEDULES, launched, outcome, run_along
+from tests.kit.runs.load import allowed
+from tests.kit.runs.paths import SCHEDULES, launched, outcome, run_along
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's account of memory")
@@ -106,7 +106,7 @@ from mmsim.bench.growth import forget_peak, peak_memory
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.engines.array import asynchronous_time as schedules
 from mmsim.engines.array.interpreted import Interpreted
-from paths import launched, run_along
+from tests.kit.runs.paths import launched, run_along
 import test_array_watched as programs
 
 schedules.FEW = schedules.FEW_MORE = 0  # so that the first run meets Numba already
@@ -249,7 +249,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import mmsim as mm
 from mmsim.engines.array import asynchronous_time as of_engine
-from paths import run_along
+from tests.kit.runs.paths import run_along
 import test_array_watched as programs
 
 # A job in the background of a shell inherits that SIGINT is ignored.

@@ -14,8 +14,8 @@ from mmsim.errors import LanguageError, MMSimError, TypeFault
 from mmsim.ir.atomics import LEAVES, TYPES, in_turn
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
-from own_machines import OwnMachine
-from reference import changed
+from tests.kit.oracle.own_machines import OwnMachine
+from tests.kit.oracle.reference import changed
 
 SCHEDULES = ("synchronous", "asynchronous")
 ENGINES = ("array", "events")

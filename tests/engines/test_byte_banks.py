@@ -11,14 +11,14 @@ from test_events_against_reference import run_mmsim
 from test_own_machines import seen
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines.array import engine
 from mmsim.errors import MachineError
 from mmsim.gpu.words import CardHMM
 from mmsim.meaning.launch import Launch
-from race_free_programs import SCHEDULES, orderly_cases
-from random_programs import bits, races, run_case
-from reference import RefHMM, RefOwn, evaluate
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
+from tests.kit.generators.random_programs import bits, races, run_case
+from tests.kit.oracle.reference import RefHMM, RefOwn, evaluate
 
 WAYS = ("array", "events")
 CARD = mm.DMM(32, 5, bank_bytes=4)

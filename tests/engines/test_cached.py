@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines import cached
 from mmsim.engines.array import cached_time
 from mmsim.errors import LaunchError, VectorError
 from mmsim.results.roofline import roofline
-from race_free_programs import CANDIDATES, SCHEDULES, orderly_cases
-from random_programs import bits, races
-from reference import RefHMM
+from tests.kit.generators.cached_machines import cached_machines
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES, orderly_cases
+from tests.kit.generators.random_programs import bits, races
+from tests.kit.oracle.reference import RefHMM
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 many = settings(
@@ -85,61 +86,13 @@ def test_without_more_it_is_the_hmm(case, schedule, bank_bytes):
 
 
 @st.composite
-def cached_machines(draw, spec):
-    """Small machines of all kinds, of which each number matters."""
-    sectors = draw(st.sampled_from([one for one in (1, 2, 4) if spec.width % one == 0]))
-    halves, ways = draw(st.integers(1, 2)), draw(st.integers(1, 2))
-    bank_bytes = draw(st.sampled_from([None, None, 4]))
-    line = spec.width * (bank_bytes or 1)
-    sets = draw(st.integers(0, 3)) if line // sectors <= 32 else 0
-    times = st.integers(0, 4)
-    clusters = draw(st.sampled_from([None, 1, (1, spec.dmms - 1)][: 2 + (spec.dmms > 1)]))
-    number = len(mm.Cached(spec.dmms, 1, 1, clusters=clusters).clusters_of(spec.dmms))
-    return mm.Cached(
-        spec.dmms,
-        spec.width,
-        spec.global_latency,
-        spec.shared_latency,
-        bank_bytes,
-        sectors=sectors,
-        tag_time=draw(st.integers(1, 3)),
-        sector_time=draw(times),
-        cross_time=draw(times),
-        memory_time=draw(times),
-        fill_time=draw(times),
-        row_time=draw(times),
-        miss_latency=draw(times),
-        cross_latency=draw(times),
-        port_time=draw(times),
-        wire_time=draw(times),
-        write_port_time=draw(st.none() | st.integers(0, 8)),
-        write_wire_time=draw(st.none() | st.integers(0, 8)),
-        write_time=draw(st.sampled_from([None, 1, 3])),
-        shared_time=draw(st.integers(1, 3)),
-        capacity=sets * line * ways * halves,
-        ways=ways,
-        halves=halves,
-        fetch=draw(st.sampled_from([one for one in (1, 2) if sectors % one == 0])),
-        channels=draw(st.integers(1, 3)),
-        banks=draw(st.integers(1, 3)),
-        row=draw(st.integers(1, 3)),
-        under_way=draw(st.integers(1, 3)),
-        resident=draw(st.sampled_from([None, 24, 32])),
-        clusters=clusters,
-        half_of=draw(st.none() | st.tuples(*(st.integers(0, halves - 1) for _ in range(number)))),
-        page=line * draw(st.integers(0, 3)),
-        pages=draw(st.integers(1, 3)),
-        page_time=draw(times),
-        slices=draw(st.integers(1, 3)),
-        atomic_time=draw(times),
-    )
-
-
-@st.composite
 def cached_cases(draw):
     """Programs without a race, and machines for them."""
     case = draw(orderly_cases(24).filter(on_hmm))
-    return case, draw(cached_machines(case.machine_spec))
+    spec = case.machine_spec
+    return case, draw(
+        cached_machines(spec.dmms, spec.width, spec.global_latency, spec.shared_latency)
+    )
 
 
 @both_schedules

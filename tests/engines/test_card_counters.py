@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines.array import engine as array_engine
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import counted
@@ -21,8 +20,9 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts
 from mmsim.model.threads import asked
-from paths import agrees
-from random_numba import numba_cases
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_numba import numba_cases
+from tests.kit.runs.paths import agrees
 
 CARD = mm.HMM(3, 8, 9, 2, bank_bytes=4)
 SMALL = mm.HMM(2, 4, 5, 3, bank_bytes=4)

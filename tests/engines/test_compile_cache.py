@@ -19,7 +19,7 @@ import mmsim as mm
 from mmsim.engines.array import cold
 from mmsim.engines.array.fused import build, execute, worth
 from mmsim.host import compiler
-from paths import launched, run_along
+from tests.kit.runs.paths import launched, run_along
 
 RUN_DOUBLE = "from test_compile_cache import doubled; assert doubled()"
 

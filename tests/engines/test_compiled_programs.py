@@ -16,7 +16,7 @@ from mmsim_algorithms.hmm_permutation import regular as hmm_regular
 from mmsim_algorithms.rap import higher as rap_higher
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 from mmsim_algorithms.transpose import umm as umm_transpose
-from paths import agrees
+from tests.kit.runs.paths import agrees
 
 WIDTH = 8
 DMM, UMM, HMM = mm.DMM(WIDTH, 5), mm.UMM(WIDTH, 5), mm.HMM(3, WIDTH, 9)

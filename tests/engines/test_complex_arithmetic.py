@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.engines.array import engine as array
 from mmsim.errors import ArithmeticFault
 from mmsim.gpu import kernel
-from random_programs import define
+from tests.kit.generators.random_programs import define
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 NAMES = ("complex64", "complex128")
 WHOLE = array.run

@@ -10,9 +10,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from draws import draws
-from random_programs import bits, cases, evaluated, run_case
-from reference import Outcome
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import bits, cases, evaluated, run_case
+from tests.kit.oracle.reference import Outcome
 
 
 def run_mmsim(case, schedule):

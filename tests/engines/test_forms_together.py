@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.api.kernels import kernel
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import operands, statements, with_expressions, with_operands
-from paths import agrees
-from random_programs import same
+from tests.kit.generators.random_programs import same
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.paths import agrees
 
 GRID, BLOCK = (2, 2), (4, 3)
 THREADS = 48

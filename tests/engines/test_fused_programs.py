@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array.fused.analysis import CannotFuse
-from paths import agrees, run_along
+from tests.kit.runs.paths import agrees, run_along
 
 
 def zeros(size, dtype=int):

@@ -8,7 +8,7 @@ import pytest
 import mmsim as mm
 from mmsim.engines.array.fused.execute import Execution, GaveUp
 from mmsim.errors import AddressError
-from paths import agrees, launched, run_along
+from tests.kit.runs.paths import agrees, launched, run_along
 
 UMM, HMM = mm.UMM(4, 5), mm.HMM(2, 4, 7)
 PATHS = ("plain", "fused")

@@ -14,7 +14,7 @@ from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.errors import RoomError
 from mmsim.host import free_memory, memory_budget
 from mmsim.meaning.memory_budget import Growth
-from paths import launched, outcome, run_along
+from tests.kit.runs.paths import launched, outcome, run_along
 
 
 @mm.program

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from test_events_against_reference import run_mmsim
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines.array import engine, interpreted
 from mmsim.engines.array.fused import worth
 from mmsim.errors import FormatError
@@ -20,10 +19,11 @@ from mmsim.gpu.words import CardDMM, CardHMM
 from mmsim.meaning.launch import Launch
 from mmsim.results.chrome import events
 from mmsim.view.player.data import run_data
-from own_machines import OwnMachine, Sectors
-from race_free_programs import SCHEDULES, orderly_cases
-from random_programs import bits, races, run_case
-from reference import RefHMM, RefOwn, evaluate
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
+from tests.kit.generators.random_programs import bits, races, run_case
+from tests.kit.oracle.own_machines import OwnMachine, Sectors
+from tests.kit.oracle.reference import RefHMM, RefOwn, evaluate
 
 WIDTH = 16
 UNITS = st.one_of(

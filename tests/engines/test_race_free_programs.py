@@ -7,10 +7,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
-from draws import draws
-from race_free_programs import CANDIDATES, has_race, orderly_cases, race_free_cases
-from random_programs import bits, in_turn, run_case
-from reference import RefDMM, RefHMM, RefPlaced, RefUMM
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import (
+    CANDIDATES,
+    has_race,
+    orderly_cases,
+    race_free_cases,
+)
+from tests.kit.generators.random_programs import bits, in_turn, run_case
+from tests.kit.oracle.reference import RefDMM, RefHMM, RefPlaced, RefUMM
 
 DRAWS = 200
 counting = settings(

@@ -14,12 +14,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import random_complex
-import random_typed
-import reference
-from draws import draws
-from random_programs import RotatingRows, cases, define, evaluated
-from reference import RefDMM, RefHMM, RefPlaced, RefUMM, evaluate
+from tests.kit.generators import random_complex, random_typed
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import RotatingRows, cases, define, evaluated
+from tests.kit.oracle import reference
+from tests.kit.oracle.reference import RefDMM, RefHMM, RefPlaced, RefUMM, evaluate
 
 SCHEDULES = ["synchronous", "asynchronous"]
 

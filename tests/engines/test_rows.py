@@ -13,7 +13,7 @@ from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import worth
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.errors import AddressError
-from paths import agrees, launched, run_along
+from tests.kit.runs.paths import agrees, launched, run_along
 
 UMM, DMM, HMM = mm.UMM(4, 5), mm.DMM(4, 5), mm.HMM(2, 4, 7)
 

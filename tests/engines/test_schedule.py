@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from simpy import Environment
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.asynchronous_time import asynchronous_time, same_dmms
 from mmsim.engines.array.turns_compiled import BARRIER
@@ -30,8 +29,9 @@ from mmsim.meaning.frame import Waiting
 from mmsim.model.machines import LARGEST
 from mmsim.model.threads import Grid
 from mmsim.model.turns import DMMsInTurn, WarpsInTurn
-from own_machines import OwnMachine
-from random_programs import cases, run_case
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import cases, run_case
+from tests.kit.oracle.own_machines import OwnMachine
 
 both_ways = pytest.mark.parametrize("compile", [False, True], ids=["plain", "compiled"])
 

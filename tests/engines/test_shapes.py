@@ -14,7 +14,7 @@ from mmsim.engines.events import engine as events
 from mmsim.errors import AddressError, BarrierError, FormatError
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape, asked
-from paths import outcome
+from tests.kit.runs.paths import outcome
 
 PATHS = ("interpreted", "plain")
 COMPILED = (*PATHS, "fused")

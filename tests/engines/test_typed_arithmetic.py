@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
-from functions_on_gpu import NAMES, arguments_of, distances, measured, program_of
 from mmsim.engines.array import engine as array
 from mmsim.gpu import kernel
 from mmsim.ir.functions import FUNCTIONS
-from paths import agrees
-from random_programs import define
+from tests.kit.cards.functions_on_gpu import NAMES, arguments_of, distances, measured, program_of
+from tests.kit.generators.random_programs import define
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.paths import agrees
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float32", "float64")

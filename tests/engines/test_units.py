@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from own_machines import OwnMachine
+from tests.kit.oracle.own_machines import OwnMachine
 
 WARPS = 8  # enough to be counted together
 

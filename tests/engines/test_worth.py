@@ -11,7 +11,7 @@ import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, worth
 from mmsim.engines.array.interpreted import Interpreted
-from paths import launched, outcome, run_along
+from tests.kit.runs.paths import launched, outcome, run_along
 
 COMPILING = 20.0  # seconds that the text of a test takes Numba
 THREADS = 32

@@ -21,7 +21,7 @@ from mmsim.errors import (
     TypeFault,
     UnassignedError,
 )
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 SCHEDULES = ["synchronous", "asynchronous"]
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from draws import draws
 from mmsim.errors import ArithmeticFault
-from random_programs import define
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import define
 
 LANES = 8
 TYPES = {bool: np.bool_, int: np.int64, float: np.float64}

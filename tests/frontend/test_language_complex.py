@@ -7,7 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import AddressError, LanguageError, LaunchError, TypeFault
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 
 def evaluate(expression, dtype="complex128", outside="", **arrays):

@@ -9,7 +9,7 @@ import pytest
 import mmsim as mm
 from mmsim.errors import ArithmeticFault, LaunchError, TypeFault
 from mmsim.ir.functions import FUNCTIONS, fma
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 NUMPYS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 NUMPYS |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 LIMIT = 3
 SCALE = np.float32(0.5)

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.errors import AddressError, TypeFault
 from mmsim.gpu import kernel
-from paths import SCHEDULES, agrees, run_along
-from random_programs import define
+from tests.kit.generators.random_programs import define
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.paths import SCHEDULES, agrees, run_along
 
 DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 WEIGHTS = np.array([0.5, 2.0, 3.0])

@@ -15,7 +15,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.frontend.grammar import ADVICE, DEEPEST, MOST_CALLS, STATEMENT_ADVICE
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 OUTSIDE = """\
 import math

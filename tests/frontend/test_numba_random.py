@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from draws import draws
 from mmsim.frontend.numba_kernel import numba_program
-from random_numba import numba_cases
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_numba import numba_cases
 
 MACHINES = (mm.HMM(2, 4, 5, 3), mm.DMM(4, 3), mm.UMM(4, 7), mm.HMM(2, 4, 5, 3, bank_bytes=4))
 

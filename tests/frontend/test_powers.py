@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.gpu import kernel
 from mmsim.ir.powers import HALVES, WHOLE, power
-from paths import agrees
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.paths import agrees
 
 EXPONENTS = [*map(float, WHOLE), *HALVES]
 LARGEST, LEAST = np.finfo(float).max, 5e-324

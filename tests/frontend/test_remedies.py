@@ -11,7 +11,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError
 from mmsim.frontend.remedies import LAUNCH, REMEDIES, SLICE, table
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 DOCS = Path(__file__).parents[2] / "docs" / "cuda.md"
 NAMES = [(name, one) for one in REMEDIES for name in one.names]

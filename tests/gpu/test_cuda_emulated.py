@@ -13,11 +13,11 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from emulated_gpu import Emulated, needs_compiler
-from lane_races import draw_cases
 from mmsim.cuda_c import kernels
 from mmsim.gpu import kernel
-from random_programs import run_case, same
+from tests.kit.generators.lane_races import draw_cases
+from tests.kit.generators.random_programs import run_case, same
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = needs_compiler
 

@@ -17,7 +17,7 @@ from mmsim.gpu import kernel
 from mmsim.ir import ranges
 from mmsim.ir.operators import BINARY
 from mmsim_algorithms import hmm_permutation, rap, transpose
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 NVCC = shutil.which("nvcc")
 needs_nvcc = pytest.mark.skipif(NVCC is None, reason="there is no nvcc")

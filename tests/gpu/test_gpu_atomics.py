@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
-from fake_ncu import fake_ncu
 from mmsim.api.kernels import kernel
 from mmsim.cli.main import main
 from mmsim.gpu import atomics, ncu
@@ -22,6 +20,8 @@ from mmsim.gpu.atomics import ACCESSES, TIMES, WANTED, compare, hardware, prepar
 from mmsim.gpu.counting import METRICS, NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
+from tests.kit.cards.fake_ncu import fake_ncu
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 WAVEFRONTS = METRICS["shared", "atomic"]
 (USED,) = (one for one in ACCESSES if one.name == "int32 add, old value used" and one.again)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from fake_ncu import fake_ncu
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.gpu import (
@@ -33,6 +32,7 @@ from mmsim.gpu.cache_stage import Stage, chain, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
+from tests.kit.cards.fake_ncu import fake_ncu
 
 pytestmark = pytest.mark.usefixtures("uncompiled", "small")
 CARD = Card(2, 2**16)

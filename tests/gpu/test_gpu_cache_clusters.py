@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.gpu import cache_clusters
 from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
 from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page_cached import cached
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.api.kernels import kernel
 from mmsim.gpu import cache_programs as programs
 from mmsim.gpu.cache_points import LINE, SECTOR
 from mmsim.gpu.cache_stage import chain
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 WARP = 32

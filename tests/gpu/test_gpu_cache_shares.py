@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.gpu import cache_clusters, cache_halves, cache_shares
 from mmsim.gpu.cache_shares import counts, kernel, measured
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page_cache import cache
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
 NVCC = shutil.which("nvcc")

@@ -20,7 +20,6 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from fake_ncu import fake_ncu
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.gpu import counted, counting, ncu
@@ -36,6 +35,7 @@ from mmsim_algorithms import access, histogram, hmm_permutation, transpose
 from mmsim_algorithms.access import rounds as hmm_rounds
 from mmsim_algorithms.rap import cuda as rap_cuda
 from mmsim_algorithms.rap import higher as rap_higher
+from tests.kit.cards.fake_ncu import fake_ncu
 
 ROOM = 227 * 1024
 SHARED_READ, SHARED_WRITE = METRICS["shared", "read"], METRICS["shared", "write"]

@@ -17,7 +17,6 @@ import pytest
 from rich.console import Console
 
 import mmsim as mm
-from emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
@@ -42,6 +41,7 @@ from mmsim_algorithms.gpu.planned import RandomTasks, Task
 from mmsim_algorithms.hmm_permutation import plan
 from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.transpose import hmm as hmm_transpose
+from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 

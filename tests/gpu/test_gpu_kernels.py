@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
@@ -39,6 +38,7 @@ from mmsim_algorithms.gpu.third_cases import third
 from mmsim_algorithms.gpu.third_data import HashTable, bitonic_runs, different_keys
 from mmsim_algorithms.gpu.unseen_cases import scanned, unseen
 from mmsim_algorithms.gpu.unseen_data import cycle, geometric, laplacian, preferential
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 MACHINE = mm.HMM(4, 32, 10)

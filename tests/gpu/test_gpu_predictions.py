@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim import gpu
 from mmsim.cuda_c.writer import waits_between_repetitions
 from mmsim.engines.array.fused import execute
@@ -25,6 +24,7 @@ from mmsim.gpu.words import CardBanks
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation import conflict_free, destination_designated
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 

@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-import gpu_programs
-from emulated_gpu import Emulated, needs_compiler
-from gpu_programs import Verdict, draw, main, simulated, summaries
-from lane_races import threads_race
 from mmsim import gpu
 from mmsim.gpu import kernel
 from mmsim.gpu.record import Record
+from tests.kit.cards import gpu_programs
+from tests.kit.cards.gpu_programs import Verdict, draw, main, simulated, summaries
+from tests.kit.generators.lane_races import threads_race
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 CLEAN = """========= COMPUTE-SANITIZER
 Program 0 of 300
@@ -114,7 +114,10 @@ def test_the_same_arrays_are_equal_and_saved(pretended, drawn, tmp_path, capsys)
     assert all(row["equal"] for row in record.rows)
     assert {row["number"] for row in record.rows} == set(range(DRAWN))
     assert len({row["source"] for row in record.rows}) == DRAWN
-    assert record.facts["command"] == f"python tests/gpu_programs.py --count {DRAWN} --seed 0"
+    assert (
+        record.facts["command"]
+        == f"python -m tests.kit.cards.gpu_programs --count {DRAWN} --seed 0"
+    )
     assert record.facts["sanitizer"] == {}
 
 

@@ -11,14 +11,14 @@ import numba.cuda
 import numpy as np
 import pytest
 
-import gpu_programs
 import mmsim as mm
 import mmsim_algorithms
-from emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 from mmsim import cuda, gpu
 from mmsim.errors import LaunchError
 from mmsim.gpu import Calibration, Device
 from mmsim.gpu.counting import prepare
+from tests.kit.cards import gpu_programs
+from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
 
 @pytest.fixture

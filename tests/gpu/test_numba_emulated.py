@@ -18,12 +18,12 @@ from numba import cuda
 
 import mmsim as mm
 import mmsim.gpu
-from draws import draws
-from emulated_gpu import Emulated, needs_compiler
 from mmsim.errors import MMSimError
 from mmsim.frontend.numba_kernel import as_program, numba_program
-from random_numba import numba_cases
-from random_programs import drawn
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_numba import numba_cases
+from tests.kit.generators.random_programs import drawn
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = needs_compiler
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
 from mmsim import gpu
 from mmsim.api.kernels import kernel
 from mmsim.errors import LaunchError
-from random_programs import same
+from tests.kit.generators.random_programs import same
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 ZEROS = np.zeros((64, 64), int)
 

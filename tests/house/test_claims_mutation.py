@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,14 @@ import mmsim as mm
 from mmsim.claims import Claim, gcd, maximum, minimum, root
 from mmsim.claims.provenance import fingerprint
 from mmsim_algorithms import claims
+from tests.kit.mutation.claims_page import page, read
+from tests.kit.mutation.dependence import RULES, Met, depends, met
+from tests.kit.mutation.fates import Fate, explanations, judged
+from tests.kit.mutation.mutate_claims import FELL, Trials, of_papers, try_all
+from tests.kit.mutation.rules import Edit, RuleMutant, rule_mutants
+from tests.kit.mutation.sample_runs import read as sample
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "mutation"))
-
-from claims_page import page, read  # noqa: E402
-from dependence import RULES, Met, depends, met  # noqa: E402
-from fates import Fate, explanations, judged  # noqa: E402
-from mutate_claims import FELL, Trials, of_papers, try_all  # noqa: E402
-from rules import Edit, RuleMutant, rule_mutants  # noqa: E402
-from sample_runs import read as sample  # noqa: E402
-
 KEPT = (ROOT / "benchmarks" / "results" / "claims-mutation.json").read_text(encoding="utf-8")
 MUTANTS = rule_mutants()
 CLAIMS = of_papers(claims())

@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import pythons
+from tests.kit.tools import pythons
 
 ROOT = Path(__file__).parents[2]
 LISTS = ROOT / ".ci" / "constraints"

@@ -16,22 +16,7 @@ from random import Random
 import numpy as np
 import pytest
 
-import fuzz
 import mmsim as mm
-from fuzzing import documents, workers
-from fuzzing.corpus import Original, of_docs
-from fuzzing.documents import (
-    make_document,
-    printed,
-    readers,
-    replace_everywhere,
-    try_document,
-)
-from fuzzing.grammar import fields, kinds
-from fuzzing.programs import make_program
-from fuzzing.surroundings import TOUCHED, Trap, define
-from fuzzing.trees import MUTATIONS as TREE_MUTATIONS
-from fuzzing.trial import Finding, check_refusal, try_program
 from mmsim.cli.loading import CommandError
 from mmsim.cli.values import parse_argument
 from mmsim.engines.array import engine as array
@@ -39,7 +24,22 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.errors import AddressError, FormatError, LaunchError, RoomError, UnassignedError, shown
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record
-from paths import run_along
+from tests.kit.fuzzing import documents, workers
+from tests.kit.fuzzing.corpus import Original, of_docs
+from tests.kit.fuzzing.documents import (
+    make_document,
+    printed,
+    readers,
+    replace_everywhere,
+    try_document,
+)
+from tests.kit.fuzzing.grammar import fields, kinds
+from tests.kit.fuzzing.programs import make_program
+from tests.kit.fuzzing.surroundings import TOUCHED, Trap, define
+from tests.kit.fuzzing.trees import MUTATIONS as TREE_MUTATIONS
+from tests.kit.fuzzing.trial import Finding, check_refusal, try_program
+from tests.kit.runs.paths import run_along
+from tests.kit.tools import fuzz
 
 SEED = 7
 PROGRAMS = 250

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-import golden
 import mmsim as mm
+from tests.kit.tools import golden
 
 
 def test_nothing_has_changed(capsys):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import mmsim
-from conftest import IN_ONE_PROCESS, group_of
+from tests.conftest import IN_ONE_PROCESS, group_of
 
 PACKAGE = Path(mmsim.__file__).parent
 ROOT = PACKAGE.parent
@@ -87,7 +87,9 @@ def circle(graph):
     return []
 
 
-@pytest.mark.parametrize("module", ["mmsim", "mmsim.model.turns", "mmsim_algorithms", "draws"])
+@pytest.mark.parametrize(
+    "module", ["mmsim", "mmsim.model.turns", "mmsim_algorithms", "tests.kit.runs"]
+)
 def test_a_warning_in_our_own_code_is_an_error(module):
     def warn(module):
         warnings.warn_explicit("old", DeprecationWarning, "file.py", 1, module)
@@ -150,9 +152,10 @@ def test_one_process_does_all_of_a_group(tmp_path):
     """In two processes, with the tests' own conftest.py."""
     folder = tmp_path / "tests"
     (folder / "docs").mkdir(parents=True)
-    for file in ("conftest.py", "long_variants.py"):
-        shutil.copy(Path(__file__).parents[1] / file, folder)
-    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = tests\nmarkers = long\n")
+    (folder / "kit").mkdir()
+    for file in ("__init__.py", "conftest.py", "kit/__init__.py", "kit/long_variants.py"):
+        shutil.copy(Path(__file__).parents[1] / file, folder / file)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = long\n")
     note = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n):\n"
     note += "    with open('by', 'a') as by:\n        by.write(f'{os.getpid()} ')\n"
     (folder / "docs" / "test_site.py").write_text(note)

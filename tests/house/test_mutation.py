@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MUTATION = ROOT / "tests" / "mutation"
+MUTATION = ROOT / "tests" / "kit" / "mutation"
 
 TOY = '''\
 def cost(stages, latency):
@@ -51,13 +51,14 @@ why = "No request takes less than a time unit."
 
 def mutate(folder, test, explained):
     """The exit status, what is printed first, the table's last row, and what comes after it."""
-    (folder / "tests" / "mutation").mkdir(parents=True, exist_ok=True)
+    (folder / "tests" / "kit" / "mutation").mkdir(parents=True, exist_ok=True)
     (folder / "toy.py").write_text(TOY)
     (folder / "tests" / "test_toy.py").write_text(test)
-    (folder / "tests" / "mutation" / "timing_rules.toml").write_text(RULES)
-    (folder / "tests" / "mutation" / "explained.toml").write_text(explained)
+    (folder / "tests" / "kit" / "mutation" / "timing_rules.toml").write_text(RULES)
+    (folder / "tests" / "kit" / "mutation" / "explained.toml").write_text(explained)
     done = subprocess.run(
-        [sys.executable, MUTATION / "mutate.py", "--root", folder],
+        [sys.executable, "-m", "tests.kit.mutation.mutate", "--root", folder],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=900,
@@ -94,12 +95,12 @@ def test_a_tree_is_loaded_again_but_not_what_is_installed_in_it(tmp_path, monkey
     (tmp_path / ".venv").mkdir()
     (tmp_path / "of_the_tree.py").touch()
     (tmp_path / ".venv" / "installed.py").touch()
-    for folder in (MUTATION, tmp_path, tmp_path / ".venv"):
+    for folder in (tmp_path, tmp_path / ".venv"):
         monkeypatch.syspath_prepend(folder)
     for name in ("of_the_tree", "installed"):
         monkeypatch.setitem(sys.modules, name, import_module(name))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
-    import_module("mutate").forget(tmp_path)
+    import_module("tests.kit.mutation.mutate").forget(tmp_path)
     assert "installed" in sys.modules
     assert "of_the_tree" not in sys.modules
     assert "pytest" in sys.modules

@@ -18,11 +18,11 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from fuzzing.surroundings import FILE, TOUCHED, contents, define
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.errors import ProgramError
 from mmsim.host.progress import Progress
-from paths import launched, run_along
+from tests.kit.fuzzing.surroundings import FILE, TOUCHED, contents, define
+from tests.kit.runs.paths import launched, run_along
 
 PACKAGES = [Path(package.__file__).resolve().parent for package in (mm, mmsim_algorithms)]
 EXECUTORS = {"exec", "eval", "compile", "__import__", "execfile", "input"}

@@ -1,4 +1,4 @@
-"""Which Pythons `tests/pythons.py` finds, and which tests it runs on them."""
+"""Which Pythons `tests/kit/tools/pythons.py` finds, and which tests it runs on them."""
 
 import ast
 import os
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import pythons
-from long_variants import LONG
+from tests.kit.long_variants import LONG
+from tests.kit.tools import pythons
 
 TESTS = Path(__file__).parents[1]
 PLAIN = (3, 12)

@@ -23,8 +23,8 @@ from course.wheel import build_wheel
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import installing
 import mmsim_algorithms
+from tests.kit.tools import installing
 
 ROOT = Path(__file__).parents[2]
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-import random_programs
 from mmsim.claims import ClaimError, within
 from mmsim.errors import FormatError, LaunchError
 from mmsim.ir import nodes as ir
@@ -17,6 +16,7 @@ from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.walk import expressions, operands, parts, statements
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
+from tests.kit.generators import random_programs
 
 WORDS = np.arange(8)
 TABLE = (3, 5, 7)

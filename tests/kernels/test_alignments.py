@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from kernel_launches import under_both_schedules
+from tests.kit.runs.kernel_launches import under_both_schedules
 
 MATCH, MISMATCH, GAP = 2, -1, -2
 TILE = 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from kernel_launches import under_both_schedules
+from tests.kit.runs.kernel_launches import under_both_schedules
 
 BINS = 16
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from kernel_launches import CARD, under_both_schedules
+from tests.kit.runs.kernel_launches import CARD, under_both_schedules
 
 W = CARD.width
 BLOCK = 32

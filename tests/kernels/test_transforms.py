@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import mmsim as mm
-from kernel_launches import under_both_schedules
+from tests.kit.runs.kernel_launches import under_both_schedules
 
 
 @mm.program

@@ -15,7 +15,7 @@ from mmsim.host import free_memory, memory_budget
 from mmsim.host.progress import Progress
 from mmsim.meaning import memory_budget as launch_budget
 from mmsim.monitors.watch import Monitors
-from paths import SCHEDULES, launched
+from tests.kit.runs.paths import SCHEDULES, launched
 
 UMM, HMM, NARROW = mm.UMM(32, 5), mm.HMM(8, 32, 50), mm.DMM(1, 5)
 MANY_DMMS = mm.HMM(2**31 - 1, 4, 5)

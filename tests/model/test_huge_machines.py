@@ -13,7 +13,7 @@ from mmsim.errors import FormatError
 from mmsim.model.machines import LARGEST
 from mmsim.results import trace as traces
 from mmsim.view.player import TooLargeError
-from paths import SCHEDULES, outcome, run_along
+from tests.kit.runs.paths import SCHEDULES, outcome, run_along
 
 HUGE = mm.HMM(2**31 - 1, 4, 5)
 SMALL = mm.HMM(2, 4, 5)

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from draws import draws
 from mmsim.api.report import Report
 from mmsim.errors import FormatError, LaunchError, MMSimError
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.winners import write_otherwise
 from mmsim.results import Finding, FoundAccess
 from mmsim.results.findings import ADVICE, DOES, RACES, TITLES
-from race_free_programs import SCHEDULES, orderly_cases
-from random_programs import cases, run_case
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
+from tests.kit.generators.random_programs import cases, run_case
 
 DMM = mm.DMM(width=4, latency=3)
 HMM = mm.HMM(dmms=2, width=4, global_latency=5)

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from mmsim.errors import ProgramError
-from planted import PAIRS
-from planted_bugs import of_bug, of_twin
+from tests.kit.planted import PAIRS
+from tests.kit.tools.planted_bugs import of_bug, of_twin
 
 ENGINES = ["events", "array"]
 SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier", "warp-sync"}

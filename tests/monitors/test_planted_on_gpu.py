@@ -9,13 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import planted_bugs
-import planted_on_gpu
 from mmsim.errors import MMSimError
 from mmsim.gpu.record import Record
-from planted import PAIRS
-from planted_bugs import Kept, checked, page
-from planted_on_gpu import (
+from tests.kit.cards import planted_on_gpu
+from tests.kit.cards.planted_on_gpu import (
     TOOLS,
     Task,
     kernel_of,
@@ -27,6 +24,9 @@ from planted_on_gpu import (
     tasks,
     tool_for,
 )
+from tests.kit.planted import PAIRS
+from tests.kit.tools import planted_bugs
+from tests.kit.tools.planted_bugs import Kept, checked, page
 
 BY_NAME = {pair.name: pair for pair in PAIRS}
 SILENT = """========= COMPUTE-SANITIZER
@@ -217,7 +217,7 @@ def test_every_run_is_kept_and_what_hangs_is_ended(pretended, capsys):
     record = Record.read(pretended)
     assert (record.experiment, len(record.rows)) == ("planted", 12)
     assert record.facts["sanitizer"] == "2025.3.1"
-    command = "python tests/planted_on_gpu.py --jobs 2 --seconds 400 --timeout 2"
+    command = "python -m tests.kit.cards.planted_on_gpu --jobs 2 --seconds 400 --timeout 2"
     assert record.facts["command"] == command
     verdicts = {
         (one["program"], one["variant"], one["tool"]): (one["verdict"], one["status"])

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from draws import draws
 from mmsim.meaning.launch import Launch
 from mmsim.monitors import racecheck as races
 from mmsim.monitors.lines import Lines
 from mmsim.monitors.listener import Access
+from tests.kit.generators.draws import draws
 
 
 @mm.program

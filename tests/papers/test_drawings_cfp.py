@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from drawn import labels, words
 from mmsim.claims import ClaimError
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring.flipping import Augmentation, augmentations
@@ -15,6 +14,7 @@ from mmsim_algorithms.dmm_permutation import many_arrays
 from mmsim_algorithms.dmm_permutation.cases import EXAMPLE_D, EXAMPLE_P, EXAMPLE_S
 from mmsim_algorithms.drawings import cfp_figures
 from mmsim_algorithms.gpu.kept import FOLDER, Results
+from tests.kit.views.drawn import labels, words
 
 
 def edges(axes):

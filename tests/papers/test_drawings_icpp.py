@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from drawn import labels, words
 from mmsim.claims import ClaimError
 from mmsim_algorithms.access.figures import smm_figure_4
 from mmsim_algorithms.drawings import icpp_figures
 from mmsim_algorithms.hmm_permutation import plan, row_tables
+from tests.kit.views.drawn import labels, words
 
 PAIRS = [[f"({i},{j})" for j in range(4)] for i in range(4)]
 

@@ -4,8 +4,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import mmsim_algorithms
-from legible import faults
 from mmsim.view.figures.paper import PAGE
+from tests.kit.views.legible import faults
 
 
 @pytest.mark.parametrize("drawing", mmsim_algorithms.figures(), ids=lambda drawing: drawing.id)

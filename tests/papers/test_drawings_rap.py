@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from drawn import labels
 from mmsim.claims import ClaimError
 from mmsim_algorithms.access.figures import smm_figure_4
 from mmsim_algorithms.drawings import icpp_figures, rap_figures
 from mmsim_algorithms.rap import cuda, programs
+from tests.kit.views.drawn import labels
 
 
 def numbers(figure, name):

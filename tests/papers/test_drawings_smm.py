@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from drawn import labels, words
 from mmsim.claims import ClaimError
 from mmsim_algorithms.access.figures import icpp_figure_3
 from mmsim_algorithms.access.programs import contiguous, stride
@@ -16,6 +15,7 @@ from mmsim_algorithms.drawings.cells import cells, sheet
 from mmsim_algorithms.drawings.traced import contents, threads_of
 from mmsim_algorithms.transpose.dmm import straightforward
 from mmsim_algorithms.transpose.umm import direct, local
+from tests.kit.views.drawn import labels, words
 
 PAIRS = [[f"({i},{j})" for j in range(4)] for i in range(4)]
 TRANSPOSED = [list(row) for row in zip(*PAIRS, strict=True)]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from legible import faults
 from mmsim.claims import ClaimError
 from mmsim_algorithms.drawings import measured
 from mmsim_algorithms.drawings.families import HISTOGRAM, PICTURES
 from mmsim_algorithms.drawings.measured import Parts, Times, Way, cases
+from tests.kit.views.legible import faults
 
 PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
 MARK = "\n<!-- picture -->\n"

@@ -1,6 +1,7 @@
 """Saved results that contradict themselves are refused when they are read, with what is wrong.
 
-What is accepted can be used: tests/fuzzing/documents.py shows, draws, exports and steps through it.
+What is accepted can be used: tests/kit/fuzzing/documents.py shows, draws, exports and steps
+through it.
 """
 
 import json

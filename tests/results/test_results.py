@@ -14,7 +14,7 @@ import mmsim as mm
 from mmsim import Run
 from mmsim.errors import FormatError, LaunchError
 from mmsim.results import AccessRow, codec
-from random_programs import define
+from tests.kit.generators.random_programs import define
 
 SCHEDULES = ("synchronous", "asynchronous")
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from draws import draws
 from mmsim.engines.events import asynchronous, recorder, synchronous
 from mmsim.engines.events import engine as events
 from mmsim.results.trace import Arrival, Release, Wait
-from random_programs import cases, run_case
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import cases, run_case
 
 SCHEDULES = ("synchronous", "asynchronous")
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)

@@ -21,7 +21,6 @@ import pexpect
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-import kill_sweeps
 import mmsim as mm
 from mmsim.host.progress import Progress
 from mmsim.sweeps import SweepError, read
@@ -29,6 +28,7 @@ from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
 from mmsim.sweeps.progress import progress as sweep_progress
 from mmsim.sweeps.work import finished
+from tests.kit.tools import kill_sweeps
 
 CALLS = "MMSIM_TEST_CALLS"  # names a file to which cases write that they were run
 
@@ -659,7 +659,7 @@ def test_a_program_that_was_run_can_be_sent():
 
 @pytest.mark.long
 def test_killed_again_and_again_it_loses_nothing():
-    command = [sys.executable, kill_sweeps.__file__, "--kills", "4", "--seed", "2"]
+    command = [sys.executable, "-m", kill_sweeps.__name__, "--kills", "4", "--seed", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     seen = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines()[1:])

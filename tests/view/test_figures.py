@@ -422,7 +422,7 @@ def test_lines_show_their_source_and_what_it_wastes(schedule):
 
 def test_of_many_lines_the_costly_ones_are_drawn():
     source = "".join(f"    a[{1 + number % 7} * T.id]\n" for number in range(40))
-    from random_programs import define
+    from tests.kit.generators.random_programs import define
 
     program = define(f"@mm.program\ndef long(T, a):\n{source}", "long")
     axes = figures.lines(mm.DMM(4, 1).run(program, np.zeros(64), threads=8))
@@ -431,7 +431,7 @@ def test_of_many_lines_the_costly_ones_are_drawn():
 
 
 def test_source_with_dollars_and_braces_is_text(tmp_path):
-    from random_programs import define
+    from tests.kit.generators.random_programs import define
 
     program = define("@mm.program\ndef odd(T, a):\n    a[T.id]  # $\\frac{ $ <b>&\n", "odd")
     run = mm.DMM(4, 1).run(program, np.zeros(4), threads=4)

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from states import expected, until
 
 import mmsim as mm
 from mmsim.cli import main
@@ -19,7 +18,8 @@ from mmsim.gpu.words import CardDMM
 from mmsim.view.player import Player, TooLargeError, data, page
 from mmsim_algorithms import permutations, transpose
 from mmsim_algorithms.access import figures
-from own_machines import OwnMachine
+from tests.kit.oracle.own_machines import OwnMachine
+from tests.kit.views.states import expected, until
 
 NASTY = "</script><b id=injected onclick=x>&amp;\u2028"
 

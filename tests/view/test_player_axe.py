@@ -3,7 +3,7 @@
 import pytest
 from test_player_lecture import PLAYERS
 
-import axe
+from tests.kit.views import axe
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from states import until
 
 import mmsim as mm
 from mmsim_algorithms import permutations, transpose
 from mmsim_algorithms.hmm_permutation.programs import plan, scheduled
+from tests.kit.views.states import until
 
 PIERCE = """const inside = (node) => [...node.children].flatMap(
   (one) => [one, ...(one.shadowRoot ? inside(one.shadowRoot) : []), ...inside(one)]);

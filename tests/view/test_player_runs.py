@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from states import expected
 
 import mmsim as mm
 from mmsim.errors import FormatError, LaunchError
 from mmsim_algorithms import permutations, transpose
 from mmsim_algorithms.hmm_permutation.programs import plan, scheduled
+from tests.kit.views.states import expected
 
 
 @pytest.fixture(scope="module")
