@@ -8,7 +8,7 @@ import mmsim as mm
 
 
 @st.composite
-def cached_machines(draw, dmms, width, global_latency=5, shared_latency=2):
+def cached_machines(draw, dmms, width, global_latency, shared_latency):
     """Small machines of all kinds, of which each number matters."""
     sectors = draw(st.sampled_from([one for one in (1, 2, 4) if width % one == 0]))
     halves, ways = draw(st.integers(1, 2)), draw(st.integers(1, 2))

@@ -1,0 +1,93 @@
+"""Programs of simple statements on arrays a, b and d, each with at most one access."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+HEAD = """\
+@mm.program
+def made(T, a, b, d):
+    s = mm.shared(24, dtype=mm.int32)
+    r = mm.registers(2)
+    x = T.id
+    y = T.index
+    z = 7
+    r[0] = 1
+    r[1] = 2
+"""
+NAMES = st.sampled_from(["x", "y", "z"])
+NUMBERS = st.sampled_from(["T.id", "T.index", "T.lane", "x", "y", "z", "5"])
+SIZES = {"a": "a.size", "b": "b.size", "d": "d.size", "s": "24"}
+PLAIN = ("read", "read", "write", "atomic", "draw", "add", "choose", "keep", "take")
+OTHERS = (*PLAIN, "again", "if", "for", "while", "barrier", "leave")
+
+
+@st.composite
+def simple_programs(draw):
+    """The text of a program called `made`."""
+    return HEAD + "".join(f"    {line}\n" for line in body(draw, draw(st.integers(1, 10)), OTHERS))
+
+
+def body(draw, statements, kinds):
+    lines = []
+    for _ in range(statements):
+        lines += statement(draw, draw(st.sampled_from(kinds)))
+    return lines
+
+
+def place(draw):
+    """An element of an array, anywhere in it."""
+    array = draw(st.sampled_from(list(SIZES)))
+    factor, term = draw(st.integers(1, 5)), draw(NUMBERS)
+    return array, f"({draw(NUMBERS)} * {factor} + {term}) % {SIZES[array]}"
+
+
+def statement(draw, kind):
+    """Its lines."""
+    name, other, value = draw(NAMES), draw(NAMES), draw(NUMBERS)
+    match kind:
+        case "read":
+            array, index = place(draw)
+            return [f"{name} = {array}[{index}]"]
+        case "write":
+            array, index = place(draw)
+            return [f"{array}[{index}] = ({value} + {other}) % 97"]
+        case "atomic":
+            array, index = place(draw)
+            return [f"mm.atomic.add({array}, {index}, {value} % 97)"]
+        case "draw":
+            array, index = place(draw)
+            return [f"{name} = mm.atomic.max({array}, {index}, {value} % 97)"]
+        case "add":
+            return [f"{name} = ({other} + {value}) % 97"]
+        case "choose":
+            return [f"{name} = {other} if {draw(NAMES)} % 2 == 0 else {value}"]
+        case "keep":
+            array, index = place(draw)
+            return [f"r[0] = {array}[{index}]", f"r[1] = {draw(NUMBERS)}"]
+        case "take":
+            return [f"{name} = (r[{draw(st.integers(0, 1))}] + {other}) % 97"]
+        case "if":
+            test = draw(st.sampled_from(["T.lane", "T.index", name])) + " % 3 == 1"
+            otherwise = body(draw, 1, PLAIN) if draw(st.booleans()) else ["pass"]
+            return [
+                f"if {test}:", *inner(body(draw, draw(st.integers(1, 2)), PLAIN)),
+                "else:", *inner(otherwise),
+            ]  # fmt: skip
+        case "for":
+            kinds = (*PLAIN, "if")
+            return [f"for k in range({draw(st.integers(0, 3))}):", *inner(body(draw, 2, kinds))]
+        case "while":
+            lines = body(draw, 1, PLAIN)
+            return [f"w = {name} % 4", "while w > 0:", *inner([*lines, "w = w - 1"])]
+        case "again":
+            array, index = place(draw)
+            change = draw(st.sampled_from([f"{array}[i] = 5", f"mm.atomic.add({array}, i, 1)"]))
+            return [f"i = {index}", f"{name} = {array}[i]", change, f"{other} = {array}[i]"]
+        case "leave":
+            return [f"if T.index > {draw(st.integers(2, 9))}:", "    return"]
+    return ["T.barrier()"]
+
+
+def inner(lines):
+    return [f"    {line}" for line in lines]

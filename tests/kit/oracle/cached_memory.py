@@ -1,0 +1,234 @@
+"""The global memory of `mm.Cached`, once more, as docs/machines.md states it.
+
+It consists of dictionaries and lists, and shares nothing with the engines: of the machine it reads
+only the numbers. The names are the docs'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+
+def spread(number, count):
+    """The docs' hash of a number: one of 0 to count - 1."""
+    return count * (2654435769 * number % 2**32) // 2**32
+
+
+class Sector:
+    """What a half knows of one sector: whether all of it is there, and what memory lacks."""
+
+    def __init__(self):
+        self.whole, self.written = False, set()
+
+
+class Cache:
+    """The global memory: what a request counts, and when it has passed all resources."""
+
+    def __init__(self, machine):
+        self.m = machine
+        self.line = machine.width * (machine.bank_bytes or 1)  # in places, as all sizes
+        self.size = self.line // machine.sectors
+        self.sets = machine.capacity // (self.line * machine.ways * machine.halves)
+        self.ways = defaultdict(lambda: [None] * machine.ways)  # (half, set): (line, sectors)
+        self.new_lines = 0
+        self.open_rows, self.pages = {}, defaultdict(list)
+        self.free = Counter()  # resource: when it is free
+        sizes = machine.clusters_of(machine.dmms)
+        self.cluster = [number for number, size in enumerate(sizes) for _ in range(size)]
+
+    def half(self, number):
+        return number.bit_count() % 2 if self.m.halves == 2 else 0
+
+    def half_of(self, dmm):
+        cluster = self.cluster[dmm]
+        return self.half(cluster) if self.m.half_of is None else self.m.half_of[cluster]
+
+    # A request.
+
+    def serve(self, now, dmm, kind, stages, asked):
+        """When a request completes, and its counts. `asked` has the places of each lane."""
+        m, self.count, self.waits = self.m, Counter(), False
+        self.brought, self.crossed = set(), set()
+        places, often = defaultdict(set), Counter()
+        for place in (place for own in asked for place in own):
+            places[place // self.size].add(place)
+        for place, times in Counter(place for own in asked for place in own).items():
+            sector = place // self.size
+            often[sector] = max(often[sector], times if kind == "atomic" else 1)
+        lines = {sector // m.sectors for sector in places}
+        asks = len(lines) if m.capacity else stages
+        self.count["tags"] = asks
+        self.count["sectors"] = often.total()
+        for page in sorted({sector * self.size // m.page for sector in places} if m.page else ()):
+            self.use_page(dmm, page)
+        serve_one = getattr(self, kind if m.capacity else f"{kind}_without_cache")
+        for sector in sorted(places):
+            for _ in range(often[sector]):
+                serve_one(self.half_of(dmm), *divmod(sector, m.sectors), places[sector])
+        done = max(self.passed(now, *one) for one in self.items(dmm, kind, asks, often))
+        later = 0
+        if kind != "write":
+            later = m.cross_latency if self.count["crossings"] else 0
+            later = m.miss_latency if self.waits else later
+        return done + m.global_latency - 1 + later, self.count
+
+    def items(self, dmm, kind, asks, often):
+        """For each resource how many items of what time a request has, and what they take more."""
+        m, count = self.m, self.count
+        tag_time, port_time, wire_time = m.tag_time, m.port_time, m.wire_time
+        if kind != "read":
+            tag_time = or_else(m.write_time, tag_time)
+            port_time = or_else(m.write_port_time, port_time)
+            wire_time = or_else(m.write_wire_time, wire_time)
+        yield "tags", count["tags"], tag_time, count["fills"] * m.fill_time
+        yield "sectors", count["sectors"], m.sector_time
+        yield "crossings", count["crossings"], m.cross_time
+        yield "memory", count["memory_reads"] + count["memory_writes"], m.memory_time
+        yield "rows", count["activations"], m.row_time
+        yield "pages", count["translations"], m.page_time
+        yield ("port", dmm), asks, port_time
+        yield ("wire", dmm), count["sectors"], wire_time
+        if kind == "atomic":
+            for sector, times in often.items():
+                yield ("slice", spread(sector // m.sectors, m.slices)), times, m.atomic_time
+
+    def passed(self, now, resource, items, time, more=0):
+        """When a request has passed a resource; `now` if it has no item for it."""
+        if items:
+            self.free[resource] = now = max(now, self.free[resource]) + items * time + more
+        return now
+
+    def use_page(self, dmm, page):
+        known = self.pages[dmm]
+        if page in known:
+            known.remove(page)
+        else:
+            self.count["translations"] += 1
+        known.append(page)
+        del known[: -self.m.pages]
+
+    def move(self, line, way):
+        """A sector comes from memory ("memory_reads") or goes there ("memory_writes")."""
+        self.count[way] += 1
+        row = line // self.m.channels // self.m.row
+        bank = line % self.m.channels, spread(row, self.m.banks)
+        self.count["activations"] += self.open_rows.get(bank) != row
+        self.open_rows[bank] = row
+
+    def fetch(self, line):
+        """A sector that a request waits for comes from memory."""
+        self.count["misses"] += 1
+        self.waits = True
+        self.move(line, "memory_reads")
+
+    def read_without_cache(self, half, line, number, places):
+        self.fetch(line)
+
+    def write_without_cache(self, half, line, number, places):
+        self.move(line, "memory_writes")
+
+    def atomic_without_cache(self, half, line, number, places):
+        self.fetch(line)
+        self.move(line, "memory_writes")
+
+    # The cache.
+
+    def kept(self, half, line):
+        """The sectors that a half knows of a line, by number; None if it hasn't the line."""
+        ways = self.ways[half, spread(line, self.sets)]
+        return next((way[1] for way in ways if way and way[0] == line), None)
+
+    def sector(self, half, line, number):
+        return (self.kept(half, line) or {}).get(number) or Sector()
+
+    def entered(self, half, line, copy=False):
+        """The sectors of a line, for which a half makes room if it hasn't the line."""
+        if self.kept(half, line) is None:
+            ways = self.ways[half, spread(line, self.sets)]
+            self.new_lines += 1
+            if None in ways:
+                at = ways.index(None)
+            else:
+                at = spread(self.new_lines, self.m.ways)
+                self.count["tags"] += copy
+                self.leave(*ways[at])
+            ways[at] = line, defaultdict(Sector)
+        return self.kept(half, line)
+
+    def leave(self, line, sectors):
+        for _, sector in sorted(sectors.items()):
+            if sector.written and not sector.whole:
+                self.count["fills"] += 1
+                self.count["tags"] += 1
+                self.move(line, "memory_reads")
+            if sector.written:
+                self.move(line, "memory_writes")
+
+    def cross(self, line):
+        self.count["crossings"] += 1
+        self.count["tags"] += line not in self.crossed
+        self.crossed.add(line)
+
+    def look(self, half, line, number):
+        """The home looks for a sector, and fetches those around it that it hasn't."""
+        if self.sector(half, line, number).whole:
+            self.count["hits"] += 1
+            return
+        sectors = self.entered(half, line)
+        for one in self.around(number):
+            self.brought.add((half, line, one))
+            if not sectors[one].whole:
+                self.fetch(line)
+                sectors[one].whole = True
+
+    def around(self, number):
+        first = number - number % self.m.fetch
+        return range(first, first + self.m.fetch)
+
+    def read(self, half, line, number, places):
+        home = self.half(line)
+        if (half, line, number) in self.brought:
+            return
+        if half == home:
+            self.look(home, line, number)
+        elif self.sector(half, line, number).whole:
+            self.count["hits"] += 1
+        else:
+            sectors = self.entered(half, line, copy=True)
+            for one in self.around(number):
+                self.brought.add((half, line, one))
+                if not sectors[one].whole:
+                    self.cross(line)
+                    self.count["misses"] += 1
+                    sectors[one].whole = True
+                    if (home, line, one) not in self.brought:
+                        self.look(home, line, one)
+
+    def write(self, half, line, number, places):
+        home = self.half(line)
+        if half != home:
+            self.cross(line)
+            self.entered(half, line, copy=True).pop(number, None)
+        elif self.m.halves == 2 and self.kept(1 - home, line) is not None:
+            self.count["crossings"] += 1
+            self.count["tags"] += 1
+            ways = self.ways[1 - home, spread(line, self.sets)]
+            ways[:] = [None if way and way[0] == line else way for way in ways]
+        self.put(home, line, number, places)
+
+    def atomic(self, half, line, number, places):
+        home = self.half(line)
+        if half != home:
+            self.cross(line)
+        (self.kept(1 - home, line) or {}).pop(number, None)
+        self.look(home, line, number)
+        self.put(home, line, number, places)
+
+    def put(self, home, line, number, places):
+        sector = self.entered(home, line)[number]
+        sector.written |= places
+        sector.whole |= len(sector.written) == self.size
+
+
+def or_else(number, other):
+    return other if number is None else number
