@@ -15,7 +15,7 @@ import pexpect
 import pytest
 
 from mmsim.sweeps import read
-from tests.kit.runs.load import allowed
+from tests.kit.runs.load import allowed, wait_until
 from tests.kit.tools.kill_sweeps import session_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no groups")
@@ -169,14 +169,6 @@ def processes_of(session):
     return [int(one.name) for one in Path("/proc").glob("[0-9]*") if session_of(one) == session]
 
 
-def wait_until(true, process, seconds=120):
-    end = time.monotonic() + seconds
-    while not true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(("jobs", "how"), [(1, "group"), (2, signal.SIGINT)])
 def test_verify_prints_what_is_verified(tmp_path, jobs, how):
     command = Command(tmp_path, "verify", "--claim", "quick", "stuck", "--jobs", jobs)
@@ -253,14 +245,7 @@ def test_a_killed_command_leaves_no_process(tmp_path):
     command.wait_until_it_works()
     command.process.kill()
     command.process.communicate(timeout=60)
-    wait_until_none(command.process.pid)
-
-
-def wait_until_none(session):
-    end = time.monotonic() + 20
-    while processes_of(session):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: not processes_of(command.process.pid), seconds=20)
 
 
 def test_an_ignored_signal_stays_ignored(tmp_path):

@@ -18,6 +18,7 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from tests.kit.generators.draws import draws
 from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES
 from tests.kit.generators.random_programs import cases, races, run_case
+from tests.kit.runs.paths import outcome
 
 many = settings(
     max_examples=draws(40),
@@ -26,14 +27,6 @@ many = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
-
-
-def outcome(run):
-    """All that a run has, but its engine."""
-    contents = {
-        name: (values.dtype, values.shape, values.tobytes()) for name, values in run.arrays.items()
-    }
-    return run.time, run.accesses, run.rounds, contents
 
 
 @both_schedules

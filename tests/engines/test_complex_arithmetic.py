@@ -14,8 +14,8 @@ import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.errors import ArithmeticFault
 from mmsim.gpu import kernel
-from tests.kit.generators.random_programs import define
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.expressions import operations_of, results_on
 
 NAMES = ("complex64", "complex128")
 WHOLE = array.run
@@ -62,13 +62,6 @@ def swapped(x):
     return np.stack([x.imag, x.real], axis=1).view(x.dtype)[:, 0]
 
 
-def program(name, texts):
-    lines = ["def program(T, a, b, out):"]
-    lines += [f"    x = mm.{name}(a[T.id])", f"    y = mm.{name}(b[T.id])"]
-    lines += [f"    out[{k}, T.id] = {text.format(name)}" for k, text in enumerate(texts)]
-    return mm.program(define("\n".join(lines) + "\n", "program"))
-
-
 def args_of(name, wanted):
     x, y = pairs(name)
     return x, y, np.zeros((len(wanted), len(x)), "complex128")
@@ -78,15 +71,6 @@ def expected(name, wanted):
     x, y = pairs(name)
     with np.errstate(all="ignore"):
         return [np.asarray(function(x, y)).astype("complex128") for function in wanted.values()]
-
-
-def run(prog, path, args, monkeypatch):
-    """The last array after a run on one of the engines' paths."""
-    machine, threads = mm.DMM(32, 3), len(args[0])
-    if path == "events":
-        return machine.run(prog, *args, threads=threads, engine="events").arrays["out"]
-    monkeypatch.setattr(array, "run", lambda launch, check=False: WHOLE(launch, check, path))
-    return machine.run(prog, *args, threads=threads).arrays["out"]
 
 
 def same(found, right):
@@ -102,7 +86,7 @@ def same(found, right):
 @pytest.mark.parametrize("name", NAMES)
 def test_arithmetic_is_numpys(name, path, monkeypatch):
     wanted = {**EXACT, **(LENGTH if path != "plain" else {})}
-    found = run(program(name, wanted), path, args_of(name, wanted), monkeypatch)
+    found = results_on(path, operations_of(name, wanted), args_of(name, wanted), monkeypatch)
     for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
         assert same(row, right), text
 
@@ -110,7 +94,7 @@ def test_arithmetic_is_numpys(name, path, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_arithmetic_is_numpys_when_compiled(name, monkeypatch):
     wanted = {text: EXACT[text] for text in ("x + y", "x * y", "x / y", "-x", "x.conjugate()")}
-    found = run(program(name, wanted), "fused", args_of(name, wanted), monkeypatch)
+    found = results_on("fused", operations_of(name, wanted), args_of(name, wanted), monkeypatch)
     for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
         assert same(row, right), text
 
@@ -119,7 +103,7 @@ def test_arithmetic_is_numpys_when_compiled(name, monkeypatch):
 def test_arithmetic_is_numpys_in_c(tmp_path):
     wanted = {**EXACT, **LENGTH}
     kernels = [
-        kernel(program(name, wanted), *args_of(name, wanted), threads=1024, block_size=32)
+        kernel(operations_of(name, wanted), *args_of(name, wanted), threads=1024, block_size=32)
         for name in NAMES
     ]
     emulated = Emulated(kernels, tmp_path)
@@ -164,8 +148,8 @@ def test_products_are_not_fused(monkeypatch):
     y = np.array([complex(1 - 2.0**-30, 1)])
     texts = ["x * y"]
     for path in (*PATHS, "fused"):
-        found = run(
-            program("complex128", texts), path, (x, y, np.zeros((1, 1), complex)), monkeypatch
+        found = results_on(
+            path, operations_of("complex128", texts), (x, y, np.zeros((1, 1), complex)), monkeypatch
         )
         assert found[0, 0].real == 0  # fused it would be -2**-60
     exact = Fraction(x[0].real) * Fraction(y[0].real) - 1
@@ -175,7 +159,7 @@ def test_products_are_not_fused(monkeypatch):
 def test_large_and_small_numbers_divide_without_overflow():
     x, y = np.array([1e300 + 1e300j]), np.array([1e300 - 1e300j])
     found = mm.DMM(2, 1).run(
-        program("complex128", ["x / y"]), x, y, np.zeros((1, 1), complex), threads=1
+        operations_of("complex128", ["x / y"]), x, y, np.zeros((1, 1), complex), threads=1
     )
     assert found.arrays["out"][0, 0] == 1j
 
@@ -188,7 +172,7 @@ def test_pythons_complex_numbers_are_not_divided_by_zero(path, monkeypatch):
 
     args = np.array([1, 0j]), np.zeros(2, complex)
     with pytest.raises(ArithmeticFault, match="division by zero") as caught:
-        run(inverse, path, args, monkeypatch)
+        results_on(path, inverse, args, monkeypatch)
     assert (caught.value.program, caught.value.thread) == ("inverse", 1)
     assert "1j / a[T.id]" in caught.value.place.text
 

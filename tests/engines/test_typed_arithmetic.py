@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.array import engine as array
 from mmsim.gpu import kernel
 from mmsim.ir.functions import FUNCTIONS
 from tests.kit.cards.functions_on_gpu import NAMES, arguments_of, distances, measured, program_of
 from tests.kit.generators.random_programs import define
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.expressions import operations_of, results_on
 from tests.kit.runs.paths import agrees
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -79,24 +79,6 @@ INTERPRETED = {"x // y": np.floor_divide, "x % y": np.remainder, "x ** 2": lambd
 """Operations on floats that a fused program leaves to the interpreter."""
 
 
-def program(name, texts):
-    """A program with all these operations, whose results have the type."""
-    lines = ["def program(T, a, b, out):"]
-    lines += [f"    x = mm.{name}(a[T.id])", f"    y = mm.{name}(b[T.id])"]
-    lines += [f"    out[{k}, T.id] = {text.format(name)}" for k, text in enumerate(texts)]
-    return mm.program(define("\n".join(lines) + "\n", "program"))
-
-
-def run(prog, path, args, monkeypatch):
-    """The last array after a run on one of the engines' paths."""
-    machine, threads = mm.DMM(8, 3), len(args[0])
-    if path == "events":
-        return machine.run(prog, *args, threads=threads, engine="events").arrays["out"]
-    whole = array.run
-    monkeypatch.setattr(array, "run", lambda launch, check=False: whole(launch, check, path))
-    return machine.run(prog, *args, threads=threads).arrays["out"]
-
-
 def same(found, expected):
     """Bit for bit, except for the bits of a NaN."""
     nans = np.isnan(found) & np.isnan(expected) if found.dtype.kind == "f" else found != found
@@ -125,7 +107,7 @@ def args_of(name, wanted):
 def test_arithmetic_in_a_type_is_numpys(name, path, monkeypatch):
     wanted = operations(name)
     args = args_of(name, wanted)
-    found = run(program(name, wanted), path, args, monkeypatch)
+    found = results_on(path, operations_of(name, wanted), args, monkeypatch)
     for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
         assert same(row, right), text
 
@@ -141,7 +123,7 @@ SHORT = {
 @pytest.mark.parametrize("name", SHORT)
 def test_arithmetic_in_a_type_is_numpys_when_compiled(name, monkeypatch):
     wanted = {text: operations(name)[text] for text in SHORT[name]}
-    found = run(program(name, wanted), "fused", args_of(name, wanted), monkeypatch)
+    found = results_on("fused", operations_of(name, wanted), args_of(name, wanted), monkeypatch)
     for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
         assert same(row, right), text
 
@@ -149,7 +131,9 @@ def test_arithmetic_in_a_type_is_numpys_when_compiled(name, monkeypatch):
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("path", ["events", "interpreted"])
 def test_operations_that_need_numpys_own_code(name, path, monkeypatch):
-    found = run(program(name, INTERPRETED), path, args_of(name, INTERPRETED), monkeypatch)
+    found = results_on(
+        path, operations_of(name, INTERPRETED), args_of(name, INTERPRETED), monkeypatch
+    )
     for text, row, right in zip(INTERPRETED, found, expected(name, INTERPRETED), strict=True):
         assert same(row, right), text
 
@@ -160,7 +144,7 @@ def test_arithmetic_in_a_type_is_numpys_in_c(tmp_path):
     for name in INTEGERS + FLOATS:
         wanted = {**operations(name), **(INTERPRETED if name in FLOATS else {})}
         args = args_of(name, wanted)
-        kernels.append(kernel(program(name, wanted), *args, threads=len(args[0])))
+        kernels.append(kernel(operations_of(name, wanted), *args, threads=len(args[0])))
         rights.append((name, wanted))
     emulated = Emulated(kernels, tmp_path)
     for number, (name, wanted) in enumerate(rights):
@@ -203,7 +187,7 @@ def program(T, u, out):
     out[T.id + 4] = mm.{name}(TABLE[1][u[3] % 2])
 """
     prog = mm.program(define(source, "program"))
-    found = run(prog, path, (np.arange(4), np.zeros(8, name)), monkeypatch)
+    found = results_on(path, prog, (np.arange(4), np.zeros(8, name)), monkeypatch)
     table = np.array([1, 7, 300, -3]).astype(name).tolist()
     assert found.tolist() == [*table, *[table[3]] * 4]
 

@@ -8,23 +8,12 @@ import pytest
 import mmsim as mm
 from mmsim.errors import AddressError, LanguageError, LaunchError, TypeFault
 from tests.kit.generators.random_programs import define
+from tests.kit.runs import expressions
 
 
-def evaluate(expression, dtype="complex128", outside="", **arrays):
-    """The values of an expression for threads that have an element of each array."""
-    text = [f"def program(T, {''.join(f'{name}_, ' for name in arrays)}out):"]
-    text += [f"    {name} = {name}_[T.id]" for name in arrays]
-    text += [f"    out[T.id] = {expression}"]
-    program = mm.program(define(outside + "\n".join(text) + "\n", "program"))
-    given = [np.array(one) for one in arrays.values()]
-    out = np.zeros(len(given[0]), dtype)
-    runs = [
-        mm.DMM(4, 2).run(program, *given, out, threads=len(out), engine=engine)
-        for engine in ("events", "array")
-    ]
-    first, second = (run.arrays["out"] for run in runs)
-    assert first.tobytes() == second.tobytes()
-    return first
+def evaluate(expression, dtype="complex128", **arrays):
+    """The values of an expression, on both engines."""
+    return expressions.evaluate(expression, dtype, ("events", "array"), **arrays)
 
 
 def refused(expression, kind=TypeFault, dtype="complex128", **arrays):

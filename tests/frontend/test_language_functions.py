@@ -9,26 +9,13 @@ import pytest
 import mmsim as mm
 from mmsim.errors import ArithmeticFault, LaunchError, TypeFault
 from mmsim.ir.functions import FUNCTIONS, fma
-from tests.kit.generators.random_programs import define
+from tests.kit.runs.expressions import evaluate
 
 NUMPYS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 NUMPYS |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
 OF_FLOATS = [name for name, one in FUNCTIONS.items() if hasattr(math, name) or name == "fma"]
 NUMBERS = [0.0, -0.0, 0.3, -0.7, 1.0, -1.0, 2.5, -3.5, 40.0, 1e-310, 1e300, -1e300]
 NUMBERS += [math.inf, -math.inf, math.nan]
-
-
-def evaluate(expression, dtype="float64", engine="array", **arrays):
-    """The values of an expression for threads that have an element of each array."""
-    text = [f"def program(T, {', '.join(arrays)}, out):"]
-    text += [f"    {name} = {name}_[T.id]" for name in arrays]
-    text[0] = text[0].replace(",", "_,").replace("T_", "T").replace("out_", "out")
-    text += [f"    out[T.id] = {expression}"]
-    program = mm.program(define("\n".join(text) + "\n", "program"))
-    given = [np.array(one) for one in arrays.values()]
-    out = np.zeros(len(given[0]), dtype)
-    run = mm.DMM(4, 2).run(program, *given, out, threads=len(out), engine=engine)
-    return run.arrays["out"]
 
 
 def pythons(name, *numbers):
@@ -49,7 +36,7 @@ def test_functions_are_numpys_or_pythons(name, engine):
     arity = FUNCTIONS[name].arity
     sides = [np.array(side) for side in zip(*itertools.product(NUMBERS, repeat=arity), strict=True)]
     call = f"math.{name}({', '.join('xyz'[:arity])})"
-    found = evaluate(call, engine=engine, **dict(zip("xyz", sides, strict=False)))
+    found = evaluate(call, engines=(engine,), **dict(zip("xyz", sides, strict=False)))
     numpys = getattr(np, NUMPYS.get(name, name), None)
     with np.errstate(all="ignore"):
         if numpys is not None and name != "remainder":

@@ -28,6 +28,7 @@ from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
 from mmsim.sweeps.progress import progress as sweep_progress
 from mmsim.sweeps.work import finished
+from tests.kit.runs.load import wait_until
 from tests.kit.tools import kill_sweeps
 
 CALLS = "MMSIM_TEST_CALLS"  # names a file to which cases write that they were run
@@ -754,13 +755,6 @@ def test_ctrl_c_keeps_the_rows_and_says_how_to_go_on(script, tmp_path, jobs):
     numbers = sorted(row["n"] for row in read(path))
     assert len(set(numbers)) == len(numbers)
     assert set(range(1, there + 3)) <= set(numbers)
-
-
-def wait_until(true, seconds=120):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):

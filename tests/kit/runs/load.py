@@ -1,8 +1,9 @@
-"""How long something may take that is promised in seconds, where others want the processor too."""
+"""Waiting where others want the processor too: how long something may take, and until it is so."""
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 OTHERS = 3
@@ -22,3 +23,12 @@ def running() -> int:
         return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
     except OSError:
         return 0
+
+
+def wait_until(holds, process=None, seconds=120) -> None:
+    """Wait until something holds, for so many seconds at most, while a process runs."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.02)
