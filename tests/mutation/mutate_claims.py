@@ -46,7 +46,7 @@ FEW = 6
 
 def change(mutant: RuleMutant | None) -> None:
     """Load mmsim with the mutant's texts in the place of the files', and nothing compiled of it."""
-    from mutate import put_in_place
+    from in_place import put_in_place
 
     for path, text in mutant.texts().items() if mutant else ():
         put_in_place(path, text, ROOT, fresh=True)
