@@ -107,7 +107,7 @@ def words(n: Any, w: Any) -> Any:
     return (n * w - w + n * w - w * w) / (w - 1) - w * (LEVELS(n, w) - 1)
 
 
-def parts(n: Any, p: Any, w: Any) -> Any:
+def call_count(n: Any, p: Any, w: Any) -> Any:
     """The calls with p/w rows at most: w^i/(p/w) or one for each level, i = 1, 2, ..."""
     return 2 * (n * w / p - 1) / (w - 1) + 2 * LEVELS(p, w) - 3
 
@@ -164,7 +164,7 @@ CLAIMS = [
         id="SCAN-TCU.calls",
         source=DERIVED,
         title="prefix sums: time of the calls of a (w^2, l) tensor unit for p/w rows each",
-        formula=lambda n, p, w, l: words(n, w) + parts(n, p, w) * (l - 1),
+        formula=lambda n, p, w, l: words(n, w) + call_count(n, p, w) * (l - 1),
         kind="exact",
         grid=exact,
         run=in_lock_step,
@@ -176,7 +176,9 @@ CLAIMS = [
         id="SCAN-TCU",
         source=DERIVED,
         title="prefix sums on a DMM of latency L with a (w^2, l) tensor unit",
-        formula=lambda n, p, w, l, L: words(n, w) + stages(n, w) + parts(n, p, w) * (l + 2 * L - 3),
+        formula=lambda n, p, w, l, L: (
+            words(n, w) + stages(n, w) + call_count(n, p, w) * (l + 2 * L - 3)
+        ),
         kind="exact",
         grid=exact,
         run=prefix_sums,
