@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import isqrt
+from math import isqrt, log2
 
-from mmsim_algorithms.drawings.families import PICTURES, sizes, squares
+from mmsim_algorithms.drawings.families import HMM, PICTURES, SMALL, sizes, squares, times
 from mmsim_algorithms.drawings.measured import Parts, Picture, Times, Way, cases
 from mmsim_algorithms.prefix_sums import tensor_claims as scan
+from mmsim_algorithms.prefix_sums.look_back import WAYS
+from mmsim_algorithms.prefix_sums.look_back_claims import look_backs
 
 UNIT = {"w": 4, "l": 30, "L": 5}
 SCAN_TENSOR = Picture(
@@ -97,5 +99,73 @@ SUM_TMM = Picture(
     section="models",
 )
 
-SECTIONS = (SCAN_TENSOR, PRODUCT_TENSOR, SUM_TMM)
+SUM_HMM = Picture(
+    "sum",
+    (
+        times(
+            cases("n", sizes(1024, 2**16, 4), p=512, **HMM),
+            {"in the global memory": "SUM-HMM.global", "trees in shared memories": "SUM-HMM"},
+        ),
+        Parts(
+            "SUM-HMM",
+            cases("n", sizes(1024, 2**16, 4), p=512, **HMM),
+            {
+                "reading": lambda n, p, w, L: (n // p) * (p / w + L - 1),
+                "trees": lambda p, w, d: 3 * p / (d * w) - 2 + 2 * log2(w) + 1 + 2 * log2(d),
+                "d sums": lambda d, L: d - 1 + 3 * L,
+            },
+        ),
+    ),
+    f"512 threads on {SMALL}. Right: what the time is made of with trees in shared memories.",
+    "Left: with trees in the shared memories it takes a fourth of the time for the smallest n, and "
+    "nearly as long for the largest. Right: for large n nearly all of the time is reading.",
+    section="hmm",
+)
+
+
+TILES = cases("n", sizes(512, 2**13), w=16, r=8, L=100, d=4, k=lambda n: look_backs(n, 16, 8))
+LOOK_BACK = Picture(
+    "prefix-sums",
+    (
+        times(TILES, {way: f"SCAN-{way}" for way in WAYS}),
+        Times(
+            tuple(Way(way, f"SCAN-{way}.requests", TILES) for way in WAYS),
+            "requests to the global memory",
+        ),
+    ),
+    "On an HMM with d = 4, w = 16 and L = 100; tiles of 8 rows.",
+    "Left: look-back takes about two thirds of the time of reduce-then-scan, and scan-then-add "
+    "takes longest. Right: look-back has the fewest requests, too.",
+    section="look-back",
+)
+
+
+def rounds(s: int, p: int) -> float:
+    """The rounds of a tree of rows of s words, for each access."""
+    return s * s / p - s / p if p <= s else s * s / p - 1 + log2(p / s)
+
+
+TREES = cases("p", sizes(16, 1024, 4), on="UMM", n=32 * 32, w=16, l=20)
+SAT_TREES = Picture(
+    "summed-area",
+    (
+        Times((Way("trees", "SAT-trees", TREES), Way("", "SAT-trees.LB", TREES))),
+        Parts(
+            "SAT-trees",
+            TREES,
+            {
+                "stages": lambda n, w: 19 * (n - isqrt(n)) // w,
+                "latency l": lambda n, p, l: 14 * (l - 1) * rounds(isqrt(n), p),
+            },
+        ),
+    ),
+    "32 × 32 words on the UMM with w = 16 and l = 20. Right: what the time is made of.",
+    "Left: the more threads, the less time. It is at least six times the lower bound. Right: with "
+    "few threads nearly all of the time is latency, with many it is half.",
+    section="trees",
+)
+
+
+SECTIONS = (SUM_HMM, SUM_TMM, LOOK_BACK, SCAN_TENSOR, SAT_TREES, PRODUCT_TENSOR)
 EVERY_PICTURE = (*PICTURES, *SECTIONS)
+"""In the order of the pages of docs/algorithms."""
