@@ -16,7 +16,7 @@ from mmsim_algorithms.drawings.sections import EVERY_PICTURE
 PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
 
 each = pytest.mark.parametrize("picture", EVERY_PICTURE, ids=lambda picture: picture.name)
-QUICK = {"histogram", "fragments"}
+QUICK = {"histogram", "fragments", "sum-models"}
 """Pages whose pictures take a moment; building the site draws the others, too."""
 each_drawn = pytest.mark.parametrize(
     "picture",
