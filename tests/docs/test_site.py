@@ -366,12 +366,12 @@ def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
 
 
 def test_the_pages_of_algorithms_show_their_pictures(site):
-    from mmsim_algorithms.drawings.families import PICTURES
+    from mmsim_algorithms.drawings.sections import EVERY_PICTURE
 
-    for picture in PICTURES:
+    for picture in EVERY_PICTURE:
         page = (site / "algorithms" / f"{picture.page}.html").read_text()
-        assert (site / "_images" / f"{picture.page}.svg").exists()
-        assert f'src="../_images/{picture.page}.svg"' in page
+        assert (site / "_images" / f"{picture.name}.svg").exists()
+        assert f'src="../_images/{picture.name}.svg"' in page
         assert f'alt="{picture.alt}"' in html.unescape(page)
         assert picture.caption in text_of(site / "algorithms" / f"{picture.page}.html")
         assert "<!-- picture" not in page

@@ -206,6 +206,19 @@ def test_one_warp_pays_the_latency_of_each_transfer(schedule):
     assert run.time == (8 + 1 + 2 * 2) * 7  # 8 reads, a write, two steps
 
 
+@schedules
+def test_the_upper_bound_of_the_tmm_needs_the_span(schedule):
+    """A thread for each of 64 numbers: most steps of the tree have one warp, and hide no latency.
+
+    8 transfers of the columns, 8 of the sums, two for each of six steps with 4, 2, 1, ... warps.
+    """
+    run = by_columns(schedule, "DMM", n=64, p=64, w=8, l=1000)
+    transfers = models_claims.transfers("memory", run)
+    assert transfers == 8 + 8 + 2 * (4 + 2 + 1 + 1 + 1 + 1)
+    hidden = transfers * (1 + 1000 * 8 / 64)
+    assert hidden < run.time < hidden + 2 * 1000 * 6
+
+
 def test_one_thread_on_a_dmm_is_no_case_of_the_sum_on_an_hmm():
     with pytest.raises(PreconditionError, match="two threads or more"):
         summed(mm.HMM(1, 1, 5), np.arange(8), 1)
