@@ -12,6 +12,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition
+from mmsim.claims.claim import call_with
 from mmsim_algorithms.rap.bounds import exceeds, threshold, trials
 
 SECTION = 4
@@ -29,17 +30,26 @@ class Counted:
 
 
 def _above_threshold(schedule: mm.Schedule, w: int, in_row: int) -> Counted:
-    return _exceeding(w, in_row, floor(threshold(w)))
+    return _counted(w, in_row, _whole_threshold(w))
 
 
-def _above(schedule: mm.Schedule, w: int, in_row: int, t: int) -> Counted:
-    return _exceeding(w, in_row, t)
+def _above(schedule: mm.Schedule, w: int, in_row: int, t: int, N: int = 0) -> Counted:
+    return _counted(w, in_row, t)
 
 
 @cache
-def _exceeding(w: int, in_row: int, t: int) -> Counted:
+def _counted(w: int, in_row: int, t: int) -> Counted:
+    """Pr[X > t], which several claims compare."""
     chances = trials(w, in_row)
     return Counted(exceeds(chances, t), len(chances))
+
+
+def _whole_threshold(w: int) -> int:
+    return floor(threshold(w))
+
+
+def _trials(w: int, in_row: int) -> int:
+    return w // 2 // in_row
 
 
 def _in_units(counted: Counted) -> int:
@@ -51,27 +61,15 @@ def _outcomes(counted: Counted) -> int:
     return int(counted.probability * counted.trials**counted.trials)
 
 
-def _with_successes(w: Any, in_row: Any, k: Any) -> Any:
-    """At most this many outcomes have k successes or more: choose their trials, then the rest.
+def _most(N: Any, t: Any) -> Any:
+    """At least as many as have more than t successes: those of any t + 1 trials, the rest free.
 
-    >>> _with_successes(8, 1, 2)  # 6 pairs of 4 trials, 4^2 outcomes of the others
+    >>> _most(4, 1)  # 6 pairs of four trials, 4^2 outcomes of the others
     96
     """
     import sympy
 
-    count = sympy.sympify(w) / (2 * in_row)
-    return sympy.binomial(count, k) * count ** (count - k)
-
-
-def _most_above(w: Any, in_row: Any, t: Any) -> Any:
-    return _with_successes(w, in_row, t + 1)
-
-
-def _most_above_threshold(w: Any, in_row: Any) -> Any:
-    import sympy
-
-    above = sympy.floor(sympy.exp(2) * sympy.log(w) / sympy.log(sympy.log(w)))
-    return _with_successes(w, in_row, above + 1)
+    return sympy.binomial(N, t + 1) * N ** (N - t - 1)
 
 
 def _chernoff(t: Any) -> Any:
@@ -131,14 +129,15 @@ CLAIMS = [
     Claim(
         id="RAP-TH3.count",
         source="RAP, Theorem 3, sharpened",
-        title="Pr[X > t] for Lemma 4's X by counting: outcomes, of N^N for N = w/(2 in_row) trials",
-        formula=_most_above,
+        title="outcomes with X > t for Lemma 4's X, of all N^N of N = w/(2 in_row) trials",
+        formula=_most,
         kind="upper",
-        grid=_chosen,
+        grid=lambda: ({**case, "N": call_with(_trials, case)} for case in _chosen()),
         run=_above,
         measure=_outcomes,
         quantity="outcomes",
         requires=ABOVE,
+        derived={"N": _trials},
         note="some t + 1 of the N trials succeed: Pr <= C(N, t + 1)/N^(t + 1), at most 1/(t + 1)!. "
         "It is less than e times the probability",
     ),
@@ -155,19 +154,23 @@ CLAIMS = [
         requires=WIDE,
         note="X has w/(2 in_row) trials and cannot exceed that, so up to w = 41 the lemma could "
         "not fail. At w = 42 Pr is 1.7e-28, far below the unit and the lemma's 1/w^2. The lemma's "
-        "own proof gives w^(1 - e^2)/e, as e^(t-1)/t^t is not more: RAP-L4.count gives all",
+        "own proof gives w^(1 - e^2)/e, as e^(t-1)/t^t is not more. RAP-L4.count is near",
     ),
     Claim(
         id="RAP-L4.count",
         source="RAP, Lemma 4, sharpened",
-        title="Lemma 4 by counting: outcomes above e^2 ln w / ln ln w, of N^N for N trials",
-        formula=_most_above_threshold,
+        title="outcomes with X > t = floor(e^2 ln w / ln ln w), of all N^N of N trials",
+        formula=_most,
         kind="upper",
-        grid=_wide,
-        run=_above_threshold,
+        grid=lambda: (
+            {**case, "t": _whole_threshold(case["w"]), "N": call_with(_trials, case)}
+            for case in _wide()
+        ),
+        run=_above,
         measure=_outcomes,
         quantity="outcomes",
         requires=WIDE,
-        note="RAP-TH3.count for the least t that is above",
+        derived={"t": _whole_threshold, "N": _trials},
+        note="RAP-TH3.count, which needs no t below 10",
     ),
 ]
