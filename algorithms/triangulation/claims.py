@@ -117,8 +117,8 @@ CLAIMS = [
         ),
         run=PROGRAMS["eager"],
         requires=(SIDES, THREADS),
-        note="for p up to n^2: seven rounds at most after each of n - 1 diagonals. With p = n^2 the "
-        "ratio tends to 7/2 as l and then n grow",
+        note="for p up to n^2: seven rounds at most after each of n - 1 diagonals. With p = n^2 "
+        "the ratio tends to 7/2 as l and then n grow",
     ),
     Claim(
         id="POLY-LB",

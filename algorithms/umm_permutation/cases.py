@@ -171,6 +171,12 @@ def eighth_power_any() -> Iterator[Case]:
         yield {"n": w**8, "p": p, "w": w, "l": l}
 
 
+def one_warp_too_few() -> Iterator[Case]:
+    """n = 2^(2^k), a warp less than tiles, and a latency above all else."""
+    for depth, n in ((2, 16), (3, 256)):
+        yield {"n": n, "p": n // 2 - 2, "w": 2, "l": 20_000, "k": depth}
+
+
 def squared_powers() -> Iterator[Case]:
     """n = w^(2^k), with whole shares and others."""
     for w, depth in ((2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (8, 1), (12, 1)):
@@ -178,8 +184,8 @@ def squared_powers() -> Iterator[Case]:
         shares = {*_shares(n, w, w, True), *_shares(n, w, w, False)}
         for p, l in product(sorted(shares), (1, 30)):
             yield {"n": n, "p": p, "w": w, "l": l, "k": depth}
-    for l in (30, 20_000):
-        yield {"n": 256, "p": 126, "w": 2, "l": l, "k": 3}
+    yield {"n": 256, "p": 126, "w": 2, "l": 30, "k": 3}
+    yield from one_warp_too_few()
 
 
 def squared_powers_and_registers() -> Iterator[Case]:
@@ -192,7 +198,7 @@ def squared_powers_and_registers() -> Iterator[Case]:
             for p in (w, *_shares(n, w, r, False)):
                 if w <= p <= n // r:
                     yield {"n": n, "p": p, "w": w, "l": 30 if p > w else 1, "r": r, "k": depth}
-    yield {"n": 256, "p": 126, "w": 2, "l": 20_000, "r": 2, "k": 3}
+    yield from ({**case, "r": 2} for case in one_warp_too_few())
 
 
 def any_power() -> Iterator[Case]:
