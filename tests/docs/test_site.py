@@ -347,7 +347,7 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, made, verdi
             assert "not verified in this build" in row
             assert ">holds<" not in row
     assert {found[id_].result for id_ in VERIFIED} == {"holds", "refuted"}
-    assert ">bound, slack 1.2" in rows["SMM-L7.1.O"]
+    assert ">bound, slack 1.03<" in rows["SMM-L7.1.O"]
     assert page.count('<figure class="curve"><svg') == 1
 
 

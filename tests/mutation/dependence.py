@@ -55,6 +55,7 @@ QUANTITIES = {
     "banks": "no cost",
     "looks": "no cost",
     "Pr": "no cost",
+    "outcomes": "no cost",
     "cells": "classes",
     "matches": "no cost",
     "address": "no cost",
