@@ -56,6 +56,7 @@ QUANTITIES = {
     "looks": "no cost",
     "Pr": "no cost",
     "outcomes": "no cost",
+    "C": "no cost",
     "cells": "classes",
     "matches": "no cost",
     "address": "no cost",
