@@ -119,8 +119,8 @@ def _anything(value: Any) -> Any:
         return value
     if "$dict" in value:
         return {str(key): _anything(item) for key, item in value["$dict"]}
-    of = {"$array": array_of, "$complex": _number, "$class": _machine}
-    return next(read for key, read in of.items() if key in value)(value)
+    of = {"$array": array_of, "$complex": _number}
+    return next((read for key, read in of.items() if key in value), _machine)(value)
 
 
 READERS: dict[Any, Reader] = {

@@ -117,6 +117,9 @@ def test_the_earliest_files_lack_shapes_positions_and_phases():
         if name == "turns":
             del document["value"]["shape"], document["value"]["record"]["shape"]
         assert Run.from_json(json.dumps(document)) == Run.from_json(text)
+    document = without(json.loads((EARLIER / "layout.json").read_text()), "variables", "changes")
+    trace = Run.from_json(json.dumps(document)).trace
+    assert (trace.variables, trace.changes) == ((), ())
 
 
 def test_a_compare_and_swap_of_an_earlier_file_shows_in_its_stages():
@@ -159,6 +162,9 @@ TRACE = "record"
     ("place", "value", "words"),
     [
         (("machine",), {"$class": "HMM", "dmms": 0, "width": 4}, "damaged"),
+        (("machine", "dmms"), {}, "damaged"),
+        (("machine", "dmms"), {"$array": "int64", "shape": [1], "base64": ""}, "damaged"),
+        (("machine", "dmms"), {"$complex": [1.0, 2.0]}, "dmms of a HMM must be a whole number"),
         (("machine", "global_latency"), 4, "could be at 4, when its warp is ready and its unit"),
         (("schedule",), "sometimes", "there is no schedule 'sometimes'"),
         (("threads",), 0, "threads=0, but it must be at least 1"),
