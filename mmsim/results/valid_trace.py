@@ -23,8 +23,10 @@ from mmsim.results.variables import Change
 from mmsim.results.waits import ready_times
 
 MOST_VALUES = 2**28
-"""The most values of all threads' variables, and of all copies of shared arrays: a trace has one
-for each."""
+"""The most values of all threads' variables. A trace has one for each, and four for each element of
+each block's shared arrays: contents at the start, contents later, and addresses."""
+MOST_UNITS = 2**22
+"""The most memory units, as a trace has a record for each."""
 
 
 def check_trace(trace: Trace) -> None:
@@ -66,7 +68,10 @@ def _check_names(trace: Trace) -> None:
         for name, dtype, shape, least in named:
             if not supported(dtype) or not shape or min(shape) < least:
                 raise ValueError(f"{name!r:.80} holds nothing that an array or a variable can")
-    of_blocks = trace.grid.blocks * sum(1 + math.prod(one.shape) for one in trace.shared)
+    units = min(len(trace.machine.units), 1 + trace.grid.blocks)
+    if units > MOST_UNITS:
+        raise ValueError(f"it has {units} memory units, more than the {MOST_UNITS} possible")
+    of_blocks = 4 * trace.grid.blocks * sum(1 + math.prod(one.shape) for one in trace.shared)
     of_threads = trace.threads * sum(one.elements for one in trace.variables)
     if max(of_blocks, of_threads) > MOST_VALUES:
         values = max(of_blocks, of_threads)

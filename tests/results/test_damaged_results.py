@@ -168,7 +168,7 @@ TRACE = "record"
         (("machine", "global_latency"), 4, "could be at 4, when its warp is ready and its unit"),
         (("schedule",), "sometimes", "there is no schedule 'sometimes'"),
         (("threads",), 0, "threads=0, but it must be at least 1"),
-        (("threads",), 10**12, "its threads hold 3000000000000 values, more than"),
+        (("threads",), 10**12, "its threads hold 4500000000000 values, more than"),
         (("block_size",), 17, "block_size=17 is larger than threads=16"),
         (("time",), -1, "it takes -1 time units"),
         (("time",), 2**62, "it takes 4611686018427387904 time units"),
@@ -200,6 +200,17 @@ TRACE = "record"
 )  # fmt: skip
 def test_a_trace_that_can_not_be(place, value, words):
     refuse_changed(FREE, words, (*place, value))
+
+
+def test_a_trace_of_more_units_than_there_can_be_is_refused_immediately():
+    @mm.program
+    def read(T, a):
+        a[T.id]
+
+    run = mm.HMM(2, 4, 3).run(read, np.zeros(16), threads=16, block_size=4, trace=True)
+    words = "it has 2147483648 memory units, more than the 4194304 possible"
+    many = ("machine", "dmms", 2**31 - 1), ("threads", 10**12)
+    refuse_changed(run, words, *many)
 
 
 @pytest.mark.parametrize(
