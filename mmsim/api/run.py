@@ -154,7 +154,7 @@ class Run(run.Run):
         """Return the run that `to_json` wrote. Raises `FormatError` for any other text."""
         from mmsim.results.codec import load
 
-        return load(text, cls, (Trace,))
+        return load(text, cls)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):
