@@ -29,7 +29,7 @@ from mmsim.meaning.residency import check_room
 from mmsim.meaning.vectors import check_lengths
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
-from mmsim.model.layout import MASKED, RAW, Placed
+from mmsim.model.layout import MASKED, RAW, Placed, masked
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
@@ -434,7 +434,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
             data = np.array(data)
         except ValueError as error:
             raise LaunchError(f"{where} is not an array of numbers: {error} {place}") from None
-    if isinstance(data, np.ma.MaskedArray):
+    if masked(data):
         raise LaunchError(f"{where} {MASKED} {place}")
     if data.ndim == 0:
         raise LaunchError(f"{where} must have at least one dimension {place}")
