@@ -23,7 +23,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe test test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -63,6 +63,31 @@ test: $(VENV)/.testable ## check format, style and types, then run the tests and
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
 	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py notebooks/sealed.py notebooks/course
+
+# The core of each room, and what holds the house together; tests/house/test_quick.py reads the list.
+QUICK := $(addprefix tests/, \
+	claims/test_claims.py cli/test_conflicts_command.py cuda/test_dispatcher.py cuda/test_types.py \
+	docs/test_abbreviations.py \
+	engines/test_timing_rules.py engines/test_schedules.py engines/test_units.py \
+	frontend/test_language_meaning.py frontend/test_dialects.py frontend/test_remedies.py \
+	gpu/test_cuda_writer.py host/test_owned.py \
+	house/test_house.py house/test_quick.py house/test_startup.py \
+	ir/test_needs.py ir/test_liveness.py ir/test_representation.py \
+	kernels/test_reductions.py meaning/test_launches_again.py \
+	model/test_conflicts.py model/test_turns.py model/test_layouts.py model/test_machines.py \
+	model/test_threads.py model/test_cache_rule.py \
+	monitors/test_races.py monitors/test_listener.py papers/test_permutations.py \
+	results/test_difference.py sweeps/test_machine_columns.py \
+	view/test_tabular.py)
+quick: $(VENV)/.testable ## check style, types and the core of each room, in a minute; for a first change
+	@$(MAKE) --no-print-directory --jobs $(JOBS) quick-style quick-types quick-tests
+quick-style: $(VENV)/.testable
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+quick-types: $(VENV)/.testable
+	$(BIN)/mypy --strict --package mmsim
+quick-tests: $(VENV)/.testable
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(QUICK)
 
 test-newest: ## as test, with the newest version of each library, in build/newest
 	rm -rf build/newest

@@ -50,6 +50,7 @@ CATALOGUE = {
     "prefix_sums.programs:few_barriers": ("DMM, UMM", "SCAN-async"),
     "prefix_sums.programs:in_registers": ("DMM, UMM", "SCAN-registers"),
     "prefix_sums.programs:tree": ("DMM, UMM", "SCAN-tree"),
+    "prefix_sums.tensor:by_products": ("DMM, UMM", ""),
     "product.programs:by_columns": ("DMM, UMM", "MATMUL-columns"),
     "product.programs:by_rows": ("DMM, UMM, HMM", "MATMUL-rows"),
     "product.programs:in_registers": ("DMM, UMM", "MATMUL-registers"),

@@ -21,18 +21,16 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """Load all names when the first is asked for: `mmsim --help` needs none of them."""
-        if name in ("__all__", "__version__") or not name.startswith("__"):
-            import mmsim.names as names
+        """Load a name when it is first used; `mmsim.names` says from which module."""
+        if name.startswith("_") and name not in ("__all__", "__version__"):
+            raise AttributeError(f"module 'mmsim' has no attribute {name!r}", name=name)
+        import mmsim.names as names
 
-            public = ("__all__", "__version__", *names.__all__)
-            globals().update({one: getattr(names, one) for one in public})
-            if name in globals():  # a package that they have loaded is one, too
-                return globals()[name]
-            if not name.startswith("_"):
-                return getattr(names, name)  # says what to write instead
-        raise AttributeError(f"module 'mmsim' has no attribute {name!r}", name=name)
+        found = getattr(names, name) if name.startswith("_") else names.find(name)
+        globals()[name] = found
+        return found
 
     def __dir__():
-        __getattr__("__all__")
-        return sorted(globals())
+        import mmsim.names as names
+
+        return sorted({*globals(), *names.__all__, *names.ROOMS, "__all__", "__version__"})

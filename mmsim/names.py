@@ -1,39 +1,46 @@
-"""The names of `mmsim`. It loads them when the first of them is used."""
+"""The names of `mmsim`, and the modules that have them.
 
-from numpy import (
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+A module is loaded when the first of its names is used, so that a run loads only what it needs.
+"""
 
-from mmsim.api.compare import compare
-from mmsim.api.conflicts import conflicts
-from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
-from mmsim.api.program import Program, program
-from mmsim.api.run import Run, total
-from mmsim.claims.fit import fit
-from mmsim.errors import LanguageError, MMSimError, ProgramError
-from mmsim.frontend import atomic, warp
-from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
-from mmsim.frontend.names import Array, Thread, registers, shared, vector
-from mmsim.frontend.program import Example
-from mmsim.host.guesses import guessed_in
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from mmsim.host.version import VERSION
-from mmsim.model import layout
-from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
-from mmsim.model.layout import place
-from mmsim.model.machines import Schedule, Unit
-from mmsim.sweeps import sweep
-from mmsim.view import figures
+
+if TYPE_CHECKING:  # the same for type checkers; a test compares
+    from numpy import (
+        complex64,
+        complex128,
+        float32,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
+
+    from mmsim.api.compare import compare
+    from mmsim.api.conflicts import conflicts
+    from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
+    from mmsim.api.program import Program, program
+    from mmsim.api.run import Run, total
+    from mmsim.claims.fit import fit
+    from mmsim.errors import LanguageError, MMSimError, ProgramError
+    from mmsim.frontend import atomic, warp
+    from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
+    from mmsim.frontend.names import Array, Thread, registers, shared, vector
+    from mmsim.frontend.program import Example
+    from mmsim.model import layout
+    from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
+    from mmsim.model.layout import place
+    from mmsim.model.machines import Schedule, Unit
+    from mmsim.sweeps import sweep
+    from mmsim.view import figures
 
 __version__ = VERSION
 
@@ -90,23 +97,63 @@ __all__ = [
     "warp",
 ]
 
-guessed_in(
-    __name__,
-    "mmsim",
-    __all__,
-    {
-        "jit kernel": "@mm.program, or from mmsim import cuda and @cuda.jit",
-        "GPU gpu device": "mm.HMM(dmms, width, global_latency)",
-        "run simulate launch": "machine.run(program, ..., threads=)",
-        "check racecheck": "machine.check(program, ..., threads=)",
-        "syncthreads barrier": "T.barrier() in a program",
-        "plot show": "run.plot(), or a function of mm.figures",
-        "Layout layouts": "mm.layout",
-        "claims Claim verify verify_claim": "from mmsim.claims import Claim, verify_claim",
-        "cuda": "from mmsim import cuda",
-        "local": "mm.registers",
-        "trace": "machine.run(program, ..., threads=, trace=True).trace",
-        "profile": "machine.run(program, ..., threads=).profile()",
-        "save": "mm.figures.save(axes, path)",
-    },
-)
+MODULES = {
+    "numpy": "complex64 complex128 float32 float64"
+    " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    "mmsim.api.compare": "compare",
+    "mmsim.api.conflicts": "conflicts",
+    "mmsim.api.machines": "DMM HMM UMM Cached Machine",
+    "mmsim.api.program": "Program program",
+    "mmsim.api.run": "Run total",
+    "mmsim.claims.fit": "fit",
+    "mmsim.errors": "LanguageError MMSimError ProgramError",
+    "mmsim.frontend": "atomic warp",
+    "mmsim.frontend.intrinsics": "brev clz ffs fma popc",
+    "mmsim.frontend.names": "Array Thread registers shared vector",
+    "mmsim.frontend.program": "Example",
+    "mmsim.model": "layout",
+    "mmsim.model.conflicts": "Banks Conflict Groups InParts",
+    "mmsim.model.layout": "place",
+    "mmsim.model.machines": "Schedule Unit",
+    "mmsim.sweeps": "sweep",
+    "mmsim.view": "figures",
+}
+"""The module of each name; `atomic`, `figures`, `layout` and `warp` are modules themselves."""
+
+HOME = {name: module for module, names in MODULES.items() for name in names.split()}
+
+ROOMS = frozenset({"api", "claims", "errors", "frontend", "host", "ir", "model", "results"})
+ROOMS |= {"sweeps", "tabular", "view"}
+"""What is an attribute of `mmsim` without an import, such as `mmsim.claims`."""
+
+INSTEAD = {
+    "jit kernel": "@mm.program, or from mmsim import cuda and @cuda.jit",
+    "GPU gpu device": "mm.HMM(dmms, width, global_latency)",
+    "run simulate launch": "machine.run(program, ..., threads=)",
+    "check racecheck": "machine.check(program, ..., threads=)",
+    "syncthreads barrier": "T.barrier() in a program",
+    "plot show": "run.plot(), or a function of mm.figures",
+    "Layout layouts": "mm.layout",
+    "claims Claim verify verify_claim": "from mmsim.claims import Claim, verify_claim",
+    "cuda": "from mmsim import cuda",
+    "local": "mm.registers",
+    "trace": "machine.run(program, ..., threads=, trace=True).trace",
+    "profile": "machine.run(program, ..., threads=).profile()",
+    "save": "mm.figures.save(axes, path)",
+}
+"""Names that users of other tools expect, with what to write."""
+
+
+def find(name: str) -> Any:
+    """Return what `mmsim` calls `name`. Raises `AttributeError`, with advice, for another name.
+
+    >>> find("DMM")(width=4, latency=3)
+    DMM(width=4, latency=3)
+    """
+    if name in HOME:
+        return getattr(__import__(HOME[name], fromlist=[name]), name)
+    if name in ROOMS:
+        return importlib.import_module(f"mmsim.{name}")
+    from mmsim.host.guesses import instead, unknown
+
+    raise unknown("mmsim", name, __all__, instead(INSTEAD))

@@ -1,7 +1,7 @@
 """Results that show themselves as tables: as text, in a notebook, and printed by Rich.
 
-Lower rooms know no tables. `mmsim.view` enters the functions that make tables in `FORMS`. The names
-of `mmsim` load it.
+Lower rooms know no tables. `mmsim.view` enters the functions that make tables in `FORMS`. It is
+loaded when the first result shows itself.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from mmsim.errors import CallError
 
 
 class Entered(dict[str, Callable[..., Any]]):
-    """Functions that higher rooms enter here. If one is missing, the names of `mmsim` are loaded.
+    """Functions that a higher room enters here; the first that is asked for loads the room."""
 
-    A user may have imported one room alone, such as `mmsim.sweeps`.
-    """
+    def __init__(self, room: str) -> None:
+        super().__init__()
+        self.room = room
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        dir(sys.modules["mmsim"])
+        getattr(sys.modules["mmsim"], self.room)  # the names of `mmsim` load it
         return dict(self)[name]
 
 
-FORMS = Entered()
+FORMS = Entered("view")
 """The functions that make the text, the HTML and the Rich form of a result, by name."""
 
 Row = TypeVar("Row")

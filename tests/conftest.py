@@ -92,9 +92,18 @@ def pytest_ignore_collect(collection_path, config):
     return True if all_long else None
 
 
-def pytest_collection_finish():
-    """Keep the garbage collector from looking at thousands of tests again and again."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the garbage collector from looking at thousands of tests while there are more and more.
+
+    Nor does it look at them afterwards.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

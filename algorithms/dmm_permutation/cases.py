@@ -194,6 +194,13 @@ def any_threads() -> Iterator[Case]:
             yield {"permutation": "random", "n": 6 * w, "p": p, "w": w, "l": l}
 
 
+def one_thread_more() -> Iterator[Case]:
+    """p = w^2 + 1 threads, so that nearly every warp takes parts of two colours."""
+    for w in (4, 8, 16):
+        p = w * w + 1
+        yield {"permutation": "random", "n": p * w, "p": p, "w": w, "l": 1}
+
+
 def square_powers(square: bool = False) -> Iterator[Case]:
     """CFP's n = 1024, w = 32 and other powers of two; unless `square`, n/w and w may differ."""
     for w in (1, *BINARY_WIDTHS):

@@ -32,7 +32,10 @@ DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)))
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A program in a picture: its name, the id of the claim on it, and the cases to run."""
+    """A program in a picture: its name, the id of the claim on it, and the cases to run.
+
+    A bound without a name is a line only, for runs that another way shows.
+    """
 
     name: str
     claim: str
@@ -53,8 +56,9 @@ class Times:
 
     @property
     def lines(self) -> int:
-        """Lines of its legend: two if a formula is a bound."""
-        return sum(1 + (claim_of(way.claim).kind != "exact") for way in self.ways)
+        """Lines of its legend: two if a formula is a bound with points."""
+        bounds = [way for way in self.ways if claim_of(way.claim).kind != "exact" and way.name]
+        return len(self.ways) + len(bounds)
 
     def draw(self, axes: Axes) -> None:
         """Draw it, with the claims' ids as names of the formulas; a bound has its own line."""
@@ -72,9 +76,11 @@ class Times:
                 if claim.kind == "exact":
                     drawn.plot(x, found, **points, label=f"{way.name} ({claim.id})")
                 else:
-                    drawn.plot(x, found, **points, linestyle="none", label=way.name)
-                    named = f"{words(formula_of(claim))} ({claim.id})"
-                    drawn.plot(x, claimed, linestyle=next(dashes), **style, label=named)
+                    named = f"{claim.kind} bound" if not way.name else words(formula_of(claim))
+                    if way.name:
+                        drawn.plot(x, found, **points, linestyle="none", label=way.name)
+                    line = style | {"linestyle": next(dashes)}
+                    drawn.plot(x, claimed, **line, label=f"{named} ({claim.id})")
                 heights += [*found, *claimed]
             values = sorted({float(case[self.over]) for way in self.ways for case in way.cases})
             scale(drawn, values, heights)
@@ -117,12 +123,23 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The picture of a page: panels side by side, their subject, and their conclusion."""
+    """The picture of a page or a section: panels side by side, their subject, their conclusion."""
 
     page: str
     panels: tuple[Times | Parts, ...]
     caption: str
     alt: str
+    section: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"{self.page}-{self.section}" if self.section else self.page
+
+    @property
+    def mark(self) -> str:
+        """The line of the page in whose place it comes."""
+        return f"<!-- picture: {self.section} -->" if self.section else "<!-- picture -->"
 
     def draw(self) -> Figure:
         """Run everything and draw it, as wide as a page."""

@@ -137,10 +137,14 @@ def _claims() -> Iterator[Claim]:
         source=PAPER,
         title="lower bound for threads that read a word for each sum: bandwidth and latency",
         formula=lambda n, w, d, r, l: (
-            n * (n - 1) * (n - 2) / 6 * maximum(1 / (w * (d + 1)), l / (d * w * r))
+            (n - 1) * (n - 2) * (n + 6) / 6 * maximum(1 / (w * (d + 1)), l / (d * w * r))
         ),
         kind="lower",
-        grid=lambda: [*wide_polygons(), *(case for case in growing() if case["n"] > 16)],
+        grid=lambda: [
+            *wide_polygons(),
+            *(case for case in growing() if case["n"] > 16),
+            {"n": 96, "w": 8, "d": 1, "r": 2, "L": 4, "l": 4},
+        ],
         run=tiled,
         requires=(
             TILES,
@@ -148,7 +152,8 @@ def _claims() -> Iterator[Claim]:
             TRIANGLES,
             Precondition("l <= L", lambda l, L: l <= L),
         ),
-        note="there are n(n-1)(n-2)/6 sums. d + 1 memories serve w threads each in a time unit, "
+        note="there are n(n-1)(n-2)/6 sums, and (n-1)(n-2)/2 chords, for each of which a weight is "
+        "read and a word written. d + 1 memories serve w threads each in a time unit, "
         "and each of dwr threads waits l or more for a word. With d = w it is nearly n^3/(6w^2), "
         "so that DP-HMM.O is optimal, as the abstract says for L = O(wl)",
     )

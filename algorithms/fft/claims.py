@@ -115,15 +115,20 @@ CLAIMS = [
     Claim(
         id="FFT-LB",
         source=DERIVED,
-        title="lower bound for a Fourier transform, DMM and UMM",
-        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
+        title="lower bound for a Fourier transform by pairs with roots from a table, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(
+            5 * n * log2(n) / (2 * w) + l - 1, 5 * n * l * log2(n) / (2 * p)
+        ),
         kind="lower",
         grid=lambda: (
             {"way": way, **case} for way, case in product(WAYS, binary(True)) if case["n"] <= 128
         ),
         run=any_way,
         requires=(POWERS_OF_TWO, PAIRS),
-        note="each number is read and written, and each result depends on all n numbers",
+        note="for programs that read two numbers and a root for each of n/2 log n pairs and write "
+        "two numbers. A stage serves w threads at most, and each of p threads waits l for each of "
+        "its numbers. A thread with more registers takes several steps at once: 2n/w + l - 1 is "
+        "all that holds for every number of registers",
     ),
     Claim(
         id="FFT-HMM.global",

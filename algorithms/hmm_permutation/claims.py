@@ -271,21 +271,23 @@ def _bound_claims() -> Iterator[Claim]:
         title="lower bound of a permutation, all algorithms",
         formula=lambda n, w, L: maximum(n / w, L),
         kind="lower",
+        constant=2,
         grid=all_algorithms,
         run=any_algorithm,
         requires=(SQUARE, D_SIDE, D_TILES, TILES_OF_BITS),
+        note="with the constant 2, as both parts of ICPP-LB.sum are at least twice one of these",
     )
     yield Claim(
         id="ICPP-LB.sum",
         source="ICPP, section VII",
-        title="the same, both limits together",
-        formula=lambda n, w, L: n / w + L - 1,
+        title="the same, both limits together, raised here",
+        formula=lambda n, w, L: maximum(2 * n / w + L - 1, n / w + 2 * L - 1),
         kind="lower",
         grid=all_algorithms,
         run=any_algorithm,
         requires=(SQUARE, D_SIDE, D_TILES, TILES_OF_BITS),
-        note="the n/w stages that read a start in consecutive time units, the last completes "
-        "L - 1 later",
+        note="n words of a are read and n of b are written, w in a time unit, and the last "
+        "completes L - 1 later; the word read last is written after it was read",
     )
     yield Claim(
         id="ICPP-T9.O",

@@ -33,6 +33,11 @@ def in_calls(run: mm.Run) -> int:
     return sum(one.time for one in run.rounds if one.space == "shared")
 
 
+def calls(run: mm.Run) -> int:
+    """The number of rounds of the tensor unit."""
+    return sum(one.space == "shared" for one in run.rounds)
+
+
 def cases() -> Iterator[Case]:
     """Up to 24 x 24 words."""
     for w, q, l, L in product((1, 2, 3, 4, 8), (1, 2, 3, 6), (1, 30), (1, 5)):

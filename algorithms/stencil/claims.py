@@ -92,6 +92,12 @@ def banded() -> Iterator[Case]:
                 yield {"n": (w * m) ** 2, "w": w, "d": d, "L": L, "l": l, "r": r}
 
 
+def large() -> Iterator[Case]:
+    """Many DMMs with broad bands, so that the global memory binds."""
+    for d, r in ((4, 8), (8, 8), (16, 16)):
+        yield {"n": 256 * 256, "w": 32, "d": d, "L": 100, "l": 1, "r": r}
+
+
 CLAIMS = [
     Claim(
         id="STENCIL-rows.DMM",
@@ -130,8 +136,8 @@ CLAIMS = [
     Claim(
         id="STENCIL-LB",
         source=DERIVED,
-        title="lower bound for a stencil, DMM and UMM",
-        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p),
+        title="lower bound for a stencil with five words read for each result, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(6 * n / w + l - 1, 6 * n * l / p),
         kind="lower",
         grid=lambda: (
             {"order": order, **case}
@@ -140,7 +146,9 @@ CLAIMS = [
         ),
         run=any_order,
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
-        note="each word is read and each is written",
+        note="5n words are read and n written. A stage serves w threads at most, and each of p "
+        "threads waits l for each of its words. A thread that keeps words from one result to the "
+        "next reads fewer; STENCIL-HMM.LB is for all",
     ),
     Claim(
         id="STENCIL-HMM.global",
@@ -165,5 +173,17 @@ CLAIMS = [
         requires=(WHOLE_ROWS, WIDE, BANDS),
         note="of the global memory 2n/w + 2n/(rw) stages, where the n words that are read and "
         "those that are written take 2n/w",
+    ),
+    Claim(
+        id="STENCIL-HMM.LB",
+        source=DERIVED,
+        title="lower bound for any stencil on an HMM",
+        formula=lambda n, w, L: maximum(2 * n / w + L - 1, n / w + 2 * L - 1),
+        kind="lower",
+        grid=lambda: (*banded(), *large()),
+        run=bands,
+        requires=(WHOLE_ROWS, WIDE, BANDS),
+        note="n words of the global memory are read and n written, w in a time unit; the word read "
+        "last is in a result, which is written after it",
     ),
 ]

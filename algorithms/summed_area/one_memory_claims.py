@@ -112,13 +112,17 @@ CLAIMS = [
     ),
     Claim(
         id="SAT-trees.LB",
-        source=PAPER,
-        title="lower bound for a summed area table, DMM and UMM",
-        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
+        source=f"{PAPER}, raised here",
+        title="lower bound for a summed area table without exchange within a warp, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(
+            2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p, l * (log2(n) + 2)
+        ),
         kind="lower",
         grid=lambda: cases(ANY, (1, 3, 4, 12)),
         run=table,
         requires=ANY,
-        note="n words are read and n written; the last word of the table is the sum (SUM-LB)",
+        note="n words are read and n written; the last word of the table is the sum, so that it is "
+        "written after all words are read, and after log n + 1 reads in sequence (SCAN-LB). A "
+        "thread with enough registers accesses each word twice; the trees do 14 times",
     ),
 ]

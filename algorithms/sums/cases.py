@@ -19,8 +19,8 @@ from mmsim_algorithms.grids import (
     powers,
 )
 from mmsim_algorithms.sums.programs import (
+    by_few_barriers,
     columns,
-    few_barriers,
     numbers,
     strided_tree,
     summed,
@@ -57,9 +57,8 @@ def by_columns(
 
 def by_warps(schedule: mm.Schedule, on: str, n: int, w: int, l: int, trace: bool = False) -> mm.Run:
     """Add n numbers by wl threads with few barriers."""
-    p = w * l
-    a, c = numbers(n), np.zeros((3, p), int)
-    run = machine(on, w, l).run(few_barriers, a, c, w, threads=p, schedule=schedule, trace=trace)
+    a = numbers(n)
+    run = by_few_barriers(machine(on, w, l), a, w * l, schedule=schedule, trace=trace)
     return adding_up(run, run.arrays["c"][0, 0], a)
 
 

@@ -88,4 +88,16 @@ CLAIMS = [
         note="ML/(TP), as cited, for M of SUM-columns.transfers: each warp has one transfer under "
         "way. With p = w it is the time",
     ),
+    Claim(
+        id="SUM-columns.TMM.O",
+        source=TMM,
+        title="sum by columns, DMM and UMM: work, hidden latency of M transfers, and span",
+        formula=lambda n, p, w, l: moved(n, p, w) * (1 + l * w / p) + 2 * l * log2(p),
+        kind="upper",
+        grid=one_memory,
+        run=by_columns,
+        requires=(POWERS_OF_TWO, THREADS),
+        note="O(W/P + ML/(TP) + span), as cited, for M of SUM-columns.transfers. W/P is M, a stage "
+        "for each; the tree has 2 log p accesses in sequence, l each",
+    ),
 ]

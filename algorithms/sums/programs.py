@@ -170,6 +170,32 @@ def summed(
     return mm.total([parts, whole])
 
 
+def by_few_barriers(
+    machine: mm.Machine,
+    a: npt.ArrayLike,
+    p: int,
+    *,
+    schedule: mm.Schedule = "asynchronous",
+    trace: bool = False,
+) -> mm.Run:
+    """The sum of n numbers by p threads with few barriers; c[0, 0] of the run holds the sum.
+
+    Raises `PreconditionError` unless w >= 2, w divides p and p divides n. (A warp of one thread
+    leaves as many sums as it gets.)
+
+    >>> run = by_few_barriers(mm.UMM(4, 3), np.arange(24), 12)
+    >>> run.arrays["c"][0, 0], run.time
+    (np.int64(276), 44)
+    """
+    data, w = np.asarray(a), machine.width
+    require(data.ndim == 1, f"a is a row of numbers, not {data.shape}", SOURCE)
+    require(w >= 2, "a warp has two threads or more, but w = 1", SOURCE)
+    require(p > 0 and p % w == 0, f"w={w} divides p={p}", SOURCE)
+    require(data.size > 0 and data.size % p == 0, f"p={p} divides n={data.size}", SOURCE)
+    c = np.zeros((3, p), data.dtype)
+    return machine.run(few_barriers, data, c, w, threads=p, schedule=schedule, trace=trace)
+
+
 def numbers(n: int) -> npt.NDArray[Any]:
     """n whole numbers without an order, the same each time, for the claims to add."""
     return (np.arange(n) * 7919 + 13) % 1009

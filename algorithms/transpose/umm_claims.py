@@ -119,6 +119,16 @@ def with_r_registers(whole: bool = True, all_too: bool = False, least: int = 1) 
             yield {"n": n, "p": p, "w": w, "l": l, "r": r}
 
 
+def nearly_a_warp_each() -> Iterator[Case]:
+    """The worst shares of tiles at a latency above all else, where constants are needed.
+
+    With w = 2 and m x m tiles, m(m - 1) - 1 warps take two tiles or one, and two steps of pairs
+    or one.
+    """
+    for m in (4, 8, 16):
+        yield {"n": 4 * m * m, "p": 2 * (m * (m - 1) - 1), "w": 2, "l": 20_000}
+
+
 def one_tile() -> Iterator[Case]:
     """Erratum 4: all w registers, a single tile and a single warp."""
     for w in (2, 4, 8, 16, 32):
@@ -212,10 +222,15 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         constant=8,
-        grid=lambda: with_w_registers(whole=False, latencies=(1, 30), least=2),
+        grid=lambda: (
+            *with_w_registers(whole=False, latencies=(1, 30), least=2),
+            *nearly_a_warp_each(),
+        ),
         run=partial(transposed, tiled),
         requires=(*ORDER, TWO_LANES),
-        note="2 + 2 for n/w; rounding shares up at most doubles the latencies",
+        note="2 + 2 for n/w; rounding shares up at most doubles the latencies. No smaller constant "
+        "is enough: with w = 2, n = 4m^2 and p = 2(m^2 - m - 1) the ratio tends to 8 as l and then "
+        "m grow",
     )
     yield Claim(
         id="SMM-L5.2.direct",
@@ -289,10 +304,15 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l, r: (n / w + n * l / p) * root(w / r),
         kind="upper",
         constant=8,
-        grid=lambda: (*with_r_registers(whole=False, all_too=True), *one_row_of_tiles()),
+        grid=lambda: (
+            *with_r_registers(whole=False, all_too=True),
+            *one_row_of_tiles(),
+            *({**case, "r": 2} for case in nearly_a_warp_each()),
+        ),
         run=transposed_with,
         requires=R_ORDER,
-        note="in place with two registers or more, out of place with one",
+        note="in place with two registers or more, out of place with one. The constant is that of "
+        "SMM-L5.2.O, which is the case r = w",
     )
     yield Claim(
         id="SMM-L5.3.direct",

@@ -110,18 +110,24 @@ CLAIMS = [
         title="optimal triangulation, each sum as soon as both its parts are known, UMM",
         formula=lambda n, p, w, l: n**3 / w + n**3 * l / p + n * l,
         kind="upper",
-        constant=3,
-        grid=lambda: threads(2),
+        constant=4,
+        grid=lambda: (
+            *threads(2),
+            *({"n": n, "p": n * n, "w": 3, "l": 1000} for n in (8, 16, 32)),
+        ),
         run=PROGRAMS["eager"],
         requires=(SIDES, THREADS),
-        note="for p up to n^2: O(1) rounds after each of n - 1 diagonals",
+        note="for p up to n^2: seven rounds at most after each of n - 1 diagonals. With p = n^2 "
+        "the ratio tends to 7/2 as l and then n grow",
     ),
     Claim(
         id="POLY-LB",
         source=PAPER,
         title="lower bound for the optimal triangulation, UMM",
         formula=lambda n, p, w, l: maximum(
-            (n**3 - n) / (3 * w) + l - 1, (n**3 - n) * l / (3 * p), (n - 1) * l
+            n * (n - 1) * (n + 4) / (3 * w) + l - 1,
+            n * (n - 1) * (n + 4) * l / (3 * p),
+            2 * (n - 1) * l,
         ),
         kind="lower",
         grid=lambda: (
@@ -130,8 +136,9 @@ CLAIMS = [
             if case["n"] <= 16
         ),
         run=any_program,
-        requires=(SIDES, THREADS),
-        note="for programs that read both words of each of the (n^3 - n)/6 sums, and fetch an "
-        "element of the diagonal before for each diagonal",
+        requires=(SIDES, THREADS, Precondition("n > 1", lambda n: n > 1)),
+        note="for programs that read both words of each of the (n^3 - n)/6 sums, and for each of "
+        "n(n - 1)/2 elements read its weight and write it. An element of each diagonal is read "
+        "after it was written, and then one of the next diagonal is written",
     ),
 ]

@@ -107,6 +107,14 @@ def one_matrix(whole: bool = True) -> Iterator[Case]:
                 yield {"p": warps * w, "w": w, "l": l}
 
 
+def one_warp_less() -> Iterator[Case]:
+    """Lemma 7.1 with a warp less than rows, so that one row waits for all the others.
+
+    The latency is above all else.
+    """
+    return ({"p": w * (w - 1), "w": w, "l": 20_000} for w in (4, 8, 16, 32))
+
+
 def one_warp() -> Iterator[Case]:
     """Lemma 7.2: w x w, p = w."""
     return ({"w": w, "l": l} for w, l in product(WIDTHS, LATENCIES))
@@ -152,8 +160,21 @@ def eighth_power() -> Iterator[Case]:
 
 def eighth_power_any() -> Iterator[Case]:
     """n = w^8: 256, 6561 and 65536 words, shares that aren't whole."""
-    for w, p, l in ((2, 12, 2), (2, 126, 30), (3, 240, 1), (3, 2184, 30), (4, 16380, 30)):
+    for w, p, l in (
+        (2, 12, 2),
+        (2, 126, 30),
+        (2, 126, 20_000),
+        (3, 240, 1),
+        (3, 2184, 30),
+        (4, 16380, 30),
+    ):
         yield {"n": w**8, "p": p, "w": w, "l": l}
+
+
+def one_warp_too_few() -> Iterator[Case]:
+    """n = 2^(2^k), a warp less than tiles, and a latency above all else."""
+    for depth, n in ((2, 16), (3, 256)):
+        yield {"n": n, "p": n // 2 - 2, "w": 2, "l": 20_000, "k": depth}
 
 
 def squared_powers() -> Iterator[Case]:
@@ -164,6 +185,7 @@ def squared_powers() -> Iterator[Case]:
         for p, l in product(sorted(shares), (1, 30)):
             yield {"n": n, "p": p, "w": w, "l": l, "k": depth}
     yield {"n": 256, "p": 126, "w": 2, "l": 30, "k": 3}
+    yield from one_warp_too_few()
 
 
 def squared_powers_and_registers() -> Iterator[Case]:
@@ -176,6 +198,7 @@ def squared_powers_and_registers() -> Iterator[Case]:
             for p in (w, *_shares(n, w, r, False)):
                 if w <= p <= n // r:
                     yield {"n": n, "p": p, "w": w, "l": 30 if p > w else 1, "r": r, "k": depth}
+    yield from ({**case, "r": 2} for case in one_warp_too_few())
 
 
 def any_power() -> Iterator[Case]:

@@ -77,6 +77,11 @@ def row_tables(P: npt.ArrayLike, w: int) -> tuple[Integers, Integers, Integers]:
     return np.concatenate(first), np.concatenate(second), np.concatenate(third)
 
 
+def _square(a: npt.NDArray[np.int64], w: int) -> None:
+    """Refuse a matrix that is not w^2 x w^2."""
+    require(a.shape == (w * w, w * w), f"a has w^2 rows of w^2 words, not {a.shape}", SOURCE)
+
+
 def rows_permuted(
     machine: mm.UMM,
     a: npt.NDArray[np.int64],
@@ -94,7 +99,7 @@ def rows_permuted(
     (array([3, 2, 1, 0]), 208)
     """
     w, p = machine.width, threads
-    require(a.shape == (w * w, w * w), f"a has w^2 rows of w^2 words, not {a.shape}", SOURCE)
+    _square(a, w)
     require(w <= p <= w**3 and p % w == 0, f"w = {w} divides p, w <= p <= w^3, not p = {p}", SOURCE)
     words = a.reshape(-1, w)
     tables = row_tables(P, w)
@@ -117,8 +122,7 @@ def columns_permuted(
     >>> run.arrays["b"][:, 0], run.launches
     (array([12,  8,  4,  0]), 3)
     """
-    w = machine.width
-    require(a.shape == (w * w, w * w), f"a has w^2 rows of w^2 words, not {a.shape}", SOURCE)
+    _square(a, machine.width)
     there = transpose(machine, a, threads, schedule=schedule)
     rows = rows_permuted(machine, there.arrays["b"], P, threads, schedule)
     back = transpose(machine, rows.arrays["b"].reshape(a.shape), threads, schedule=schedule)

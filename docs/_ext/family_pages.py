@@ -1,6 +1,6 @@
 """The pictures on the pages of the field's algorithms, drawn from runs when the site is made.
 
-A page has a mark where its picture comes, which is replaced by the picture and its caption. Where a
+A page has a mark where a picture comes, which is replaced by the picture and its caption. Where a
 run gives something else than a claim says, the build has a warning.
 """
 
@@ -13,11 +13,10 @@ from sphinx.application import Sphinx
 
 from mmsim.claims import ClaimError
 from mmsim.view.figures.files import as_svg
-from mmsim_algorithms.drawings.families import PICTURES
 from mmsim_algorithms.drawings.measured import Picture
+from mmsim_algorithms.drawings.sections import EVERY_PICTURE
 
 PAGES, FOLDER = "algorithms", "pictures"
-MARK = "<!-- picture -->"
 
 
 def entry(picture: Picture, folder: Path) -> str:
@@ -25,18 +24,18 @@ def entry(picture: Picture, folder: Path) -> str:
     try:
         svg = as_svg(picture.draw())
     except ClaimError as error:
-        logger.warning("the picture of %s is not as its claims say: %s", picture.page, error)
+        logger.warning("the picture of %s is not as its claims say: %s", picture.name, error)
         return ""
-    save(folder / f"{picture.page}.svg", svg)
-    return f"![{plain(picture.alt)}]({FOLDER}/{picture.page}.svg)\n\n{plain(picture.caption)}"
+    save(folder / f"{picture.name}.svg", svg)
+    return f"![{plain(picture.alt)}]({FOLDER}/{picture.name}.svg)\n\n{plain(picture.caption)}"
 
 
 def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
-    """Replace the mark of a page by its picture."""
-    for picture in PICTURES:
+    """Replace the marks of a page by its pictures."""
+    for picture in EVERY_PICTURE:
         if document == f"{PAGES}/{picture.page}":
             shown = entry(picture, Path(app.srcdir, PAGES, FOLDER))
-            source[0] = source[0].replace(MARK, shown)
+            source[0] = source[0].replace(picture.mark, shown)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

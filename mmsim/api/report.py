@@ -68,7 +68,7 @@ class Report(report.Report):
         """Return the report that `to_json` wrote. Raises `FormatError` for any other text."""
         from mmsim.results.codec import load
 
-        return load(text, cls, (Run, Trace))
+        return load(text, cls)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):

@@ -12,12 +12,11 @@ from mmsim.api.trace import Trace
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
 from mmsim.results import run
-from mmsim.results.difference import Difference, difference
-from mmsim.view.figures import plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mmsim.results.difference import Difference
     from mmsim.view.player import Player
 
 
@@ -88,6 +87,7 @@ class Run(run.Run):
 
         `mmsim.figures` has these figures and others.
         """
+        from mmsim.view.figures import plot  # loads what draws
 
         return plot(self, axes=axes)
 
@@ -145,6 +145,8 @@ class Run(run.Run):
         line  array  access  space   requests  stages  wasted     time
            3  a      read    memory         2  8 -> 2  6 -> 0  10 -> 4
         """
+        from mmsim.results.difference import difference
+
         if not isinstance(other, run.Run):
             raise LaunchError(f"diff takes another run, not {shown(other)}")
         return difference(self, other)
@@ -154,7 +156,7 @@ class Run(run.Run):
         """Return the run that `to_json` wrote. Raises `FormatError` for any other text."""
         from mmsim.results.codec import load
 
-        return load(text, cls, (Trace,))
+        return load(text, cls)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):

@@ -10,8 +10,8 @@ cases up to a size changes with the size.
   size, or faster, over the upper half of the sizes.
 
 The slowest growth among the refuted claims is just above a fourth root. A ratio with a limit grows
-a little on every finite range. The fastest of these has an exponent of 1/7 over the upper half of
-the grids' sizes. `POWER` lies between the two.
+a little on every finite range, but for all claims that hold more slowly than that. `POWER` lies
+between the two (docs/claims.md has the numbers).
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from mmsim.printable import printable
 from mmsim.results import Finding, Profile
 from mmsim.results.findings import merge
 from mmsim.results.verdict import looked_for
-from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
+from mmsim.view.forms import html
+from mmsim.view.tables import Column, Table, findings_table, table_html, words
 
 SMALL = 1 << 11
 """The most requests of warps in a launch that a page shows step by step."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import sys
 import types
 from typing import Any, NoReturn
 
@@ -247,8 +248,11 @@ def member_called(owner: Any, name: Any) -> Any:
 def member(owner: Any, name: str) -> Any:
     """owner.name of a module, a class or a member of an enumeration, else `Missing()`.
 
-    It is looked up where it is kept, because getattr may run code.
+    It is looked up where it is kept, because getattr may run code. `mmsim` itself may: it loads its
+    names when they are first used.
     """
+    if owner is sys.modules.get("mmsim"):
+        return getattr(owner, name, Missing())
     if isinstance(owner, types.ModuleType):
         return vars(owner).get(name, Missing())
     if isinstance(owner, enum.Enum):

@@ -125,11 +125,11 @@ def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
     if node.name != code.co_name or len(node.args.defaults) != len(function.__defaults__ or ()):
         return False
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    if not text or any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
+    if not text:
         return True
     return any(
         one.co_firstlineno == code.co_firstlineno and _same(one, code) for one in functions_in(text)
-    )
+    ) or any(isinstance(inner, ast.Assert) for inner in ast.walk(node))
 
 
 def _from_history(code: CodeType) -> list[str]:

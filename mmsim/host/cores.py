@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 WATCHED = 0.5  # seconds between two looks at the progress
@@ -22,6 +24,8 @@ def cores() -> int:
 
 @cache
 def _pool(workers: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # not loaded by a short run
+
     return ThreadPoolExecutor(workers, thread_name_prefix="mmsim")
 
 
@@ -68,6 +72,8 @@ def in_thread(
 
 
 def _finish(futures: list[Future[T]], watch: Callable[[], None], stop: Callable[[], None]) -> None:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     left = set(futures)
     try:
         while left:

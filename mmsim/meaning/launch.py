@@ -29,11 +29,11 @@ from mmsim.meaning.residency import check_room
 from mmsim.meaning.vectors import check_lengths
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
-from mmsim.model.layout import MASKED, RAW, Placed
+from mmsim.model.layout import MASKED, RAW, Placed, masked
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import fewest_of_vectors
+from mmsim.model.vectors import fewest_of_vectors, served
 
 Integers = npt.NDArray[np.int64]
 ROW_MAJOR = RAW()
@@ -134,7 +134,7 @@ class Launch:
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""
-        return _served(unit, self.arrays[site.array].dtype.itemsize, site.served_as, site.vector)
+        return served(unit, self.arrays[site.array].dtype.itemsize, site.served_as, site.vector)
 
     def conflict(self, array: str, kind: str, vector: int = 1) -> Conflict | None:
         """The rule of the units in front of an array, for accesses of a kind.
@@ -147,7 +147,7 @@ class Launch:
         if machine.shared and self.arrays[array].shared:
             conflict = machine.shared_conflict
         size = self.arrays[array].dtype.itemsize
-        return None if conflict is None else _served(conflict, size, kind, vector)
+        return None if conflict is None else served(conflict, size, kind, vector)
 
     def stage_counts(
         self,
@@ -222,11 +222,6 @@ class Launch:
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The current contents of the array parameters."""
         return {name: self.arrays[name].contents() for name in self.parameters}
-
-
-def _served(unit: Conflict, size: int, kind: str, vector: int) -> Conflict:
-    """A unit's rule for accesses of a kind to adjacent elements of a size."""
-    return unit.of_access(size, kind) if vector == 1 else unit.of_vectors(size, kind, vector)
 
 
 class _Bound:
@@ -439,7 +434,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
             data = np.array(data)
         except ValueError as error:
             raise LaunchError(f"{where} is not an array of numbers: {error} {place}") from None
-    if isinstance(data, np.ma.MaskedArray):
+    if masked(data):
         raise LaunchError(f"{where} {MASKED} {place}")
     if data.ndim == 0:
         raise LaunchError(f"{where} must have at least one dimension {place}")

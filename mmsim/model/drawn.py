@@ -1,7 +1,7 @@
 """Objects with a method `plot`, which calls a function of `mmsim.view`.
 
-The model doesn't import figures. `mmsim.view.figures` enters its functions in `FIGURES` when
-`mmsim` is loaded.
+The model doesn't import figures. `mmsim.view.figures` enters its functions in `FIGURES`. It is
+loaded when the first of them is drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mmsim.tabular import Entered
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FIGURES = Entered()
+FIGURES = Entered("figures")
 """The drawing functions, by the name of the drawn object."""
 
 BANKS = 32

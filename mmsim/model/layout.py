@@ -22,6 +22,7 @@ machine.
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -402,6 +403,16 @@ class Placed:
         return f"place({self.data.dtype} array of shape {self.data.shape}, {self.layout})"
 
 
+def masked(data: object) -> bool:
+    """Return whether this is a masked array of NumPy. It doesn't load `numpy.ma`.
+
+    >>> masked(np.zeros(3)), masked(np.ma.masked_less([1, 2], 2))
+    (False, True)
+    """
+    loaded = sys.modules.get("numpy.ma")
+    return loaded is not None and isinstance(data, loaded.MaskedArray)
+
+
 def place(data: npt.ArrayLike, layout: Layout) -> Placed:
     """Give `data` a layout. Pass the result to `run` instead of the bare array.
 
@@ -412,7 +423,7 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
     """
     if isinstance(data, Placed):
         raise LayoutError(f"this array is placed already: {data}")
-    if isinstance(data, np.ma.MaskedArray):
+    if masked(data):
         raise LayoutError(f"this array {MASKED}")
     try:
         array = np.asarray(data)

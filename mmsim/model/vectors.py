@@ -75,6 +75,14 @@ class Vectors(OfAnother):
         return vectors, None if lanes is None else lanes[:: self.count]
 
 
+def served(unit: Conflict, size: int, kind: str, count: int) -> Conflict:
+    """The rule of a unit for accesses of each lane to `count` adjacent elements of `size` bytes.
+
+    The kinds are those of `Conflict.of_access`.
+    """
+    return unit.of_access(size, kind) if count == 1 else unit.of_vectors(size, kind, count)
+
+
 def fewest_of_vectors(
     rule: Conflict,
     addresses: Integers,

@@ -1,6 +1,6 @@
-"""The record of a run, and the state of the machine at each time unit.
+"""The record of a run: facts, and all that follows from them by the rules of the model.
 
-The event engine records; `Trace.cycles` replays the record. Nothing here runs a program.
+The event engine records the facts, and a file keeps them. Nothing here runs a program.
 """
 
 from __future__ import annotations
@@ -9,177 +9,41 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.host.guesses import instead, unknown
-from mmsim.ir.nodes import Scalar, Source
+from mmsim.ir.nodes import Source
 from mmsim.model.conflicts import Conflict
-from mmsim.model.machines import Machine, Unit
+from mmsim.model.layout import RAW, Layout, place
+from mmsim.model.machines import Machine
+from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
+from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.results.rows import Kind
-from mmsim.results.variables import Change, Held, TracedVariable, Variables
+from mmsim.model.vectors import served
+from mmsim.results.events import (
+    MANY_UNITS,
+    Arrival,
+    Asked,
+    Cycle,
+    Dispatch,
+    Given,
+    Integers,
+    Release,
+    Shared,
+    Site,
+    Stage,
+    TracedArray,
+    TracedUnit,
+    Wait,
+)
+from mmsim.results.variables import Change, TracedVariable, Variables
+from mmsim.results.waits import waits_of
 
-Reason = Literal["turn", "latency", "round", "barrier"]
-
-MANY_UNITS = 1 << 12
-"""A trace of a machine with more units names only the units that the run can reach."""
-
+T = TypeVar("T")
 _MAKING = RLock()
-
-
-@dataclass(frozen=True)
-class Dispatch:
-    """One warp's request, dispatched at `time` by `unit`; entry j belongs to thread `threads[j]`.
-
-    A thread that accesses a vector has consecutive entries for its elements.
-
-    `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
-    bank or the address group of each, `stages` the stage in which each travels, counted from 0.
-    `values` are the values read or written; for an atomic, the value after each lane. `copy` is the
-    block of a shared array, else 0.
-
-    A unit's rule may serve a request in several phases in turn, as a GPU serves long words.
-    `phases` has the phase in which each thread's request travels, counted from 0.
-    """
-
-    time: int
-    unit: str
-    warp: int
-    function: str
-    line: int
-    array: str
-    kind: Kind
-    copy: int
-    threads: tuple[int, ...]
-    elements: tuple[int, ...]
-    addresses: tuple[int, ...]
-    places: tuple[int, ...]
-    stages: tuple[int, ...]
-    values: tuple[Scalar, ...]
-    completion: int
-    phases: tuple[int, ...] = ()
-
-    @property
-    def phase_count(self) -> int:
-        """The number of phases of the request: 1 if its rule has no phases."""
-        return max(self.phases) + 1 if self.phases else 1
-
-    @property
-    def vector(self) -> int:
-        """The number of adjacent elements that each thread accesses together; usually 1."""
-        return self.threads.count(self.threads[0])
-
-    @property
-    def stage_count(self) -> int:
-        """Stages that the request occupies: the congestion, or the number of address groups."""
-        return max(self.stages) + 1
-
-    def take_effect(self, words: npt.NDArray[Any]) -> None:
-        """Apply the request to the words of the array's copy.
-
-        Of several writes to one element, that of the lowest-numbered thread stays; of atomics, that
-        of the last lane.
-        """
-        if self.kind != "read":
-            last = slice(None) if self.kind == "atomic" else slice(None, None, -1)
-            words[list(self.elements[last])] = self.values[last]
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Warp `warp` waited from `start` up to, not including, `end`.
-
-    `reason` is "turn" (ready, but the unit served other warps), "latency" (its own request was
-    under way), "round" (lock step: other warps weren't done) or "barrier". `unit` is the awaited
-    unit, if any; `line` is the source line of the wait.
-    """
-
-    warp: int
-    reason: Reason
-    start: int
-    end: int
-    unit: str | None
-    line: int
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A warp came to a barrier."""
-
-    time: int
-    warp: int
-    block: int
-    line: int
-
-
-@dataclass(frozen=True)
-class Release:
-    """A barrier released its block's waiting warps."""
-
-    time: int
-    block: int
-    warps: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class TracedUnit:
-    """A memory unit in a trace: its name, its rule's name, its latency."""
-
-    name: str
-    conflict: str
-    latency: int
-
-
-def units_named(machine: Machine, blocks: int) -> int:
-    """The number of units in the trace of so many blocks: all units, idle ones too.
-
-    For a machine with thousands of DMMs: only the DMMs that hold a block, and the memory of all.
-    """
-    count = len(machine.units)
-    return count if count <= MANY_UNITS else min(count, 1 + blocks)
-
-
-def traced_units(machine: Machine, blocks: int) -> tuple[TracedUnit, ...]:
-    """The units that the trace of so many blocks names."""
-    return as_traced(machine.units[: units_named(machine, blocks)])
-
-
-def as_traced(units: Iterable[Unit]) -> tuple[TracedUnit, ...]:
-    """The trace's data of these units."""
-    return tuple(TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units)
-
-
-@dataclass(frozen=True, eq=False)
-class TracedArray:
-    """An array at the start of the run: `data` and `addresses` have one row for each copy.
-
-    An `mm.shared` array has a copy for each block, a parameter has one. `units` names the unit in
-    front of each copy.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    shared: bool
-    data: npt.NDArray[Any]
-    addresses: npt.NDArray[np.int64]
-    units: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """The contents of one pipeline register: a stage of a dispatched request.
-
-    `dispatch` is the number of the dispatch in `Trace.dispatches`; `requests` are the (thread,
-    address) pairs that travel in this stage.
-    """
-
-    dispatch: int
-    warp: int
-    number: int
-    requests: tuple[tuple[int, int], ...]
 
 
 INSTEAD = instead(
@@ -194,92 +58,32 @@ INSTEAD = instead(
 
 
 @dataclass(frozen=True, eq=False)
-class Cycle:
-    """The machine during one time unit.
-
-    `registers[unit]` are the pipeline registers of a unit in order, None if empty. A stage
-    dispatched at time t is in register j during time unit t + j. `waiting` are the waits that cover
-    this time unit. `dispatched` and `completed` are the dispatches that began and completed at its
-    start. `memory[name]` has the contents of each array after the dispatches of this time unit.
-    Shared arrays have one more dimension, the block.
-
-    `variables[name]` has one value, or one `mm.registers` array, for each thread, masked if the
-    thread hasn't assigned it. These are the values while the warp waits for its turn, for its
-    request or at a barrier, after all local work up to this time; local work takes no time. A
-    thread holds the result of a read from the completion of its request on; in lock step, from the
-    end of its round on.
-    """
-
-    time: int
-    registers: dict[str, tuple[Stage | None, ...]]
-    waiting: tuple[Wait, ...]
-    dispatched: tuple[Dispatch, ...]
-    completed: tuple[Dispatch, ...]
-    memory: dict[str, npt.NDArray[Any]]
-    variables: dict[str, Held]
-
-    def thread(self, number: int) -> dict[str, Any]:
-        """The variables of a thread: a number, an array of its registers, or None (not assigned).
-
-        >>> import numpy as np, mmsim as mm
-        >>> @mm.program
-        ... def twice(T, a):
-        ...     x = a[T.id]
-        ...     a[T.id] = 2 * x
-        >>> run = mm.DMM(2, 1).run(twice, np.arange(4), threads=4, trace=True)
-        >>> [cycle.thread(3) for cycle in run.trace.cycles()]
-        [{'x': None}, {'x': None}, {'x': 3}, {'x': 3}, {'x': 3}]
-        """
-        return {
-            name: held.data[number].copy() if held.ndim > 1 else held.tolist()[number]
-            for name, held in self.variables.items()
-        }
-
-
-def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> Conflict:
-    """The rule of a unit for a request for words of so many bytes.
-
-    A dispatch doesn't name the operation of an atomic access. Its stages show it if the rule takes
-    more stages for a compare and swap. The entries of a thread show how many adjacent elements a
-    lane accesses together.
-    """
-    if dispatch.vector > 1:
-        return conflict.of_vectors(size, dispatch.kind, dispatch.vector)
-    rule = conflict.of_access(size, dispatch.kind)
-    if dispatch.kind != "atomic":
-        return rule
-    swap = conflict.of_access(size, "cas")
-    if swap == rule:
-        return rule
-    stages = swap.stage_of(list(dispatch.addresses), grid.lane[[*dispatch.threads]])
-    return swap if list(dispatch.stages) == stages else rule
-
-
-@dataclass(frozen=True, eq=False)
 class Trace:
-    """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start.
+    """The record of a run. Its fields are facts; all else follows from them, at its first use.
 
-    `rounds` are the time units at which the rounds of the synchronous schedule began. `sources` are
-    the texts of the program and of its functions. `variables` are the threads' variables, and
-    `changes` all of their changes in order.
+    `asked` are the facts of `dispatches`. `rounds` are the time units at which the rounds of the
+    synchronous schedule began, `lived` the number of rounds at whose end each warp was unfinished.
+    `sources` are the texts of the program and of its functions. `variables` are the threads'
+    variables, and `changes` all of their changes in order.
     """
 
     machine: Machine
+    program: str
     threads: int
     block_size: int
     schedule: str
     time: int
-    units: tuple[TracedUnit, ...]
-    arrays: tuple[TracedArray, ...]
-    dispatches: tuple[Dispatch, ...]
-    waits: tuple[Wait, ...]
+    sources: tuple[Source, ...]
+    parameters: tuple[Given, ...]
+    shared: tuple[Shared, ...]
+    sites: tuple[Site, ...]
+    asked: tuple[Asked, ...]
     arrivals: tuple[Arrival, ...]
     releases: tuple[Release, ...]
-    rounds: tuple[int, ...] = field(default_factory=tuple)
-    program: str = field(default_factory=str)
-    sources: tuple[Source, ...] = field(default_factory=tuple)
-    variables: tuple[TracedVariable, ...] = field(default_factory=tuple)
-    changes: tuple[Change, ...] = field(default_factory=tuple)
+    rounds: tuple[int, ...]
+    lived: tuple[int, ...]
+    variables: tuple[TracedVariable, ...]
+    changes: tuple[Change, ...]
     shape: Shape | None = field(default_factory=lambda: None)
 
     @classmethod
@@ -326,6 +130,89 @@ class Trace:
         """The threads of each warp."""
         return [self.grid.warp_threads(warp) for warp in range(self.grid.warps)]
 
+    @cached_property
+    def units(self) -> tuple[TracedUnit, ...]:
+        """The memory units, idle ones too.
+
+        Of a machine with thousands of DMMs: the memory of all, and the DMMs that hold a block.
+        """
+        count = len(self.machine.units)
+        count = count if count <= MANY_UNITS else min(count, 1 + self.grid.blocks)
+        units = self.machine.units[:count]
+        return tuple(TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units)
+
+    @cached_property
+    def in_memory(self) -> dict[str, ArrayInMemory]:
+        """The arrays at the addresses that a launch gives them."""
+        parameters = []
+        for one in self.parameters:
+            layout: Layout = RAW() if one.offsets is None else Kept(one.name, one.offsets)
+            words = place(one.data, layout).words
+            parameters.append(Parameter(one.name, one.data, layout, False, words))
+        shared = [SharedArray(one.name, one.shape, np.dtype(one.dtype)) for one in self.shared]
+        return fill(lay_out(self.machine, self.grid, parameters, shared), parameters)
+
+    @cached_property
+    def arrays(self) -> tuple[TracedArray, ...]:
+        """The arrays at the start of the run, with the address of every element."""
+        made = []
+        for array in self.in_memory.values():
+            copies, size = array.data.shape
+            elements = np.arange(size, dtype=np.int64)
+            addresses = np.stack([array.addresses(elements, copy) for copy in range(copies)])
+            units = tuple(self.machine.units[unit].name for unit in array.unit_of_copy.tolist())
+            own = (array.name, array.shape, array.shared)
+            made.append(TracedArray(*own, array.data.copy(), addresses, units))
+        return tuple(made)
+
+    @cached_property
+    def dispatches(self) -> tuple[Dispatch, ...]:
+        """All requests in order of dispatch, with all that follows by the rules of their units."""
+        memory = {one.name: one.data.copy() for one in self.arrays}
+        return tuple(self._dispatch(one, memory) for one in self.asked)
+
+    def _dispatch(self, asked: Asked, memory: dict[str, npt.NDArray[Any]]) -> Dispatch:
+        """The dispatch of a request, which takes effect on memory."""
+        site = self.sites[asked.site]
+        array, block = self.in_memory[site.array], self.grid.block_of_warp(asked.warp)
+        copy = block if array.shared else 0
+        unit = self.machine.units[array.unit_of_copy[copy].item()]
+        rule = served(unit.conflict, array.dtype.itemsize, site.served_as, site.vector)
+        own = self.grid.warp_threads(asked.warp)
+        threads = np.array(asked.threads or own).repeat(site.vector)
+        elements = (np.array(asked.elements)[:, None] + np.arange(site.vector)).ravel()
+        addresses = array.addresses(elements, block)
+        where, lanes = addresses.tolist(), threads - own.start if rule.by_lane else None
+        stages = tuple(rule.stage_of(where, lanes))
+        words = memory[site.array][copy]
+        values = words[elements] if site.kind == "read" else np.array(asked.values, words.dtype)
+        made = Dispatch(
+            asked.time,
+            unit.name,
+            asked.warp,
+            site.function,
+            site.line,
+            site.array,
+            site.kind,
+            copy,
+            tuple(threads.tolist()),
+            tuple(elements.tolist()),
+            tuple(where),
+            tuple(rule.cells(addresses).tolist()),
+            stages,
+            tuple(values.tolist()),
+            completion(asked.time, max(stages) + 1, unit.latency),
+            tuple(rule.phase_of(where, lanes)),
+            site.swap,
+        )
+        made.take_effect(words)
+        return made
+
+    @cached_property
+    def waits(self) -> tuple[Wait, ...]:
+        """All waits, in order of their beginning and of warps."""
+        return waits_of(self.dispatches, self.arrivals, self.releases, self.rounds, self.lived)
+
     def conflict(self, unit: str) -> Conflict:
         """The rule of conflicts of a unit, by name."""
         number = [one.name for one in self.units].index(unit)
@@ -334,9 +221,8 @@ class Trace:
     def rule(self, dispatch: Dispatch) -> Conflict:
         """The rule that served a request, for words of its array's size."""
         array = next(one for one in self.arrays if one.name == dispatch.array)
-        return served_by(
-            self.conflict(dispatch.unit), array.data.dtype.itemsize, dispatch, self.grid
-        )
+        unit, site = self.conflict(dispatch.unit), dispatch.site
+        return served(unit, array.data.dtype.itemsize, site.served_as, site.vector)
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:
@@ -359,19 +245,12 @@ class Trace:
             array.name: (array.data.shape[0], *array.shape) if array.shared else array.shape
             for array in self.arrays
         }
-        starting: dict[int, list[Dispatch]] = {}
-        ending: dict[int, list[Dispatch]] = {}
-        for dispatch in self.dispatches:
-            starting.setdefault(dispatch.time, []).append(dispatch)
-            ending.setdefault(dispatch.completion, []).append(dispatch)
-        beginning: dict[int, list[Wait]] = {}
-        for wait in self.waits:
-            beginning.setdefault(wait.start, []).append(wait)
+        starting = _by(lambda one: one.time, self.dispatches)
+        ending = _by(lambda one: one.completion, self.dispatches)
+        beginning = _by(lambda one: one.start, self.waits)
+        changing = _by(lambda one: one.time, self.changes)
         waiting: list[Wait] = []
-        changing: dict[int, list[Change]] = {}
-        for change in self.changes:
-            changing.setdefault(change.time, []).append(change)
-        variables = Variables(self.variables, self.grid)
+        held = Variables(self.variables, self.grid)
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
@@ -383,7 +262,7 @@ class Trace:
                 entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
                 dispatch.take_effect(memory[dispatch.array][dispatch.copy])
             for change in changing.get(time, ()):
-                variables.change(change)
+                held.change(change)
             for name, registers in pipelines.items():
                 registers.insert(0, entering[name].pop(0) if entering[name] else None)
                 registers.pop()
@@ -394,8 +273,16 @@ class Trace:
                 tuple(starting.get(time, ())),
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
-                variables.held(),
+                held.held(),
             )
+
+
+def _by(time: Callable[[T], int], records: Iterable[T]) -> dict[int, list[T]]:
+    """Records by time."""
+    found: dict[int, list[T]] = {}
+    for one in records:
+        found.setdefault(time(one), []).append(one)
+    return found
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
@@ -415,3 +302,17 @@ def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
         )
         for stage in range(dispatch.stage_count)
     ]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The layout of a trace's array: it has only these offsets."""
+
+    name: str
+    words: Integers
+
+    def offsets(self, shape: tuple[int, ...]) -> Integers:
+        return self.words.reshape(shape)
+
+    def __str__(self) -> str:
+        return f"the layout of {self.name!r:.80}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mmsim.ir.nodes import Scalar
 from mmsim.model.threads import Grid
 
-Held = np.ma.MaskedArray[Any, np.dtype[Any]]
+Held: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[Any]]"
+"""A text: a run without a trace doesn't load `numpy.ma`."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
-"""The cases of a claim as a table, and a table as LaTeX."""
+"""The cases and the fits of claims and the rows of sweeps as tables, and a table as LaTeX."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from mmsim.claims.cases import CaseRow, CaseRows
+from mmsim.claims.fit import Fit
 from mmsim.printable import printable
-from mmsim.tabular import FORMS
-from mmsim.view.tables import Column, Table, tables
+from mmsim.results.rows import SweepRows
+from mmsim.sweeps.rows import RESULTS
+from mmsim.view.tables import Column, Table, filled, many, tables, words
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -45,12 +48,30 @@ def _(row: CaseRow) -> list[Table]:
     return case_tables(CaseRows([row]))
 
 
-def latex(value: object) -> str:
-    """A result as LaTeX: its tables one below the other."""
-    return "\n".join(map(table_latex, tables(value)))
+@tables.register
+def _(fit: Fit) -> list[Table]:
+    """The terms of a formula; the rest of its text is the note."""
+    formula, *notes = str(fit).splitlines()
+    shown = filled(
+        formula,
+        (Column("coefficient"), words("term")),
+        [(factor if fit.exact else f"{float(factor):.4g}", term) for factor, term in fit.terms],
+    )
+    return [replace(shown, note="; ".join(notes))]
 
 
-FORMS["latex"] = latex
+@tables.register
+def sweep_tables(rows: SweepRows) -> list[Table]:
+    """The parameters in which the rows of a sweep differ, and the results."""
+    known = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
+    names = [name for name in known if len({repr(row.get(name)) for row in rows}) > 1]
+    names += [name for name in ("time", "stages", "error") if any(row.get(name) for row in rows)]
+    columns = [
+        Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
+        for name in names
+    ]
+    cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
+    return [filled(many(len(rows), "row"), tuple(columns), cells)]
 
 
 def table_latex(table: Table) -> str:

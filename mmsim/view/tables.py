@@ -1,7 +1,7 @@
-"""Results as tables: the contents for each result, and three forms (text, HTML, Rich).
+"""Results as tables: the contents for each result, and a table as text, as HTML and for Rich.
 
-A `Tabular` result shows itself by these functions; this module enters them in `FORMS`. Every other
-printed table is a `Table` too, or made by `rich_rows` if its cells have colours.
+A `Tabular` result shows itself by these functions (`mmsim.view.forms`). Every other printed table
+is a `Table` too, or made by `rich_rows` if its cells have colours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from mmsim.claims.fit import Fit
 from mmsim.ir.liveness import Registers
 from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
@@ -21,10 +20,8 @@ from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
-from mmsim.results.rows import AccessRows, RoundRows, SweepRows
+from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.results.verdict import looked_for
-from mmsim.sweeps.rows import RESULTS
-from mmsim.tabular import FORMS
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -72,26 +69,6 @@ class Table:
     note: str = ""
 
 
-def text(value: Any) -> str:
-    """A result as plain text: its tables one below the other."""
-    return "\n\n".join(map(table_text, tables(value)))
-
-
-def html(value: Any) -> str:
-    """A result as HTML for a notebook. Names of programs and arrays are escaped."""
-    return "".join(map(table_html, tables(value)))
-
-
-def rich(value: Any) -> object:
-    """A result as something that Rich prints."""
-    from rich.console import Group
-
-    return Group(*map(rich_table, tables(value)))
-
-
-FORMS.update(text=text, html=html, rich=rich)
-
-
 @singledispatch
 def tables(value: Any) -> list[Table]:
     """The tables that show a result."""
@@ -121,7 +98,7 @@ def _(profile: Profile) -> list[Table]:
 
 @tables.register
 def _(rows: AccessRows) -> list[Table]:
-    return [accesses_table(_many(len(rows), "row"), rows)]
+    return [accesses_table(many(len(rows), "row"), rows)]
 
 
 @tables.register
@@ -141,7 +118,7 @@ def _(row: RoundRow) -> list[Table]:
 
 @tables.register
 def _(rows: CacheRows) -> list[Table]:
-    return [cache_table(_many(len(rows), "row"), rows)]
+    return [cache_table(many(len(rows), "row"), rows)]
 
 
 @tables.register
@@ -177,38 +154,12 @@ def _(found: Conflicts) -> list[Table]:
         *map(Column, ("stages", "least", "banks")),
     )
     rows = list(found.in_conflict())
-    return [_table(found.summary, columns, rows, most=len(rows))]
-
-
-@tables.register
-def _(fit: Fit) -> list[Table]:
-    """The terms of a formula; the rest of its text is the note."""
-    formula, *notes = str(fit).splitlines()
-    shown = _table(
-        formula,
-        (Column("coefficient"), words("term")),
-        [(factor if fit.exact else f"{float(factor):.4g}", term) for factor, term in fit.terms],
-    )
-    return [replace(shown, note="; ".join(notes))]
-
-
-@tables.register
-def sweep_tables(rows: SweepRows) -> list[Table]:
-    """The parameters in which the rows of a sweep differ, and the results."""
-    known = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
-    names = [name for name in known if len({repr(row.get(name)) for row in rows}) > 1]
-    names += [name for name in ("time", "stages", "error") if any(row.get(name) for row in rows)]
-    columns = [
-        Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
-        for name in names
-    ]
-    cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
-    return [_table(_many(len(rows), "row"), tuple(columns), cells)]
+    return [filled(found.summary, columns, rows, most=len(rows))]
 
 
 def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
     """The accesses of a run, one row for each line, array and kind."""
-    return _table(
+    return filled(
         caption,
         (
             Column("line"),
@@ -248,7 +199,7 @@ def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
         for name in COUNTS
         if name not in OF_RUN and (name not in optional or any(getattr(row, name) for row in rows))
     ]
-    return _table(
+    return filled(
         caption,
         (
             Column("line"),
@@ -262,8 +213,8 @@ def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     """The findings of a check, a row for each."""
-    return _table(
-        _many(len(findings), "finding"),
+    return filled(
+        many(len(findings), "finding"),
         (
             words("what"),
             words("where"),
@@ -288,8 +239,8 @@ def findings_table(findings: Sequence[Finding]) -> Table:
 
 def rounds_table(rows: Sequence[RoundRow]) -> Table:
     """The rounds of a synchronous run."""
-    return _table(
-        _many(len(rows), "round"),
+    return filled(
+        many(len(rows), "round"),
         (
             Column("round"),
             Column("start"),
@@ -342,7 +293,7 @@ def profile_table(profile: Profile) -> Table:
         f"possible{_registers(profile.registers)}"
     )
     columns = ("line", *counts, "time")
-    shown = _table(
+    shown = filled(
         caption,
         (
             *map(Column, columns),
@@ -364,11 +315,11 @@ def _registers(needed: Registers | None) -> str:
     return words if needed.data == needed.words else f"{words}, {needed.data} of them for data"
 
 
-def _many(count: int, thing: str) -> str:
+def many(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def _table(
+def filled(
     caption: str,
     columns: tuple[Column, ...],
     rows: Sequence[Sequence[object]],

@@ -15,7 +15,7 @@ from mmsim.claims import Claim, ClaimError, choose, registered, verify, verify_c
 from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.errors import CallError, LaunchError
 from mmsim.view.figures.described import described
-from mmsim.view.tables import text
+from mmsim.view.forms import text
 
 
 @mm.program

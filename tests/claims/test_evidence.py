@@ -48,6 +48,8 @@ STAND = {
         "SORT-free",
         "SORT-merge.free",
         "SORT-merging",
+        "SUM-HMM.transfers",
+        "SUM-columns.transfers",
     },
     "fewer stages keep an upper bound": {
         "RAP-T1.RAS.O",
@@ -77,6 +79,7 @@ SERIAL_KEEPS = {
 OTHER_QUANTITIES = {
     "words": "of requests, whatever their stages",
     "R": "of requests, whatever their stages",
+    "rounds": "of rounds, whatever their stages",
     "B": "of barriers, which no stage changes",
     "cells": "of ICPP Table I, by class: casual is casual at two stages",
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsim.claims import verify_claim
+from mmsim.claims.growth import POWER
 from mmsim.claims.points import POINTS
 from mmsim.claims.provenance import fingerprint, provenance_from_json
 from mmsim.claims.verify import from_json, to_json
@@ -125,6 +126,27 @@ def test_a_verdict_that_is_not_the_claims_is_seen(change, difference):
 
 def test_a_missing_verdict_is_seen():
     assert list(differences(CLAIMS[:2], VERDICTS[:1])) == ["the ids"]
+
+
+@pytest.mark.parametrize("papers", [True, False], ids=["the papers", "the field"])
+def test_the_page_of_claims_names_the_steepest_bounds_that_hold(papers):
+    """Their numbers are those of the kept verdicts, and the limit is above them."""
+    text = " ".join((DOCS / "claims.md").read_text(encoding="utf-8").split())
+    found = []
+    for verdict in VERDICTS:
+        family = verdict.id.partition("-")[0]
+        if verdict.result != "holds" or not verdict.growth:
+            continue
+        if (family in ("SMM", "CFP", "ICPP", "IEICE", "RAP")) == papers:
+            numbers = re.fullmatch(
+                r"least constant (\S+) for (\w+) <= (\d+), (\S+) for \w+ <= (\d+): like \w+\^(\S+)",
+                verdict.growth,
+            )
+            found.append((float(numbers[6]), verdict.id, numbers.groups()))
+    power, id_, (least, along, half, most, size, shown) = max(found)
+    assert power < POWER
+    range_ = f"from {least} for {along} ≤ {half} to {most} for {along} ≤ {size}."
+    assert f"{id_} with {along}^{shown}, {range_}" in text
 
 
 def test_the_pages_count_claims_and_misprints_as_they_are():

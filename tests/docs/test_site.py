@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -26,7 +27,8 @@ from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import FormatError
 from tests.kit.views import axe
 
-pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
+if find_spec("myst_nb") is None:  # without loading Sphinx
+    pytest.skip("the site's tools aren't installed", allow_module_level=True)
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -347,7 +349,7 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, made, verdi
             assert "not verified in this build" in row
             assert ">holds<" not in row
     assert {found[id_].result for id_ in VERIFIED} == {"holds", "refuted"}
-    assert ">bound, slack 1.2" in rows["SMM-L7.1.O"]
+    assert ">bound, slack 1.03<" in rows["SMM-L7.1.O"]
     assert page.count('<figure class="curve"><svg') == 1
 
 
@@ -366,12 +368,12 @@ def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
 
 
 def test_the_pages_of_algorithms_show_their_pictures(site):
-    from mmsim_algorithms.drawings.families import PICTURES
+    from mmsim_algorithms.drawings.sections import EVERY_PICTURE
 
-    for picture in PICTURES:
+    for picture in EVERY_PICTURE:
         page = (site / "algorithms" / f"{picture.page}.html").read_text()
-        assert (site / "_images" / f"{picture.page}.svg").exists()
-        assert f'src="../_images/{picture.page}.svg"' in page
+        assert (site / "_images" / f"{picture.name}.svg").exists()
+        assert f'src="../_images/{picture.name}.svg"' in page
         assert f'alt="{picture.alt}"' in html.unescape(page)
         assert picture.caption in text_of(site / "algorithms" / f"{picture.page}.html")
         assert "<!-- picture" not in page

@@ -269,22 +269,6 @@ def test_a_run_a_trace_and_a_report_keep_their_shape():
     assert "64 threads in a grid of 2 x 2 blocks of 4 x 4" in repr(run)
 
 
-def test_files_of_before_have_no_shape():
-    run = mm.DMM(4, 3).run(racy, np.zeros(4, int), threads=8, block_size=4, engine="events")
-    assert run.shape is None
-
-    def without(value):
-        if isinstance(value, dict):
-            new = ("shape", "position")
-            old = "$class" in value and value["$class"] in ("Run", "Trace", "FoundAccess")
-            return {k: without(v) for k, v in value.items() if not (old and k in new)}
-        return [without(one) for one in value] if isinstance(value, list) else value
-
-    text = json.dumps(without(json.loads(run.to_json())))
-    assert "position" not in text
-    assert mm.Run.from_json(text) == run
-
-
 @pytest.mark.parametrize(
     "shape",
     [

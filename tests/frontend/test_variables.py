@@ -241,9 +241,9 @@ def test_each_cycle_has_variables_of_its_own():
     [
         ({"name": "zz"}, "unknown variable"),
         ({"element": 1}, "unknown variable or element"),
-        ({"warp": 3}, "other threads than its warp"),
+        ({"warp": 3}, "which doesn't exist there"),
         ({"values": (1,)}, "other threads than its warp"),
-        ({"values": (2**64, 0, 0, 0)}, "values of Change"),
+        ({"values": (2**64, 0, 0, 0)}, "changes of Trace can't be"),
     ],
 )
 def test_a_change_that_cannot_be_is_refused(damage, words):
@@ -259,5 +259,5 @@ def test_a_variable_that_cannot_be_is_refused(change):
     run = run_of("synchronous")
     variable = replace(TracedVariable("j", "j", "f", "int64", None), **change)
     damaged = replace(run, record=replace(run.trace, variables=(variable,), changes=()))
-    with pytest.raises(FormatError, match="holds nothing that a variable can"):
+    with pytest.raises(FormatError, match="'j' holds nothing that an array or a variable can"):
         mm.Run.from_json(damaged.to_json())

@@ -323,34 +323,33 @@ def searched(T, a, b):
     b[T.id] = x
 
 
-def of_memory():
-    n = 192
-    a, b = np.arange(n), np.zeros(n, int)
-    P = permutations.random(n, 1)
-    down = np.maximum(a - 1 - a % 5, 0)
-    return {
-        "copy": (copied, (a, b), 96),
-        "copy of several words": (copy, (a, b, 3), 32),
-        "random": (destination_designated, (a, b, P), 64),
-        "conflict-free": (conflict_free, (a, b, *schedules.conflict_free(P, 32)), 96),
-        "a shared array": (staged, (a, np.zeros(2 * n, int)), 48),
-        "only the interpreter": (searched, (down, b), 96),
-        "a partly filled warp": (copied, (a, b), 40),
-    }
+N = 192
+A, B = np.arange(N), np.zeros(N, int)
+P = permutations.random(N, 1)
+OF_MEMORY = {
+    "copy": lambda: (copied, (A, B), 96),
+    "copy of several words": lambda: (copy, (A, B, 3), 32),
+    "random": lambda: (destination_designated, (A, B, P), 64),
+    "conflict-free": lambda: (conflict_free, (A, B, *schedules.conflict_free(P, 32)), 96),
+    "a shared array": lambda: (staged, (A, np.zeros(2 * N, int)), 48),
+    "only the interpreter": lambda: (searched, (np.maximum(A - 1 - A % 5, 0), B), 96),
+    "a partly filled warp": lambda: (copied, (A, B), 40),
+}
+"""Programs of global memory; a schedule is coloured only where its test runs."""
 
 
 MACHINES = [mm.HMM(1, 32, 1), mm.HMM(2, 32, 30, 3), mm.HMM(3, 32, 500), mm.HMM(2, 64, 9, 2)]
 
 
 def launched(name, dtype):
-    program, arguments, block_size = of_memory()[name]
+    program, arguments, block_size = OF_MEMORY[name]()
     arguments = [one.astype(dtype) if isinstance(one, np.ndarray) else one for one in arguments]
     threads = len(arguments[0]) // (arguments[-1] if program is copy else 1)
     return program, arguments, {"threads": threads, "block_size": block_size}
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
-@pytest.mark.parametrize("name", of_memory())
+@pytest.mark.parametrize("name", OF_MEMORY)
 def test_words_of_4_bytes_take_the_time_of_a_run(name, machine):
     program, arguments, how = launched(name, np.int32)
     run = machine.run(program, *arguments, **how, schedule="asynchronous")
@@ -358,7 +357,7 @@ def test_words_of_4_bytes_take_the_time_of_a_run(name, machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
-@pytest.mark.parametrize("name", of_memory())
+@pytest.mark.parametrize("name", OF_MEMORY)
 def test_both_ways_to_know_what_the_warps_do_agree(name, machine, monkeypatch):
     program, arguments, how = launched(name, np.int64)
     time = time_units(machine, program, *arguments, **how)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,25 +11,26 @@ import mmsim as mm
 from mmsim.claims import Claim, gcd, maximum, minimum, root
 from mmsim.claims.provenance import fingerprint
 from mmsim_algorithms import claims
+from tests.kit import ROOT
 from tests.kit.mutation.claims_page import page, read
 from tests.kit.mutation.dependence import RULES, Met, depends, met
 from tests.kit.mutation.fates import Fate, explanations, judged
-from tests.kit.mutation.mutate_claims import FELL, Trials, of_papers, try_all
+from tests.kit.mutation.mutate_claims import Trials, slack, try_all, usual
 from tests.kit.mutation.rules import Edit, RuleMutant, rule_mutants
 from tests.kit.mutation.sample_runs import read as sample
+from tests.kit.mutation.sample_runs import through_shared
 
-ROOT = Path(__file__).parents[2]
 KEPT = (ROOT / "benchmarks" / "results" / "claims-mutation.json").read_text(encoding="utf-8")
 MUTANTS = rule_mutants()
-CLAIMS = of_papers(claims())
+CLAIMS = claims()
 
 
-def claim(formula, quantity="T", kind="exact"):
-    return Claim("X", "a paper", "reading", formula, kind, list, None, quantity=quantity)
+def claim(formula, quantity="T", kind="exact", **more):
+    return Claim("X", "a paper", "reading", formula, kind, list, None, quantity=quantity, **more)
 
 
-def meets(*units, most=1.0, dmms=1, asynchronous=False):
-    return Met(frozenset(units), most, dmms, asynchronous)
+def meets(*units, most=1.0, dmms=1, asynchronous=False, barriers=False):
+    return Met(frozenset(units), most, dmms, asynchronous, barriers)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,17 @@ def meets(*units, most=1.0, dmms=1, asynchronous=False):
         (claim(lambda n: 2 * n, "words"), meets("bank"), "counts"),
         (claim(lambda: 6, "cells"), meets("bank", "group"), "banks groups warps counts"),
         (claim(lambda: 9, "address"), meets("bank"), ""),
+        (
+            claim(lambda n, w: n / w, kind="upper"),
+            meets("bank", barriers=True),
+            "banks rounds warps barriers",
+        ),
+        (
+            claim(lambda n, w: n / w, kind="lower"),
+            meets("bank", barriers=True),
+            "rounds warps turns",
+        ),
+        (claim(lambda n: n, "S"), meets("bank", barriers=True), "banks counts"),
     ],
 )
 def test_the_rules_that_a_formula_depends_on(one, runs, rules):
@@ -120,12 +133,17 @@ def test_what_runs_meet():
     assert met([on(3, 8), on(9, 4)]).dmms == 2  # the others have no block
     assert met([mm.HMM(3, 4, 9).run(sample, a, q, threads=16)]).dmms == 1  # nothing is shared
 
+    b = np.zeros_like(a)
+    barrier = mm.UMM(4, 1).run(through_shared, a, a, b, threads=15)
+    assert met([barrier]).barriers
+    assert met([mm.total([run(mm.UMM(4, 1)), barrier])]).barriers
+
 
 def test_what_no_machine_ran_meets_nothing():
     (counted,) = {
         one.run("synchronous", w=8, in_row=1, t=2) for one in CLAIMS if one.id == "RAP-TH3"
     }
-    assert met([counted]) == Met(frozenset(), 0.0, 1, False)
+    assert met([counted]) == meets(most=0.0)
 
 
 def test_every_claim_has_a_quantity_that_is_known():
@@ -156,6 +174,7 @@ ONE_OF_EACH = {
     "warps": ("warps of w/2 threads", "SMM-E1.DMM"),
     "DMMs": ("one shared memory serves all DMMs", "ICPP-L1.casual.shared"),
     "turns": ("a unit is free only when its request has completed", "SMM-T4.1.hidden"),
+    "barriers": ("a barrier costs a time unit", "SUM-HMM"),
     "counts": ("every request is counted twice", "RAP-E3"),
 }
 LEFT_ALONE = "RAP-E2"  # an address: no rule of the model has a part in it
@@ -168,13 +187,34 @@ def test_a_claim_falls_when_a_rule_is_another(tmp_path):
     trials = Trials(tmp_path, jobs=2)
     ids = sorted({id_ for _, id_ in ONE_OF_EACH.values()} | {LEFT_ALONE})
     before = trials.without(ids, whole=False)
-    found = trials.under(
-        {name: [id_, LEFT_ALONE] for name, id_ in ONE_OF_EACH.values()}, False, before
-    )
+    found = trials.under({name: [id_, LEFT_ALONE] for name, id_ in ONE_OF_EACH.values()}, before)
     for rule, (name, id_) in ONE_OF_EACH.items():
         assert rule in before[id_]["depends"]
-        assert found[name][id_]["result"] == FELL, (name, id_)
-        assert found[name][LEFT_ALONE]["result"] == "holds"
+        assert found[name][id_], (name, id_)
+        assert not found[name][LEFT_ALONE]
+
+
+def test_how_far_a_bound_is_from_being_refuted():
+    measured = [(6, "8"), (4, "5")]  # under both schedules
+    assert slack(claim(lambda n: n, kind="upper"), measured) == Fraction(5, 4)
+    assert slack(claim(lambda n: n, kind="lower"), measured) == Fraction(3, 4)
+    assert slack(claim(lambda n: n), measured) == 1
+    assert slack(claim(lambda n: n, kind="upper", printed=True), measured) == 1
+    assert slack(claim(lambda n: n, kind="upper"), [(0, "3")]) == 3
+
+
+def test_the_tightest_cases_are_tried_first():
+    bound = Claim(
+        "X",
+        "a paper",
+        "reading",
+        formula=lambda n: n,
+        kind="upper",
+        constant=9,
+        grid=lambda: [{"n": n} for n in (2, 9, 4)],
+        run=lambda schedule, n: SimpleNamespace(time={2: 5, 4: 16, 9: 18}[n]),
+    )
+    assert [*usual(bound, whole=True)["outcomes"]] == ["2", "0", "1"]
 
 
 class Planned:
@@ -185,15 +225,12 @@ class Planned:
         self.asked = []
 
     def without(self, ids, whole):
-        return {id_: {"depends": ["latency", "rounds"]} for id_ in ids}
+        return {id_: {"depends": ["latency", "rounds"], "whole": whole} for id_ in ids}
 
-    def under(self, mutants, whole, before):
-        self.asked.append({name: list(ids) for name, ids in mutants.items()})
+    def under(self, mutants, before):
+        self.asked.append(mutants)
         return {
-            name: {
-                id_: {"result": FELL if (name, id_, whole) in self.falls else "holds"}
-                for id_ in ids
-            }
+            name: {id_: (name, id_, before[id_]["whole"]) in self.falls for id_ in ids}
             for name, ids in mutants.items()
         }
 
@@ -209,7 +246,7 @@ def test_all_cases_are_tried_only_where_some_show_nothing():
         Fate("X", ("latency", "rounds"), ("1", "3")),
         Fate("Y", ("latency", "rounds"), ("2", "3")),
     ]
-    assert trials.asked[1:] == [{"3": ["Y"]}]
+    assert trials.asked == [{name: ["X", "Y"] for name in "123"}, {"3": ["Y"]}]
 
 
 # The run that is kept.

@@ -386,12 +386,12 @@ def a_bool(run):
     run["arrays"]["$dict"][1][1]["base64"] = "AgEAAA=="
 
 
-def a_stage(run):
-    run["record"]["dispatches"][0]["stages"][0] = 10**15
+def a_time(run):
+    run["record"]["asked"][0][0] = 10**15
 
 
-def a_latency(run):
-    run["record"]["units"][0]["latency"] = 10**15
+def a_warp(run):
+    run["record"]["asked"][0][1] = 10**15
 
 
 def a_machine(run):
@@ -401,7 +401,7 @@ def a_machine(run):
 
 def a_value(value):
     def change(run):
-        run["record"]["dispatches"][-1]["values"][0] = value
+        run["record"]["asked"][-1][-1][0] = value
 
     return change
 
@@ -411,8 +411,8 @@ DAMAGED = {
     "a huge shape": (a_shape([10**30]), {}),
     "an empty huge shape": (a_shape([0, 2**40, 2**40]), {}),
     "a bool of 2": (a_bool, {}),
-    "a stage": (a_stage, {"trace": True}),
-    "a latency": (a_latency, {"trace": True}),
+    "a time": (a_time, {"trace": True}),
+    "a warp": (a_warp, {"trace": True}),
     "a machine": (a_machine, {"trace": True}),
     "a huge value": (a_value(10**400), {"trace": True}),
     "a value of 2": (a_value(2), {"trace": True}),

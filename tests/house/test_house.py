@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def called(call):
     return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
+@cache
 def arrows(folder):
     known = modules(folder)
     return {name: set(imported(name, path, known)) for name, path in known.items()}

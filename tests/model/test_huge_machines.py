@@ -9,7 +9,6 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array.fused.execute import CannotFuse
-from mmsim.errors import FormatError
 from mmsim.model.machines import LARGEST
 from mmsim.results import trace as traces
 from mmsim.view.player import TooLargeError
@@ -101,14 +100,11 @@ def test_a_trace_of_a_usual_machine_names_idle_units_too():
     assert len(run.trace.units) == 6
 
 
-def test_a_file_that_lacks_units_of_the_run_is_refused(monkeypatch):
-    run = ran(HUGE, "events", "synchronous")
-    for units in (run.trace.units[:2], (*run.trace.units[:2], run.trace.units[1])):
-        damaged = replace(run, record=replace(run.trace, units=units))
-        with pytest.raises(FormatError, match="its memory units are not those of HMM"):
-            mm.Run.from_json(damaged.to_json())
+def test_the_units_of_a_run_follow_from_its_machine_and_blocks(monkeypatch):
+    run = ran(SMALL, "events", "synchronous")
+    assert len(replace(run.trace, threads=run.threads).units) > 2
     monkeypatch.setattr(traces, "MANY_UNITS", 1)
-    assert len(traces.traced_units(SMALL, 1)) == 2
+    assert len(replace(run.trace, threads=4, block_size=4).units) == 2
 
 
 @both_schedules

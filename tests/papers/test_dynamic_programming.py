@@ -105,11 +105,12 @@ def test_a_thread_reads_a_word_for_each_sum_and_a_stage_serves_w_threads(w, r):
         n = w * tiles
         run = by_tiles(mm.HMM(d, w, 9, 2), polygon(n), r)
         sums = n * (n - 1) * (n - 2) // 6
+        words = sums + (n - 1) * (n - 2)
         reads = [row for row in run.accesses if row.space == "shared" and row.kind == "read"]
         assert sum(row.stages for row in reads) * w >= sums
         case = {"n": n, "w": w, "d": d, "r": r, "L": 9, "l": 2}
         assert bound.evaluate(case) == max(
-            Fraction(sums, w * (d + 1)), Fraction(2 * sums, d * w * r)
+            Fraction(words, w * (d + 1)), Fraction(2 * words, d * w * r)
         )
         assert run.time >= bound.evaluate(case)
 

@@ -26,7 +26,7 @@ def exported(name):
     return {id_: one for module in MODULES for id_, one in getattr(module, name, {}).items()}
 
 
-MODELS, OPEN, NEEDS = exported("MODELS"), exported("OPEN"), exported("NEEDS")
+MODELS, OPEN = exported("MODELS"), exported("OPEN")
 ON_GRID, DRAWN = 3, 3
 """The numbers of cases of the grid and of others on which each claim is tried."""
 LARGEST, LARGEST_OF_CUBES = 256, 24
@@ -38,8 +38,7 @@ def family(id_):
 
 
 def allowed(claim, case):
-    conditions = [condition.holds for condition in claim.requires]
-    return all(call_with(holds, case) for holds in (*conditions, NEEDS.get(claim.id, lambda: True)))
+    return all(call_with(condition.holds, case) for condition in claim.requires)
 
 
 def drawn(claim, cases, draws, count=DRAWN, tries=3000):
@@ -99,7 +98,7 @@ def test_a_family_with_a_model_has_one_for_each_of_its_claims():
     families = {family(id_) for id_ in MODELS}
     claims = {id_ for id_ in CLAIMS if family(id_) in families}
     assert claims == set(MODELS)
-    assert set(OPEN) | set(NEEDS) <= set(MODELS)
+    assert set(OPEN) <= set(MODELS)
 
 
 @pytest.mark.parametrize(

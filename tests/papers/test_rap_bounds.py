@@ -172,6 +172,8 @@ def test_every_upper_bound_could_fail(claim):
     for case in [*claim.cases(), *claim.own_cases()]:
         if claim.quantity == "Pr":
             worst = bounds_claims.UNIT
+        elif claim.quantity == "outcomes":
+            worst = case["N"] ** case["N"]
         else:
             warps = case["m"] if "m" in case else case["p"] // case["w"]
             worst = case["w"] if claim.quantity == "congestion" else warps * case["w"]
@@ -181,7 +183,7 @@ def test_every_upper_bound_could_fail(claim):
 def test_the_upper_claims_are_there():
     assert {claim.id for claim in UPPER} == {
         *("RAP-TH2.O", "RAP-TH2.any", "RAP-TH2.any.printed", "RAP-T2.mean.most"),
-        *("RAP-TH3", "RAP-L4", "RAP-T4.O"),
+        *("RAP-TH3", "RAP-TH3.count", "RAP-L4", "RAP-L4.count", "RAP-T4.O"),
         *("RAP-T1.RAS.O", "RAP-T1.RAS.any", "RAP-T1.RAS.stride.most", "RAP-T1.RAS.worst"),
     }
 
@@ -213,6 +215,8 @@ def test_a_probability_is_counted_up_to_a_whole_number():
     counted = run("synchronous", w=8, in_row=1, t=2)
     assert counted.probability == Fraction(13, 256)  # of four trials of 1/4, three or four
     assert CLAIMS["RAP-TH3"].measure(counted) == -(-13 * bounds_claims.UNIT // 256)
+    assert CLAIMS["RAP-TH3.count"].measure(counted) == 13  # of 4^4 outcomes
+    assert CLAIMS["RAP-TH3.count"].evaluate({"N": 4, "t": 2}) == 16
     assert counted.time == 0
 
 

@@ -9,6 +9,7 @@ from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.sums import (
     block_sums,
+    by_few_barriers,
     columns,
     few_barriers,
     hmm_claims,
@@ -136,6 +137,41 @@ def test_what_the_hmm_sum_does_not_take_is_refused(d, n, p):
         summed(mm.HMM(d, 4, 10), np.arange(n), p)
 
 
+@pytest.mark.parametrize(
+    ("w", "n", "p", "match"),
+    [
+        (1, 8, 4, "two threads or more, but w = 1"),
+        (1, 8, 1, "two threads or more, but w = 1"),
+        (4, 24, 6, "w=4 divides p=6"),
+        (4, 24, 0, "w=4 divides p=0"),
+        (4, 20, 8, "p=8 divides n=20"),
+        (4, 0, 8, "p=8 divides n=0"),
+    ],
+)
+def test_what_the_sum_with_few_barriers_does_not_take_is_refused(w, n, p, match):
+    with pytest.raises(PreconditionError, match=match):
+        by_few_barriers(mm.UMM(w, 3), np.arange(n), p)
+    with pytest.raises(PreconditionError, match="a row of numbers, not \\(2, 4\\)"):
+        by_few_barriers(mm.UMM(4, 3), np.zeros((2, 4)), 4)
+
+
+@schedules
+def test_the_claims_refuse_warps_of_one_thread(schedule):
+    """They ran for ever: a warp of one thread leaves as many sums as it gets."""
+    with pytest.raises(PreconditionError, match="two threads or more"):
+        by_warps(schedule, "DMM", 8, 1, 4)
+
+
+@schedules
+@machines
+@pytest.mark.parametrize("p", [4, 8, 20, 64])
+def test_few_barriers_add_numbers_of_any_kind(machine, p, schedule):
+    for a in (numbers(3 * p), numbers(3 * p) / 4):
+        run = by_few_barriers(machine, a, p, schedule=schedule)
+        assert run.arrays["c"].dtype == a.dtype
+        assert run.arrays["c"][0, 0] == a.sum()
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_wrong_sum_is_refused(program):
     run = PROGRAMS[program]("synchronous", on="DMM", n=16, p=4, w=4, l=1)
@@ -168,6 +204,19 @@ def test_one_warp_pays_the_latency_of_each_transfer(schedule):
     """The bound of the TMM is the time if nothing hides a latency."""
     run = by_columns(schedule, "DMM", n=32, p=4, w=4, l=7)
     assert run.time == (8 + 1 + 2 * 2) * 7  # 8 reads, a write, two steps
+
+
+@schedules
+def test_the_upper_bound_of_the_tmm_needs_the_span(schedule):
+    """A thread for each of 64 numbers: most steps of the tree have one warp, and hide no latency.
+
+    8 transfers of the columns, 8 of the sums, two for each of six steps with 4, 2, 1, ... warps.
+    """
+    run = by_columns(schedule, "DMM", n=64, p=64, w=8, l=1000)
+    transfers = models_claims.transfers("memory", run)
+    assert transfers == 8 + 8 + 2 * (4 + 2 + 1 + 1 + 1 + 1)
+    hidden = transfers * (1 + 1000 * 8 / 64)
+    assert hidden < run.time < hidden + 2 * 1000 * 6
 
 
 def test_one_thread_on_a_dmm_is_no_case_of_the_sum_on_an_hmm():

@@ -36,15 +36,15 @@ def nasty_run():
     """A run in which every text that a program or a file gives holds `NASTY`."""
     run = mm.DMM(4, 2).run(twice, np.arange(8), threads=8, trace=True)
     record = run.trace
-    (array,), (source,) = record.arrays, record.sources
+    (array,), (source,) = record.parameters, record.sources
     source = replace(source, function=NASTY, file=NASTY, lines=(NASTY,) * len(source.lines))
     own = {"function": NASTY, "array": NASTY}
     record = replace(
         record,
         program=NASTY,
-        arrays=(replace(array, name=NASTY),),
+        parameters=(replace(array, name=NASTY),),
         sources=(source,),
-        dispatches=tuple(replace(one, **own) for one in record.dispatches),
+        sites=tuple(replace(one, **own) for one in record.sites),
         variables=tuple(
             replace(one, name=NASTY, text=NASTY, function=NASTY) for one in record.variables
         ),

@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 import mmsim as mm
 from mmsim.engines.events import asynchronous, recorder, synchronous
 from mmsim.engines.events import engine as events
-from mmsim.results.trace import Arrival, Release, Wait
+from mmsim.meaning.launch import Launch
+from mmsim.monitors.listener import Listener
+from mmsim.results.events import Arrival, Release, Wait
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, run_case
 
@@ -411,6 +413,43 @@ def test_every_live_warp_is_in_exactly_one_wait(machine, schedule, program):
             assert sorted(waiting) == [warp for warp in range(6) if cycle.time < ends.get(warp, 0)]
 
 
+class Diary(Listener):
+    """Notes what the event engine says of each dispatch and barrier, which a trace computes."""
+
+    def __init__(self):
+        self.turns, self.stays, self.stages = [], [], []
+
+    def dispatched(self, access, unit, ready, stages):
+        warp, time = access.of_lane(access.warps, 0), access.of_lane(access.times, 0)
+        self.stages.append(stages)
+        if ready < time:
+            self.turns.append((warp, ready, time, unit.name))
+
+    def released(self, block, stays, time):
+        self.stays += [(one.warp, one.since, time) for one in stays if one.since < time]
+
+
+@both_schedules
+@pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 1), mm.HMM(2, 4, 3)], ids=str)
+@pytest.mark.parametrize("program", [busy, copy], ids=lambda program: program.name)
+def test_stages_and_waits_that_follow_are_those_of_the_engine(machine, schedule, program):
+    arrays = np.arange(24), np.zeros(24, int)
+    launch = Launch(machine, program, arrays, 22, 8, schedule, 100)
+    records, diary = recorder.Recorder(launch), Diary()
+    driver = events.driver_of(launch, records, diary)
+    events.drive(driver)
+    trace = events.trace_of(driver, records, driver.now)
+    waits = [(one.warp, one.start, one.end, one.unit) for one in trace.waits]
+    turns = [one for one, wait in zip(waits, trace.waits, strict=True) if wait.reason == "turn"]
+    stays = [
+        one[:3] for one, wait in zip(waits, trace.waits, strict=True) if wait.reason == "barrier"
+    ]
+    assert turns == sorted(diary.turns, key=lambda one: (one[1], one[0]))
+    assert turns
+    assert stays == sorted(diary.stays, key=lambda one: (one[1], one[0]))
+    assert [one.stage_count for one in trace.dispatches] == diary.stages
+
+
 def test_a_warp_that_has_ended_waits_for_nothing():
     @mm.program
     def early(T, a):
@@ -487,6 +526,7 @@ def test_cycles_of_random_programs(case, schedule):
     run = run_case(case, schedule, trace=True)
     replays(run)
     tiles(run.trace)
+    assert mm.Run.from_json(run.to_json()) == run  # and each dispatch is as soon as it can be
 
 
 @both_schedules

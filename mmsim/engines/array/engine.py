@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.residency import meets_as_grid
-from mmsim.monitors.watch import Monitors
 from mmsim.results import Run
+
+if TYPE_CHECKING:
+    from mmsim.monitors.watch import Monitors
 
 Path = Literal["fused", "plain", "interpreted"]
 FEW = 1 << 12
@@ -43,6 +45,8 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
 
             return events.run(launch, recording=False, checking=check)
         if check:
+            from mmsim.monitors.watch import Monitors  # a run without a check loads none
+
             monitors = Monitors(launch)
             return _interpreted(launch, progress, monitors=monitors)
         return _run(launch, progress, path)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,9 @@ from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times, round_time
 from mmsim.monitors.listener import Access
-from mmsim.monitors.watch import Monitors, bytes_watched
+
+if TYPE_CHECKING:
+    from mmsim.monitors.watch import Monitors
 
 Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
@@ -195,8 +197,12 @@ class Interpreted:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
-        watched = 0 if self.monitors is None else bytes_watched(launch)
-        return copies(launch) + shared(launch) + most + watched
+        needed = copies(launch) + shared(launch) + most
+        if self.monitors is not None:
+            from mmsim.monitors.watch import bytes_watched  # loaded with them
+
+            needed += bytes_watched(launch)
+        return needed
 
     def needed_by_warp(self) -> int:
         """The same if every warp runs independently: a block's warps are active together."""

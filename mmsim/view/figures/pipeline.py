@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.results import Dispatch, Run
-from mmsim.results.trace import TracedUnit
+from mmsim.results.events import TracedUnit
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
     COLUMN,

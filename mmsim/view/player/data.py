@@ -23,8 +23,9 @@ from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
+from mmsim.results.events import Dispatch, Reason, TracedArray
 from mmsim.results.findings import Finding
-from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
+from mmsim.results.trace import Trace
 from mmsim.results.variables import Variables
 
 MOST = 1_000_000

@@ -44,6 +44,8 @@ ODD: list[Any] = [
     {"$array": "object", "shape": [1], "base64": "AAAAAAAAAAA="},
     {"$array": "bool", "shape": [1], "base64": "Ag=="},
 ]
+EARLIER = Path(__file__).parents[1] / "results" / "earlier"
+"""Files of earlier versions."""
 NAMES = ["", "a", "é", "漢字", "\0", "\ud800", "\x1b[31m", "a\tb\r\n", "\u202e", "$x$", "$\\frac{$"]
 NAMES += ["=1+1", "-1", "</script>", "<b>&amp;", "[red]", "_a", "'", '"', "%s{}", "x" * 2000]
 """Names that programs, files and arrays may have."""
@@ -193,18 +195,20 @@ def readers() -> dict[str, Reader]:
         machine.check(mixed, np.arange(6), np.zeros(8, bool), threads=8, block_size=4, **how)
         for how in ({}, {"trace": True})
     ]
+    earlier = {file.stem: file.read_bytes() for file in EARLIER.glob("*.json")}
+    earlier_reports = [earlier.pop(name) for name in ("checked", "report")]
     calibration = Calibration("a GPU", 4, 2.5, 500.0, 20, 30.5, 700, 2000.0)
     facts = {"device": "a GPU", "driver": "1", "date": "2026-01-01"}
     rows = ({"n": 4, "time": 0.5, "said": None}, {"n": 8, "time": 1.5, "said": "text"})
     return {
         "result": Reader(
-            tuple(run.to_json().encode() for run in runs),
+            (*(run.to_json().encode() for run in runs), *earlier.values()),
             lambda data: mm.Run.from_json(data.decode(errors="surrogateescape")),
             use_run,
             (FormatError,),
         ),
         "report": Reader(
-            tuple(report.to_json().encode() for report in reports),
+            (*(report.to_json().encode() for report in reports), *earlier_reports),
             lambda data: Report.from_json(data.decode(errors="surrogateescape")),
             use_report,
             (FormatError,),

@@ -24,12 +24,11 @@ HEAD = """\
 
 <!-- Made by `make mutate-claims` from benchmarks/results/claims-mutation.json; do not edit. -->
 
-Each rule of the model was changed in a few ways, and every claim of the five papers, not of the
-field, was run again under each change,
-in some cases of its grid ([how](mutation.md)). A claim *falls* if a case no longer agrees with its
-formula. A claim that the unchanged model refutes falls if a case no longer gives the same number.
-Each claim must fall under a mutant of each rule that its formula depends on, or an explanation says
-why it can't.
+Each rule of the model was changed in a few ways. Every claim, of the five papers and of the field,
+was run again under each change of a rule that its formula depends on, in some cases of its grid
+([how](mutation.md)). A claim *falls* if a case no longer agrees with its formula. A claim that the
+unchanged model refutes falls if a case no longer gives the same number. Each claim must fall under
+a mutant of each rule that its formula depends on, or an explanation says why it can't.
 
 Run of {made.date}, by mmsim {made.version} at commit
 `{made.commit}`, on the claims whose formulas and cases have

@@ -9,6 +9,7 @@ The rules:
 - warps: w threads are a warp;
 - DMMs: the shared memories work in parallel;
 - turns: which warp is dispatched when, under the asynchronous schedule;
+- barriers: a barrier takes no time of its own;
 - counts: requests, stages and classes of accesses are added up.
 """
 
@@ -33,6 +34,7 @@ RULES = (
     "warps",
     "DMMs",
     "turns",
+    "barriers",
     "counts",
 )
 QUANTITIES = {
@@ -53,11 +55,15 @@ QUANTITIES = {
     "banks": "no cost",
     "looks": "no cost",
     "Pr": "no cost",
+    "outcomes": "no cost",
+    "C": "no cost",
     "cells": "classes",
     "matches": "no cost",
     "address": "no cost",
 }
 """What the quantity of a claim is; one that is not here has to be added."""
+BARRIER = ".barrier()"
+"""What the text of a program with a barrier has."""
 CONFLICTS = {"C", "D"}
 """Parameters that count the stages of a casual round."""
 
@@ -68,13 +74,15 @@ class Met:
 
     `units` are the rules of conflicts of the units that they access ("bank", "group"), `most` the
     stages of a request, at most, on average over an access; `dmms` the most DMMs that are accessed,
-    `asynchronous` whether the runs of the synchronous schedule are asynchronous all the same.
+    `asynchronous` whether the runs of the synchronous schedule are asynchronous all the same,
+    `barriers` whether a program has a barrier.
     """
 
     units: frozenset[str]
     most: float
     dmms: int
     asynchronous: bool
+    barriers: bool
 
 
 def met(runs: Iterable[object]) -> Met:
@@ -82,11 +90,12 @@ def met(runs: Iterable[object]) -> Met:
 
     What was counted without a machine, as probabilities are, meets nothing.
     """
-    units, most, dmms, asynchronous = set(), 0.0, 1, False
+    units, most, dmms, asynchronous, barriers = set(), 0.0, 1, False, False
     for run in runs:
         if not isinstance(run, Run):
             continue
         asynchronous |= run.schedule == "asynchronous"
+        barriers |= any(BARRIER in line for one in run.sources for line in one.lines)
         for row in run.accesses:
             shared = row.space == "shared"
             unit = run.machine.shared[0] if shared else run.machine.memory
@@ -95,13 +104,14 @@ def met(runs: Iterable[object]) -> Met:
             if shared:
                 blocks = -(-run.threads // run.block_size)
                 dmms = max(dmms, min(len(run.machine.shared), blocks))
-    return Met(frozenset(units), most, dmms, asynchronous)
+    return Met(frozenset(units), most, dmms, asynchronous, barriers)
 
 
 def depends(claim: Claim, meets: Met) -> set[str]:
     """The rules that a claim's formula depends on, where its runs meet so much.
 
-    A lower bound of a time needs no more of the conflicts than that each request takes a stage.
+    A lower bound of a time needs no more of the conflicts than that each request takes a stage, and
+    nothing of the time of a barrier: it holds all the more if a barrier takes some.
     Raises `KeyError` for a quantity that QUANTITIES does not know.
     """
     kind = QUANTITIES[claim.quantity]
@@ -126,6 +136,8 @@ def depends(claim: Claim, meets: Met) -> set[str]:
         rules.add("warps")
     if kind == "time" and meets.dmms > 1 and names & {"d", "k"}:
         rules.add("DMMs")
+    if kind == "time" and meets.barriers and not at_least:
+        rules.add("barriers")
     if at_least:
         rules.add("turns")  # it is held to both schedules
     return rules

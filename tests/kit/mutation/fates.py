@@ -15,7 +15,7 @@ Reasons = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True)
 class Fate:
-    """One claim: the rules that it depends on, and the mutants under which it fell."""
+    """One claim: the rules that it depends on, and the mutants of these under which it fell."""
 
     claim: str
     depends: tuple[str, ...]

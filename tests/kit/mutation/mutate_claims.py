@@ -1,21 +1,22 @@
 """Mutation testing of the claims: does each notice when a rule that it depends on is another?
 
 `rule_mutants.toml` has changes of the model's rules. Each is made in a process of its own, where
-some cases of every claim are run again. A claim *falls* under a mutant if a case no longer agrees
+some cases of the claims that depend on its rule are run again, until one falls: of a bound the
+tightest case first, else the quickest. A claim *falls* under a mutant if a case no longer agrees
 with the formula; of a claim as misprinted, which the unchanged model refutes, if a case no longer
 gives the same (of an O() that grows, every case has exactly the ratio that is derived, so that one
 case that differs takes the refutation away). `dependence.py` says which rules a claim depends on:
 under a mutant of each it must fall, or `explained_claims.toml` says why it can't.
 
-    python -m tests.kit.mutation.mutate_claims                 # all of the five papers
+    python -m tests.kit.mutation.mutate_claims                 # all
     python -m tests.kit.mutation.mutate_claims CFP-A SMM-ST    # some claims
     python -m tests.kit.mutation.mutate_claims --save FILE     # and keep the results
 
-A claim that falls in none of these cases is tried again in all the cases of its grid. Nothing that
-holds a rule is compiled: cases run interpreted, or on the event engine where a claim wants a trace.
-A mutant must be the same in both, and make a difference, which a sample of runs shows first. Exits
-with status 1 if a claim falls under no mutant of a rule without an explanation, or if one
-explains nothing.
+A claim that falls in none of these cases under any mutant of a rule is tried again in all the cases
+of its grid. Nothing that holds a rule is compiled: cases run interpreted, or on the event engine
+where a claim wants a trace. A mutant must be the same in both, and make a difference, which a
+sample of runs shows first. Exits with status 1 if a claim falls under no mutant of a rule without
+an explanation, or if one explains nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from tests.kit.mutation.fates import Fate, explanations, judged
@@ -36,7 +39,6 @@ from tests.kit.mutation.rules import ROOT, RuleMutant, rule_mutants
 
 FEW = 6
 """Cases of a claim that are tried first."""
-HELD, FELL = "holds", "fell"
 
 
 # In the process of a mutant.
@@ -44,7 +46,7 @@ HELD, FELL = "holds", "fell"
 
 def change(mutant: RuleMutant | None) -> None:
     """Load mmsim with the mutant's texts in the place of the files', and nothing compiled of it."""
-    from tests.kit.mutation.mutate import put_in_place
+    from tests.kit.mutation.in_place import put_in_place
 
     for path, text in mutant.texts().items() if mutant else ():
         put_in_place(path, text, ROOT, fresh=True)
@@ -74,31 +76,46 @@ def outcomes(claim: Any, case: dict[str, Any], seen: list[Any]) -> Iterator[tupl
         yield claim.measure(run), str(claim.evaluate(case))
 
 
-def try_claim(claim: Any, whole: bool, before: dict[str, Any] | None) -> dict[str, Any]:
-    """The outcomes of some cases, or all; with those `before` the mutant, only whether it fell."""
-    from fractions import Fraction
+def slack(claim: Any, found: Iterable[tuple[int, str]]) -> Fraction:
+    """How far a case is from refuting a bound: a quotient of measured and claimed; else 1."""
+    if claim.printed or claim.kind == "exact":
+        return Fraction(1)
+    pairs = [(Fraction(measured), Fraction(claimed)) for measured, claimed in found]
+    return min(c / max(m, 1) if claim.kind == "upper" else m / c for m, c in pairs)
 
-    from mmsim.errors import MMSimError
+
+def usual(claim: Any, whole: bool) -> dict[str, Any]:
+    """The outcomes of some cases, or all, on the unchanged model, and the rules of the claim.
+
+    The cases stand in the order in which a mutant tries them: the tightest first, then the
+    quickest.
+    """
     from tests.kit.mutation.dependence import depends, met
 
-    found, seen = {}, []
+    found, ranks, seen = {}, {}, []
+    cases = claim.cases()
+    for number in range(len(cases)) if whole else spread(len(cases)):
+        start = process_time()
+        found[str(number)] = list(outcomes(claim, cases[number], seen))
+        ranks[str(number)] = slack(claim, found[str(number)]), process_time() - start
+    in_order = {number: found[number] for number in sorted(found, key=ranks.__getitem__)}
+    return {"outcomes": in_order, "depends": sorted(depends(claim, met(seen)))}
+
+
+def falls(claim: Any, before: dict[str, Any]) -> bool:
+    """Whether a case of those that are `usual`, tried in their order, makes the claim fall."""
+    from mmsim.errors import MMSimError
+
     try:
         cases = claim.cases()
-        for number in range(len(cases)) if whole else spread(len(cases)):
-            found[str(number)] = [[*one] for one in outcomes(claim, cases[number], seen)]
-            if before is None:
-                continue
-            agrees = all(claim.agrees(m, Fraction(c)) for m, c in found[str(number)])
-            same = found[str(number)] == before["outcomes"][str(number)]
-            if not (same if claim.printed else agrees):
-                return {"result": FELL, "case": number}
-    except MMSimError as error:  # such as wrong arrays, or a program that leaves its arrays
-        if before is None:
-            raise
-        return {"result": FELL, "case": str(error)}
-    if before is not None:
-        return {"result": HELD}
-    return {"outcomes": found, "depends": sorted(depends(claim, met(seen)))}
+        for number, known in before["outcomes"].items():
+            now = [[*one] for one in outcomes(claim, cases[int(number)], [])]
+            agrees = all(claim.agrees(m, Fraction(c)) for m, c in now)
+            if not (now == known if claim.printed else agrees):
+                return True
+    except MMSimError:  # such as wrong arrays, or a program that leaves its arrays
+        return True
+    return False
 
 
 def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: Path) -> None:
@@ -121,7 +138,7 @@ def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: 
     wanted = set(ids)
     for claim in claims():
         if claim.id in wanted:
-            found[claim.id] = try_claim(claim, whole, known.get(claim.id))
+            found[claim.id] = falls(claim, known[claim.id]) if before else usual(claim, whole)
     out.write_text(json.dumps(found))
 
 
@@ -136,24 +153,31 @@ class Trials:
         self.jobs = jobs
 
     def without(self, ids: Iterable[str], whole: bool) -> dict[str, Any]:
-        """Outcomes and rules of claims on the unchanged model."""
-        return self._try("", ids, whole, None)
+        """Outcomes and rules of claims on the unchanged model; each process has a part of them."""
+        several = list(ids)
+        parts = [several[first :: self.jobs] for first in range(min(self.jobs, len(several)))]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            found = pool.map(lambda part: self._try("", part, whole=whole), parts)
+        return {id_: one for part in found for id_, one in part.items()}
 
     def under(
-        self, mutants: Mapping[str, Iterable[str]], whole: bool, before: dict[str, Any]
+        self, mutants: Mapping[str, Iterable[str]], before: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """What came of claims (values) under mutants (keys), so many at a time."""
-        file = self.folder / f"before-{whole}.json"
+        """Whether claims (values) fall under mutants (keys), so many at a time.
+
+        They are tried in the cases of `before`, which `without` gave.
+        """
+        file = self.folder / "before.json"
         file.write_text(json.dumps(before))
         with ThreadPoolExecutor(self.jobs) as pool:
             waiting = {
-                name: pool.submit(self._try, name, ids, whole, file)
+                name: pool.submit(self._try, name, ids, before=file)
                 for name, ids in mutants.items()
             }
             return {name: future.result() for name, future in waiting.items()}
 
     def _try(
-        self, name: str, ids: Iterable[str], whole: bool, before: Path | None
+        self, name: str, ids: Iterable[str], whole: bool = False, before: Path | None = None
     ) -> dict[str, Any]:
         handle, out = tempfile.mkstemp(dir=self.folder)
         os.close(handle)
@@ -172,40 +196,52 @@ class Trials:
         return found
 
 
-def try_all(ids: Sequence[str], mutants: Sequence[RuleMutant], trials: Trials) -> list[Fate]:
-    """Try claims under mutants, first in some cases, then in all where that shows nothing."""
-    before = trials.without(ids, whole=False)
-    found = trials.under({one.name: ids for one in mutants}, False, before)
-    fell = {
-        id_: {one.name for one in mutants if found[one.name][id_]["result"] == FELL} for id_ in ids
+def untouched(
+    mutants: Sequence[RuleMutant],
+    rules: Mapping[str, Sequence[str]],
+    fell: Mapping[str, set[str]],
+) -> dict[str, list[str]]:
+    """Of each mutant, the claims that depend on its rule and fell under no mutant of this rule.
+
+    A mutant without such a claim is left out.
+
+    >>> mutants = [RuleMutant(*one, ()) for one in (("turns", "1"), ("turns", "2"), ("banks", "3"))]
+    >>> untouched(mutants, {"X": ["turns"], "Y": ["turns"]}, {"X": set(), "Y": {"2"}})
+    {'1': ['X'], '2': ['X']}
+    """
+    names: dict[str, set[str]] = {}
+    for one in mutants:
+        names.setdefault(one.rule, set()).add(one.name)
+    wanted = {
+        one.name: [
+            id_ for id_, of in rules.items() if one.rule in of and not fell[id_] & names[one.rule]
+        ]
+        for one in mutants
     }
-    again: dict[str, list[str]] = {}
-    for id_ in ids:
-        for rule in before[id_]["depends"]:
-            of_rule = [one.name for one in mutants if one.rule == rule]
-            if not fell[id_] & set(of_rule):
-                for name in of_rule:
-                    again.setdefault(name, []).append(id_)
-    if again:
-        doubtful = sorted({id_ for several in again.values() for id_ in several})
-        print(f"in all their cases: {', '.join(doubtful)}", flush=True)
-        found = trials.under(again, True, trials.without(doubtful, whole=True))
-        for name, several in again.items():
+    return {name: several for name, several in wanted.items() if several}
+
+
+def try_all(ids: Sequence[str], mutants: Sequence[RuleMutant], trials: Trials) -> list[Fate]:
+    """Try claims under the mutants of the rules that they depend on.
+
+    First in some cases, then in all those that fell under no mutant of a rule.
+    """
+    before = trials.without(ids, whole=False)
+    rules = {id_: tuple(before[id_]["depends"]) for id_ in ids}
+    fell: dict[str, set[str]] = {id_: set() for id_ in ids}
+    for whole in (False, True):
+        wanted = untouched(mutants, rules, fell)
+        if whole:
+            doubtful = sorted({id_ for several in wanted.values() for id_ in several})
+            print(f"in all their cases: {', '.join(doubtful) or 'none'}", flush=True)
+            before = trials.without(doubtful, whole=True) if doubtful else {}
+        found = trials.under(wanted, before)
+        for name, several in wanted.items():
             for id_ in several:
-                if found[name][id_]["result"] == FELL:
+                if found[name][id_]:
                     fell[id_].add(name)
     names = [one.name for one in mutants]
-    return [
-        Fate(id_, tuple(before[id_]["depends"]), tuple(sorted(fell[id_], key=names.index)))
-        for id_ in ids
-    ]
-
-
-def of_papers(every: Iterable[Any]) -> list[Any]:
-    """The claims of the five papers; those of the field's families aren't tried yet."""
-    from mmsim_algorithms import PAPERS
-
-    return [one for one in every if one.paper in PAPERS[:5]]
+    return [Fate(id_, rules[id_], tuple(sorted(fell[id_], key=names.index))) for id_ in ids]
 
 
 def main() -> int:
@@ -225,7 +261,7 @@ def main() -> int:
     from mmsim_algorithms import claims
     from tests.kit.mutation.claims_page import counted, kept, table
 
-    chosen = choose(claims(), options.claims) if options.claims else of_papers(claims())
+    chosen = choose(claims(), options.claims) if options.claims else claims()
     mutants, ids = rule_mutants(), [claim.id for claim in chosen]
     print(f"{len(ids)} claims, {len(mutants)} mutants of {len({m.rule for m in mutants})} rules")
     with tempfile.TemporaryDirectory() as folder:

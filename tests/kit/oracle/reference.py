@@ -576,6 +576,11 @@ def power(x, y):
     return x**y
 
 
+def invert(x):
+    """~x; of a truth value that of the integer, which Python itself is about to refuse."""
+    return ~int(x) if type(x) is bool else ~x
+
+
 BINARY = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -594,7 +599,7 @@ UNARY = {
     ast.Not: operator.not_,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
+    ast.Invert: invert,
 }
 COMPARE = {
     ast.Lt: operator.lt,

@@ -36,7 +36,7 @@ from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim_algorithms import permutations, remembered
 from mmsim_algorithms.dmm_permutation.cases import permuted
 
-FEW = {True: 5, False: 2}
+FEW = {True: 7, False: 2}
 """Cases of a claim for each combination of names, if it is one that `counts_conflicts` chooses."""
 SMALL = 150
 """Words or threads that a case may have; twice the least, where that is more."""

@@ -5,5 +5,4 @@ and returns the quantity that the claim measures. It lists the rounds of the syn
 with the addresses of every warp, and counts their cost with `cost`. No model uses a program or a
 rule of mmsim. `OPEN` in a module has the claims whose description leaves the order of the accesses
 open, with the reason: there the model need not agree with the machine, but both with the claim.
-`NEEDS` has conditions of a description that the claim itself does not list in `requires`.
 """

@@ -132,8 +132,7 @@ def tiled_twice(n: int, w: int, d: int, L: int, l: int) -> Rounds:
     The first launch writes the sums of the tile's columns and, for each row, the sum of the tile up
     to that row. Then s threads add the first of these down all tiles of a column, and s threads the
     second along all tiles of a row. The last word of a border so added is the sum of all tiles on
-    the left: m threads add these down the columns of tiles, w words apart. The page does not say
-    how the parts are added. This is the way that makes its numbers of reads and writes.
+    the left: m threads add these down the columns of tiles.
     """
     rounds, s = Rounds(w), isqrt(n)
     m = s // w

@@ -59,12 +59,11 @@ def corner_of_tiles(
     """The four launches of a corner.
 
     The near corner leaves the borders of k columns and k rows to the waves. The far one reads what
-    the waves leave: k borders above it, k borders on its left and a word for each of these, as they
-    have the table's words, and the k sums with which the third launch begins. The page has only
-    the number of these, and the formula that the last k are read by as few warps as possible.
+    the waves leave: k borders above it, k borders on its left and a word of the table for each of
+    these, and the k words of the table with which the third launch begins.
     """
     w, m = rounds.w, s // rounds.w
-    a, b, above, left, corner, ends = starts
+    a, b, above, left, corner = starts
     columns, tile_rows = lines(tiles, column=True), lines(tiles, column=False)
     parts_of_tiles(rounds, d, L, l, s, a, above, left, tiles)
     for start, all_lines in ((above, columns), (left, tile_rows)):
@@ -77,24 +76,26 @@ def corner_of_tiles(
         if near:
             borders(rounds, L, start, outer, m, "write")
     if not near:
-        words = [ends + at * w for at in range(len(tile_rows))]
-        rounds.add(groups, L, [[word] for word in words], "read")
-        rounds.add(groups, L, warps(words, w), "read")
-    corners_added_up(rounds, L, l, left, corner, tile_rows, m)
+        firsts = [(row[0][0] * w - 1, row[0][1] * w - 1) for row in tile_rows]
+        rounds.add(groups, L, [[b + x * s + y] * w for x, y in firsts], "read")
+        firsts = [(column[0][0] * w - 1, column[0][1] * w - 1) for column in columns]
+        rounds.add(groups, L, warps([b + x * s + y for x, y in firsts], w), "read")
+    corners_added_up(rounds, L, l, left, corner, columns, m)
     tiles_of_table(rounds, d, L, l, s, [a, above, left, corner, b], tiles)
 
 
 def corners_added_up(
-    rounds: Rounds, L: int, l: int, left: int, corner: int, tile_rows: list[Line], m: int
+    rounds: Rounds, L: int, l: int, left: int, corner: int, columns: list[Line], m: int
 ) -> None:
     """The third launch, one block: the last word of each tile's border, and its sums by rows.
 
-    A row of sums lies from a multiple of w on. The page does not say so, but its number of stages.
+    Row e has the e-th tile of each column. A row of sums lies from a multiple of w on.
     """
-    w = rounds.w
+    w, k = rounds.w, len(columns)
+    tile_rows = [[column[e] for column in columns if e < len(column)] for e in range(k)]
     lasts = [[left + (I * m + J) * w + w - 1 for I, J in row] for row in tile_rows]
     rounds.add(groups, L, [warp for row in lasts for warp in warps(row, w)], "read")
-    pitch = -(-m // w) * w
+    pitch = -(-k // w) * w
     sums = [warps(range(at * pitch, at * pitch + len(row)), w) for at, row in enumerate(tile_rows)]
     added_up(rounds, l, [sums])
     written = [[corner + word for word in warp] for row in sums for warp in row]
@@ -105,8 +106,8 @@ def hybrid(n: int, w: int, d: int, k: int, L: int, l: int) -> Rounds:
     """(1+r)R1W: a corner by 2R1W, waves, and the other corner."""
     rounds, s = Rounds(w), isqrt(n)
     m = s // w
-    a, b, above, left, corner, ends = place(w, n, n, s * (m + 1), s * (m + 1), m * (m + w), s)
-    starts = [a, b, above, left, corner, ends]
+    starts = place(w, n, n, s * (m + 1), s * (m + 1), k * (k + w))
+    a, b, above, left, _ = starts
     for near in (True, False):
         if not near:
             some_waves(rounds, d, L, l, s, [a, above, left, b], range(k, 2 * m - 1 - k))

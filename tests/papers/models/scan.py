@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from models.cost import RULES, Rounds, atomic_groups, groups, place, warps
+from models.cost import RULES, Rounds, atomic_groups, banks, groups, place, warps
 
 
 def doubling(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -178,6 +178,54 @@ def hmm_requests(way: str, n: int, w: int, r: int, L: int, d: int, k: int) -> in
 WAYS = ("look-back", "reduce-then-scan", "scan-then-add")
 
 
+def with_tensor_unit(n: int, p: int, w: int, l: int, L: int) -> Rounds:
+    """The prefix sums with a tensor unit of latency l, on a DMM of latency L.
+
+    Words of the array are numbered from 1, so that word t h has the sum of h words on the way up.
+    There the multiples of h are cut in rows of w. On the way down, a row is t h and the w - 1
+    multiples of h/w after it. p/w rows are read, sent and written at the same time. A row that is
+    cut short is sent with zeros, a stage for each of w words.
+    """
+    rounds = Rounds(w)
+
+    def level(rows: list[list[int]]) -> None:
+        for first in range(0, len(rows), p // w):
+            access = [[word - 1 for word in row] for row in rows[first : first + p // w]]
+            rounds.add(banks, L, access)
+            rounds.add(lambda words, w: w, l, access, "call")
+            rounds.add(banks, L, access)
+
+    def up_to_n(words: range) -> list[int]:
+        return [word for word in words if word <= n]
+
+    h = 1
+    while n // h > 1:
+        multiples = up_to_n(range(h, n + 1, h))
+        level([multiples[first : first + w] for first in range(0, len(multiples), w)])
+        h *= w
+    while h > 1:
+        rows = [up_to_n(range(t, t + h, h // w)) for t in range(h, n + 1, h)]
+        level([row for row in rows if len(row) > 1])
+        h //= w
+    return rounds
+
+
+def tensor_time(n: int, p: int, w: int, l: int, L: int) -> int:
+    """The time with a tensor unit."""
+    return with_tensor_unit(n, p, w, l, L).time
+
+
+def tensor_calls(n: int, p: int, w: int, l: int, L: int) -> int:
+    """The time of the calls of the tensor unit alone."""
+    return with_tensor_unit(n, p, w, l, L).times["call"]
+
+
+def tensor_count(n: int, p: int, w: int, l: int, L: int) -> int:
+    """The number of calls: a latency longer by 1 adds 1 to the time of each."""
+    apart = [with_tensor_unit(n, p, w, latency, L).times["call"] for latency in (1, 2)]
+    return apart[1] - apart[0]
+
+
 def either(way: str, on: str, n: int, p: int, w: int, l: int) -> int:
     """The time of one of the two ways."""
     return {"doubling": doubling, "tree": tree}[way](on, n, p, w, l)
@@ -199,4 +247,10 @@ MODELS = {
     **{f"SCAN-{way}": partial(hmm_time, way) for way in WAYS},
     **{f"SCAN-{way}.requests": partial(hmm_requests, way) for way in WAYS},
     "SCAN-HMM.LB": hmm_time,
+    "SCAN-TCU": tensor_time,
+    "SCAN-TCU.O": tensor_time,
+    "SCAN-TCU.calls": tensor_calls,
+    "SCAN-TCU.calls.O": tensor_calls,
+    "SCAN-TCU.depth": tensor_count,
+    "SCAN-TCU.square": tensor_count,
 }

@@ -11,7 +11,7 @@ from models.sort_columns import Lanes, columns, merge_pass
 
 
 def network(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> Rounds:
-    """The bitonic network; `free`: of a pair in an odd row the second word comes first."""
+    """The bitonic network; `free`: of a pair that begins in an odd row the second comes first."""
     rounds, size = Rounds(w), 2
     while size <= n:
         h = size // 2
@@ -19,7 +19,7 @@ def network(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> Roun
             for first in range(0, n // 2, p):
                 pairs = range(first, min(first + p, n // 2))
                 words = [(pair // h * 2 * h + pair % h, h) for pair in pairs]
-                if free and h < w:
+                if free:
                     words = [(x + h, -h) if x // w % 2 else (x, h) for x, h in words]
                 one = warps([x for x, _ in words], w)
                 other = warps([x + step for x, step in words], w)
@@ -212,15 +212,6 @@ def free_time(n: int, w: int, E: int, l: int, words: str) -> int:
     return free(n, w, E, l, words)[1]
 
 
-def described(by: str, on: str, w: int) -> bool:
-    """Return whether the page describes the addresses as far as the cost depends on them.
-
-    Rows in which the second word of a pair comes first are described for a power of two w. What is
-    read at the end of a run, and the order of the diagonals, matter on the UMM only.
-    """
-    return not (by == "bitonic free" and w & (w - 1)) and not (by == "columns" and on == "UMM")
-
-
 MODELS = {
     "SORT-bitonic": bitonic,
     "SORT-bitonic.free": partial(bitonic, free=True),
@@ -232,9 +223,4 @@ MODELS = {
     "SORT-merge.worst.threads": worst,
     "SORT-merge.free": free_stages,
     "SORT-merge.free.O": free_time,
-}
-
-NEEDS = {
-    "SORT-LB": described,
-    "SORT-LB.reads": described,
 }

@@ -82,8 +82,8 @@ def in_turn(lanes: Lanes, kind: str, threads: Sequence[Sequence[Place]]) -> None
         lanes.cells(kind, [places[step] if step < len(places) else None for places in threads])
 
 
-def merge_pass(lanes: Lanes, table: Table, p: int, run: int, apart: bool = False) -> Table:
-    """Merge the pairs of runs in each column; `apart`: column 0 keeps its two runs.
+def merge_pass(lanes: Lanes, table: Table, p: int, run: int) -> Table:
+    """Merge the pairs of runs in each column.
 
     Thread t has column t mod w, and writes E words of it, in as many pairs as these are.
     """
@@ -97,12 +97,8 @@ def merge_pass(lanes: Lanes, table: Table, p: int, run: int, apart: bool = False
             c, row = t % w, t // w * E + k
             first, d = row - row % (2 * run), row % (2 * run)
             ours, theirs = table[c][first : first + run], table[c][first + run : first + 2 * run]
-            if apart and c == 0:
-                ours, theirs = [0] * run, [1] * run
             alpha, asked = search(ours, theirs, d)
             read, taken = serial(ours, theirs, alpha, d - alpha, piece)
-            if apart and c == 0:
-                taken = table[0][row : row + piece]
             merged[c][row : row + piece] = taken
             searches.append([(first + side * run + x[side], c) for x in asked for side in (0, 1)])
             reads.append([(first + side * run + x, c) for side, x in read])
@@ -159,7 +155,7 @@ def columns(n: int, p: int, w: int, l: int, words: str, on: str = "DMM") -> Lane
         lanes,
         table,
         p,
-        lambda i, c: (i // part + c) % w * part + i % part,
+        lambda i, c: i // w + (i + c) % w * part,
         lambda row, c: (c * part + row % part, row // part),
     )
     merge(part)
@@ -170,10 +166,12 @@ def columns(n: int, p: int, w: int, l: int, words: str, on: str = "DMM") -> Lane
         lambda i, _: i,
         lambda row, c: ((row + h // 2) % h, (c + (row >= h // 2)) % w),
     )
-    table = merge_pass(lanes, table, p, h // 2, apart=True)
+    table = merge_pass(lanes, table, p, h // 2)
 
     def place(row: int, c: int) -> Place:
-        return divmod((c * h + row - h // 2) % n, w)
+        if c == 0:
+            return divmod(row if row < h // 2 else n - h + row, w)
+        return divmod(c * h + row - h // 2, w)
 
     table = move(lanes, table, p, lambda i, c: i // w * w + (i + c) % w, place)
     assert [x for row in zip(*table, strict=True) for x in row] == list(range(n))

@@ -74,4 +74,5 @@ MODELS = {
     "STENCIL-LB": either,
     "STENCIL-HMM.global": in_global_memory,
     "STENCIL-HMM.bands": bands,
+    "STENCIL-HMM.LB": bands,
 }

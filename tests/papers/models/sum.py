@@ -176,4 +176,5 @@ MODELS = {
     "SUM-HMM.transfers": hmm_transfers,
     "SUM-columns.transfers": columns_transfers,
     "SUM-columns.TMM": columns,
+    "SUM-columns.TMM.O": columns,
 }

@@ -1,0 +1,257 @@
+"""What a trace holds: requests, waits, barriers, units, arrays, and the state at a time unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.ir.nodes import Scalar
+from mmsim.results.rows import Kind
+from mmsim.results.variables import Held
+
+Integers = npt.NDArray[np.int64]
+Reason = Literal["turn", "latency", "round", "barrier"]
+
+MANY_UNITS = 1 << 12
+"""A trace of a machine with more units names only the units that the run can reach."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """An array parameter: its contents, and the word offset of each element (None: row-major)."""
+
+    name: str
+    data: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A shared array, which begins with zeros."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Site:
+    """An access in the program's text: its line, and how each lane accesses its array.
+
+    A lane accesses `vector` adjacent elements together, usually one. `swap` is True for an atomic
+    compare and swap.
+    """
+
+    function: str
+    line: int
+    array: str
+    kind: Kind
+    vector: int = 1
+    swap: bool = False
+
+    @property
+    def served_as(self) -> str:
+        """The kind of access for a unit's rule: see `Conflict.of_access`."""
+        return "cas" if self.swap else self.kind
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The facts of a dispatch: when, by which warp, and at which of the trace's sites.
+
+    `threads` are those that ask, empty for all of the warp. Each has an element, the first one of
+    its vector. `values` are the values written, without those of a read.
+    """
+
+    time: int
+    warp: int
+    site: int
+    threads: tuple[int, ...]
+    elements: tuple[int, ...]
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One warp's request, dispatched at `time` by `unit`; entry j belongs to thread `threads[j]`.
+
+    A thread that accesses a vector has consecutive entries for its elements.
+
+    `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
+    bank or the address group of each, `stages` the stage in which each travels, counted from 0.
+    `values` are the values read or written; for an atomic, the value after each lane. `copy` is the
+    block of a shared array, else 0.
+
+    A unit's rule may serve a request in several phases in turn, as a GPU serves long words.
+    `phases` has the phase in which each thread's request travels, counted from 0. `swap` is True
+    for an atomic compare and swap, which some rules serve otherwise than other atomics.
+    """
+
+    time: int
+    unit: str
+    warp: int
+    function: str
+    line: int
+    array: str
+    kind: Kind
+    copy: int
+    threads: tuple[int, ...]
+    elements: tuple[int, ...]
+    addresses: tuple[int, ...]
+    places: tuple[int, ...]
+    stages: tuple[int, ...]
+    values: tuple[Scalar, ...]
+    completion: int
+    phases: tuple[int, ...] = ()
+    swap: bool = False
+
+    @property
+    def site(self) -> Site:
+        """The access in the program's text."""
+        return Site(self.function, self.line, self.array, self.kind, self.vector, self.swap)
+
+    @property
+    def phase_count(self) -> int:
+        """The number of phases of the request: 1 if its rule has no phases."""
+        return max(self.phases) + 1 if self.phases else 1
+
+    @property
+    def vector(self) -> int:
+        """The number of adjacent elements that each thread accesses together; usually 1."""
+        return self.threads.count(self.threads[0])
+
+    @property
+    def stage_count(self) -> int:
+        """Stages that the request occupies: the congestion, or the number of address groups."""
+        return max(self.stages) + 1
+
+    def take_effect(self, words: npt.NDArray[Any]) -> None:
+        """Apply the request to the words of the array's copy.
+
+        Of several writes to one element, that of the lowest-numbered thread stays; of atomics, that
+        of the last lane.
+        """
+        if self.kind != "read":
+            last = slice(None) if self.kind == "atomic" else slice(None, None, -1)
+            words[list(self.elements[last])] = self.values[last]
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Warp `warp` waited from `start` up to, not including, `end`.
+
+    `reason` is "turn" (ready, but the unit served other warps), "latency" (its own request was
+    under way), "round" (lock step: other warps weren't done) or "barrier". `unit` is the awaited
+    unit, if any; `line` is the source line of the wait.
+    """
+
+    warp: int
+    reason: Reason
+    start: int
+    end: int
+    unit: str | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A warp came to a barrier."""
+
+    time: int
+    warp: int
+    block: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Release:
+    """A barrier released its block's waiting warps."""
+
+    time: int
+    block: int
+    warps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TracedUnit:
+    """A memory unit in a trace: its name, its rule's name, its latency."""
+
+    name: str
+    conflict: str
+    latency: int
+
+
+@dataclass(frozen=True, eq=False)
+class TracedArray:
+    """An array at the start of the run: `data` and `addresses` have one row for each copy.
+
+    An `mm.shared` array has a copy for each block, a parameter has one. `units` names the unit in
+    front of each copy.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    shared: bool
+    data: npt.NDArray[Any]
+    addresses: Integers
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The contents of one pipeline register: a stage of a dispatched request.
+
+    `dispatch` is the number of the dispatch in `Trace.dispatches`; `requests` are the (thread,
+    address) pairs that travel in this stage.
+    """
+
+    dispatch: int
+    warp: int
+    number: int
+    requests: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """The machine during one time unit.
+
+    `registers[unit]` are the pipeline registers of a unit in order, None if empty. A stage
+    dispatched at time t is in register j during time unit t + j. `waiting` are the waits that cover
+    this time unit. `dispatched` and `completed` are the dispatches that began and completed at its
+    start. `memory[name]` has the contents of each array after the dispatches of this time unit.
+    Shared arrays have one more dimension, the block.
+
+    `variables[name]` has one value, or one `mm.registers` array, for each thread, masked if the
+    thread hasn't assigned it. These are the values while the warp waits for its turn, for its
+    request or at a barrier, after all local work up to this time; local work takes no time. A
+    thread holds the result of a read from the completion of its request on; in lock step, from the
+    end of its round on.
+    """
+
+    time: int
+    registers: dict[str, tuple[Stage | None, ...]]
+    waiting: tuple[Wait, ...]
+    dispatched: tuple[Dispatch, ...]
+    completed: tuple[Dispatch, ...]
+    memory: dict[str, npt.NDArray[Any]]
+    variables: dict[str, Held]
+
+    def thread(self, number: int) -> dict[str, Any]:
+        """The variables of a thread: a number, an array of its registers, or None (not assigned).
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def twice(T, a):
+        ...     x = a[T.id]
+        ...     a[T.id] = 2 * x
+        >>> run = mm.DMM(2, 1).run(twice, np.arange(4), threads=4, trace=True)
+        >>> [cycle.thread(3) for cycle in run.trace.cycles()]
+        [{'x': None}, {'x': None}, {'x': 3}, {'x': 3}, {'x': 3}]
+        """
+        return {
+            name: held.data[number].copy() if held.ndim > 1 else held.tolist()[number]
+            for name, held in self.variables.items()
+        }
