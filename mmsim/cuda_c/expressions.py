@@ -17,7 +17,8 @@ from mmsim.cuda_c.text import (
     COMPARING,
     OR,
     PRIMARY,
-    RANKS,
+    PRODUCT,
+    SUM,
     UNARY_RANK,
     Text,
     call,
@@ -28,7 +29,7 @@ from mmsim.cuda_c.text import (
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import convert
+from mmsim.ir.operators import BINARY, Binary, convert
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, no_index, wide
 from mmsim.ir.ranges import WHOLE, Range, Ranges
 from mmsim.ir.types import Typing
@@ -37,10 +38,6 @@ from mmsim.ir.walk import operands
 WRITER = "the writer of CUDA C"
 FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
 """The nodes of an expression whose value is written into the text."""
-WRAPPING = {"+": "add", "-": "subtract", "*": "multiply", "**": "power"}
-FLOORING = {"//": "floor_div", "%": "modulo"}
-SHIFTING = {"<<": "shift_left", ">>": "shift_right"}
-EXTREME = {"min": "minimum", "max": "maximum"}
 
 
 class Expressions:
@@ -124,13 +121,14 @@ class Expressions:
     def _total(self, value: ir.Binary) -> Text | None:
         """A quotient or a remainder of integers, 0 if the divisor may be; else None."""
         how = self.typing.operation(value)
-        if not how.total or value.op not in FLOORING or not is_int(how.result.type):
+        row = BINARY[value.op]
+        if not how.total or row.kind != "division" or not is_int(how.result.type):
             return None
         _, (low, high) = self._sides(value)
         if low > 0 or high < 0:
             return None
         unsigned = "unsigned_" if how.result.type == UNSIGNED else ""
-        return call(f"{unsigned}{FLOORING[value.op]}_or_zero", *self._operands(value))
+        return call(f"{unsigned}{row.c.call}_or_zero", *self._operands(value))
 
     def _sides(self, value: ir.Binary) -> tuple[Range, Range]:
         """The ranges of the operands as an operation on integers takes them."""
@@ -151,7 +149,7 @@ class Expressions:
             return typed.unary(value.op, how.operands[0], how.result.type, texts[0], low)
         exact = self.ranges.exact(value) is not None
         natural = all(low >= 0 for low, _ in self._sides(value))
-        return typed.binary(value.op, how.operands[0], texts[0], texts[1], exact, natural)
+        return typed.binary(BINARY[value.op], how.operands[0], texts[0], texts[1], exact, natural)
 
     def _comparison(self, value: ir.Compare) -> Text:
         """A comparison. C converts a negative number to a huge one when the other is unsigned."""
@@ -204,8 +202,8 @@ class Expressions:
             if number is None:
                 number = at
             else:
-                left = f"{number.within(RANKS['*'])} * {extent}"
-                number = Text(f"{left} + {at.within(RANKS['+'] + 1)}", RANKS["+"])
+                left = f"{number.within(PRODUCT)} * {extent}"
+                number = Text(f"{left} + {at.within(SUM + 1)}", SUM)
         assert number is not None
         name = self.tables[self.typing.of(value), value.values]
         return Text(f"{name}[{number.code}]", PRIMARY)
@@ -239,45 +237,30 @@ class Expressions:
         return Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
 
     def _binary(self, value: ir.Binary) -> Text:
-        op, result = value.op, self.typing.of(value)
-        if op in EXTREME:
-            return self._extreme(value, result)
+        row, result = BINARY[value.op], self.typing.of(value)
+        if row.kind == "extreme":
+            return self._extreme(value, row, result)
         if result == BOOL:
-            return infix(op, self.write(value.left), self.write(value.right))
+            return infix(row, self.write(value.left), self.write(value.right))
         if result.kind == "f":
-            return self._float(value)
+            left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
+            own = row.kind in ("division", "power")
+            return call(f"float_{row.c.call}", left, right) if own else infix(row, left, right)
         left, right = self.wide(value.left), self.wide(value.right)
-        if op in "&|^":
-            return infix(op, left, right)
-        exact = self.ranges.exact(value) is not None
         first, second = self._sides(value)
-        if op in SHIFTING:
-            if not exact or first[0] < 0:
-                return call(SHIFTING[op], left, right)
+        if row.kind == "division":
+            plain = first[0] >= 0 and second[0] > 0
+        else:
+            plain = row.kind == "bits" or self.ranges.exact(value) is not None
+        if row.kind == "shift":
+            plain = plain and first[0] >= 0
             known = self.folded(value.left)
-            if known is not None:
+            if plain and known is not None:
                 left = literal(known, always_long=True)
-            return infix(op, left, right)
-        if op in FLOORING:
-            if first[0] < 0 or second[0] <= 0:
-                return call(FLOORING[op], left, right)
-            return infix("/" if op == "//" else op, left, right)
-        if op in RANKS and exact:
-            return infix(op, left, right)
-        return call(WRAPPING[op], left, right)
+        return infix(row, left, right) if plain else call(row.c.call, left, right)
 
-    def _float(self, value: ir.Binary) -> Text:
-        """Arithmetic in double."""
-        op = value.op
-        left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
-        if op in FLOORING:
-            return call(f"float_{FLOORING[op]}", left, right)
-        if op == "**":
-            return call("float_power", left, right)
-        return infix(op, left, right)
-
-    def _extreme(self, value: ir.Binary, result: Type) -> Text:
-        name, common = EXTREME[value.op], wide(result)
+    def _extreme(self, value: ir.Binary, row: Binary, result: Type) -> Text:
+        name, common = row.c.call, wide(result)
         sides = []
         for side in (value.left, value.right):
             # First to the common type, as in the language; for floats this matters.

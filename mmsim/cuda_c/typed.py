@@ -22,55 +22,44 @@ from mmsim.cuda_c.text import (
     literal_of,
 )
 from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.operators import BINARY, COMPARE, Binary
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
-LONG = {"+": "add", "-": "subtract", "*": "multiply"}
-WHOLE = {"//": "floor_div", "%": "modulo", "**": "power"}
-OF_FLOATS = {"//": "ieee_floor_div", "%": "ieee_modulo"}
-EXTREME = {"min": "lesser", "max": "greater"}
-SHIFTS = {"<<": "shifted_left", ">>": "shifted_right"}
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
-def binary(op: str, type_: Type, left: Text, right: Text, exact: bool, natural: bool) -> Text:
+def binary(row: Binary, type_: Type, left: Text, right: Text, exact: bool, natural: bool) -> Text:
     """An operation on two values of a type.
 
     `exact` says that the type holds every result, `natural` that neither operand is negative.
     """
     name = C_TYPES[type_.name]
+    if row.c.any:
+        return call(f"{row.c.any}<{name}>", left, right)
     if type_.kind == "c":
-        return infix(op, left, right)
-    if op in EXTREME:
-        return call(f"{EXTREME[op]}<{name}>", left, right)
+        return infix(row, left, right)
     if type_.kind == "f":
-        if op in OF_FLOATS:
-            return call(f"{OF_FLOATS[op]}<{name}>", left, right)
-        if op == "**":
-            return cast(type_, call("float_power", cast(FLOAT, left), cast(FLOAT, right)))
-        return infix(op, left, right)
-    if op == "/":
-        return infix(op, cast(FLOAT, left), cast(FLOAT, right))
-    if op in SHIFTS:
-        return call(f"{SHIFTS[op]}<{name}>", left, right)
-    if op in "+-*":
-        return _sum(op, type_, left, right, exact)
-    if op in "&|^" or (op in ("//", "%") and (natural or type_.kind == "u")):
-        text = infix("/" if op == "//" else op, left, right)
+        if row.kind == "division":
+            return call(f"ieee_{row.c.call}<{name}>", left, right)
+        if row.kind == "power":
+            power = call(f"float_{row.c.call}", cast(FLOAT, left), cast(FLOAT, right))
+            return cast(type_, power)
+        return infix(row, left, right)
+    if row.kind == "quotient":
+        return infix(row, cast(FLOAT, left), cast(FLOAT, right))
+    if row.kind == "sum":
+        if type_.itemsize >= 4 and (exact or type_.kind == "u"):
+            return infix(row, left, right)
+        if type_ == INT:
+            return call(row.c.call, left, right)
+        return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
+    if row.kind == "bits" or (row.kind == "division" and (natural or type_.kind == "u")):
+        text = infix(row, left, right)
         return text if type_.itemsize >= 4 else cast(type_, text)
     if type_ == UNSIGNED:
-        return call("unsigned_power", left, right)
-    return cast(type_, call(WHOLE[op], left, right))
-
-
-def _sum(op: str, type_: Type, left: Text, right: Text, exact: bool) -> Text:
-    """A sum, a difference or a product of integers."""
-    if type_.itemsize >= 4 and (exact or type_.kind == "u"):
-        return infix(op, left, right)
-    if type_ == INT:
-        return call(LONG[op], left, right)
-    return cast(type_, infix(op, cast(BITS, left), cast(BITS, right)))
+        return call(f"unsigned_{row.c.call}", left, right)
+    return cast(type_, call(row.c.call, left, right))
 
 
 def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
@@ -97,33 +86,30 @@ def mixed_comparison(op: str, left: Text, right: Text, unsigned_first: bool) -> 
     """A comparison of an unsigned 64-bit number with a signed one."""
     if unsigned_first:
         return Text(f"{call('order', left, right).code} {op} 0", COMPARING)
-    return Text(f"{call('order', right, left).code} {TURNED[op]} 0", COMPARING)
+    return Text(f"{call('order', right, left).code} {COMPARE[op].turned} 0", COMPARING)
 
 
 def function(op: str, type_: Type, arguments: Sequence[Text]) -> Text:
     """A function of values of a type."""
     known = FUNCTIONS[op]
-    if op == "complex":
+    if known.result == "complex":
         return call(C_TYPES["complex128"], *arguments)
     if known.takes == "complex":
         return _part(op, type_, arguments[0])
     if known.takes == "float":
         single = type_.itemsize == 4 and known.result == "float"
         return call(f"{known.c}f" if single else known.c, *arguments)
-    if type_.itemsize == 8:
-        bits = cast(UNSIGNED if op in ("popc", "brev") else INT, arguments[0])
-        found = call(f"__{known.c}ll", bits)
-        return cast(type_ if op == "brev" else INT, found)
     width = 8 * type_.itemsize
-    unsigned: Type = np.dtype(f"uint{width}")
-    bits = cast(BITS, cast(unsigned, arguments[0]))
-    found = call(f"__{known.c}", bits if op in ("popc", "brev") else cast(np.dtype("int32"), bits))
-    if op == "brev":
-        turned = infix(">>", found, Text(str(32 - width), PRIMARY)) if width < 32 else found
-        return cast(type_, turned)
-    if op == "clz" and width < 32:
-        found = infix("-", found, Text(str(32 - width), PRIMARY))
-    return cast(INT, found)
+    narrow: Type = np.dtype(f"uint{width}")
+    word = 64 if width == 64 else 32
+    taken: Type = np.dtype(f"{'int' if known.signed else 'uint'}{word}")
+    bits = arguments[0] if width == 64 else cast(BITS, cast(narrow, arguments[0]))
+    bits = bits if taken == BITS else cast(taken, bits)
+    found = call(f"__{known.c}{'ll' if word == 64 else ''}", bits)
+    if known.from_top and width < word:
+        row = BINARY["-" if known.result == "count" else ">>"]
+        found = infix(row, found, Text(str(word - width), PRIMARY))
+    return cast(INT if known.result == "count" else type_, found)
 
 
 def _part(op: str, type_: Type, text: Text) -> Text:

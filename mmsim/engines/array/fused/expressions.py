@@ -19,7 +19,7 @@ from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import convert
+from mmsim.ir.operators import BINARY, convert
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, wide
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
@@ -37,15 +37,6 @@ OWN = {
     "lane": "lane",
     "warp": "warp",
 }
-CALLS = {
-    "//": "floor_divide",
-    "%": "modulo",
-    "<<": "shift_left",
-    ">>": "shift_right",
-    "**": "power",
-}
-REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
-"""The values that the right operand of an operation mustn't have."""
 LARGEST = 64
 """The most numbers of a constant table in a compiled program: each use writes them out."""
 LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare, ir.Call)
@@ -264,11 +255,12 @@ class Expressions:
             for part, type_ in zip(operands(value), how.operands, strict=True)
         ]
         lines = typed.Lines(self._keep, self._refuse)
-        if is_complex and not how.asked and value.op == "/":
-            texts[1] = self._keep(texts[1])
-            self._refuse(f"{texts[1]} == 0", texts[1], "np.complex128(1)")
         if isinstance(value, ir.Binary):
-            return typed.binary(value.op, how.operands[0], texts[0], texts[1], lines)
+            row = BINARY[value.op]
+            if is_complex and not how.asked and row.refused is not None:
+                texts[1] = self._keep(texts[1])
+                self._refuse(f"{texts[1]} {row.refused.test}", texts[1], "np.complex128(1)")
+            return typed.binary(row, value.op, how.operands[0], texts[0], texts[1], lines)
         return typed.unary(value.op, how.operands[0], how.result.type, texts[0], lines)
 
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
@@ -323,20 +315,18 @@ class Expressions:
         return text if op == "+" else f"abs({text})" if op == "abs" else f"({op}{text})"
 
     def _binary(self, value: ir.Binary) -> str:
-        op, result = value.op, self.typing.of(value)
-        if op in ("min", "max"):
-            left, right = (
-                self._keep(self.cast(value.left, result)),
-                self._keep(self.cast(value.right, result)),
-            )
-            return f"({right} if {right} {'<' if op == 'min' else '>'} {left} else {left})"
+        op, row, result = value.op, BINARY[value.op], self.typing.of(value)
+        if row.kind == "extreme":
+            lines = typed.Lines(self._keep, self._refuse)
+            sides = self.cast(value.left, result), self.cast(value.right, result)
+            return typed.binary(row, op, result, *sides, lines)
         if result == BOOL:
             return f"({self.write(value.left)} {op} {self.write(value.right)})"
-        if op == "**" and result.kind == "f":
+        if row.kind == "power" and result.kind == "f":
             return self._float_power(value)
         left = self.wide(value.left)
         if (
-            op in ("//", "%")
+            row.kind == "division"
             and result.kind != "f"
             and self.text.marks
             and self.folded(value.right) is None
@@ -344,22 +334,23 @@ class Expressions:
         ):
             return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
         right = self.wide(value.right)
-        if op == "/":
+        if row.kind == "quotient":
             left, right = f"np.float64({left})", f"np.float64({right})"
-        if op not in REFUSED:
+        if row.refused is None:
             return f"({left} {op} {right})"
+        called = ("float_" if result.kind == "f" else "") + row.numba
         written = value.right.value if isinstance(value.right, ir.Const) else None
         if written is not None and not isinstance(written, complex) and written > 0:
-            if result.kind == "f" and op != "/":
-                return f"float_{CALLS[op]}({left}, {right})"
-            if op == "**" or (op in ("<<", ">>") and written > 63):
-                return f"{CALLS[op]}({left}, {right})"
-            return f"({left} {op} {right})"
-        right = self._keep(right)
-        self._refuse(f"{right} {REFUSED[op]}", right, "1.0" if result.kind == "f" else "1")
-        if op == "/":
-            return f"({left} / {right})"
-        return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
+            in_range = row.kind in ("quotient", "division") or (
+                row.kind == "shift" and written < 64
+            )
+            if in_range and (result.kind != "f" or row.kind == "quotient"):
+                return f"({left} {op} {right})"
+        else:
+            right = self._keep(right)
+            instead = "1.0" if result.kind == "f" else "1"
+            self._refuse(f"{right} {row.refused.test}", right, instead)
+        return f"{called}({left}, {right})" if row.numba else f"({left} {op} {right})"
 
     def _float_power(self, value: ir.Binary) -> str:
         """A power of floats by one operation of IEEE 754; `powers` has the others."""
@@ -397,7 +388,7 @@ class Expressions:
             return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
         if power:
             return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
-        return f"{CALLS[op]}({left}, {name})"
+        return f"{BINARY[op].numba}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is used more than once, computed once."""

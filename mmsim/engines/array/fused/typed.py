@@ -11,12 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.operators import Binary
 from mmsim.ir.promotion import INT, UNSIGNED, Type, is_int, limits, part
-
-SHIFTS = {"<<": "shift_left", ">>": "shift_right"}
-WHOLE = {"//": "floor_divide", "%": "modulo", "**": "power"}
-PLAIN = ("sqrt", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite")
-"""Functions that IEEE 754 defines, and Numba has under NumPy's name."""
 
 
 class Lines(NamedTuple):
@@ -30,45 +27,32 @@ class Lines(NamedTuple):
     refuse: Callable[[str, str, str], None]
 
 
-def binary(op: str, type_: Type, left: str, right: str, lines: Lines) -> str:
+def binary(row: Binary, op: str, type_: Type, left: str, right: str, lines: Lines) -> str:
     """The text of an operation on two values of a type."""
     name = f"np.{type_.name}"
-    if type_.kind == "c":
-        return _complex(op, type_, left, right)
-    if op in ("min", "max"):
+    if row.kind == "extreme":
         first, second = lines.keep(left), lines.keep(right)
-        return f"({second} if {second} {'<' if op == 'min' else '>'} {first} else {first})"
-    if type_.kind == "f":
-        if op in WHOLE:
-            raise CannotFuse(f"{op} of {type_}")
-        return f"{name}({left} {op} {right})"
-    if op in "+-*&|^":
+        return f"({second} if {second} {row.c.sign} {first} else {first})"
+    if type_.kind == "c" and op == "*":
+        return f"{name}(complex_multiply({left}, {right}))"
+    if type_.kind == "c" and op == "/":
+        return f"{name}(complex_divide({left}, {right}, np.{part(type_).name}(1)))"
+    if type_.kind == "f" and row.numba:
+        raise CannotFuse(f"{op} of {type_}")
+    if type_.kind in "fc" or row.refused is None:
         return f"{name}({left} {op} {right})"
     right = lines.keep(right)
-    if op in ("/", "//", "%"):
-        lines.refuse(f"{right} == 0", right, f"{name}(1)")
-    elif type_.kind == "i":
-        lines.refuse(f"{right} < 0", right, f"{name}(1)")
-    if op == "/":
+    if row.refused.test == "== 0" or type_.kind == "i":
+        lines.refuse(f"{right} {row.refused.test}", right, f"{name}(1)")
+    if row.kind == "quotient":
         return f"(np.float64({left}) / np.float64({right}))"
     if type_ == UNSIGNED:
-        if op in SHIFTS:
-            return f"np.uint64(unsigned_{SHIFTS[op]}({left}, {right}))"
-        if op in WHOLE and op != "**":
+        if row.kind == "shift":
+            return f"np.uint64(unsigned_{row.numba}({left}, {right}))"
+        if row.kind == "division":
             return f"{name}({left} {op} {right})"
         lines.refuse(f"{right} > {limits(INT)[1]}", right, f"{name}(1)")
-    function = SHIFTS.get(op) or WHOLE[op]
-    return f"{name}({function}(np.int64({left}), np.int64({right})))"
-
-
-def _complex(op: str, type_: Type, left: str, right: str) -> str:
-    """The text of an operation on two complex numbers: see `complex_numbers`."""
-    name = f"np.{type_.name}"
-    if op == "*":
-        return f"{name}(complex_multiply({left}, {right}))"
-    if op == "/":
-        return f"{name}(complex_divide({left}, {right}, np.{part(type_).name}(1)))"
-    return f"{name}({left} {op} {right})"
+    return f"{name}({row.numba}(np.int64({left}), np.int64({right})))"
 
 
 def unary(op: str, held: Type, wanted: Type, text: str, lines: Lines) -> str:
@@ -99,24 +83,22 @@ def unary(op: str, held: Type, wanted: Type, text: str, lines: Lines) -> str:
 
 def call(op: str, type_: Type, texts: Sequence[str]) -> str:
     """The text of a function of values of a type."""
-    if op in ("popc", "clz", "ffs", "brev"):
+    row = FUNCTIONS[op]
+    if row.takes == "bits":
         width = 8 * type_.itemsize
-        bits = f"np.uint64(np.uint{width}({texts[0]}))"
-        if op == "clz":
-            return f"(clz({bits}) - {64 - width})"
-        if op == "brev":
-            return f"np.{type_.name}(np.uint64(brev({bits})) >> np.uint64({64 - width}))"
-        return f"{op}({bits})"
-    if op == "fabs":
-        return f"abs({texts[0]})"
-    if op == "complex":
+        found = f"{row.numba}(np.uint64(np.uint{width}({texts[0]})))"
+        if row.result == "same":
+            return f"np.{type_.name}(np.uint64({found}) >> np.uint64({64 - width}))"
+        return f"({found} - {64 - width})" if row.from_top else found
+    if row.result == "complex":
         return f"np.complex128(complex({texts[0]}, {texts[1]}))"
-    if op in ("real", "imag", "conjugate"):
+    if row.takes == "complex":
         return _part(op, type_, texts[0])
-    if op not in PLAIN:
+    if not row.numba:
         raise CannotFuse(f"the function {op}")
-    text = f"np.{op}({texts[0]})"
-    return text if op.startswith("is") else f"np.{type_.name}({text})"
+    text = f"{row.numba}({', '.join(texts)})"
+    is_rounded = row.numba.startswith("np.") and row.result == "float"
+    return f"np.{type_.name}({text})" if is_rounded else text
 
 
 def _part(op: str, type_: Type, text: str) -> str:
