@@ -23,7 +23,7 @@ from mmsim.api.run import Run, total
 from mmsim.claims.fit import fit
 from mmsim.errors import LanguageError, MMSimError, ProgramError
 from mmsim.frontend import atomic, warp
-from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
+from mmsim.frontend.intrinsics import brev, clz, exp10, ffs, fma, popc
 from mmsim.frontend.names import Array, Thread, registers, shared, vector
 from mmsim.frontend.program import Example
 from mmsim.host.guesses import guessed_in
@@ -64,6 +64,7 @@ __all__ = [
     "complex64",
     "complex128",
     "conflicts",
+    "exp10",
     "ffs",
     "figures",
     "fit",

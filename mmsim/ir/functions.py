@@ -163,6 +163,11 @@ def brev(x: Array) -> Array:
     return turned.view(np.asarray(x).dtype)
 
 
+def exp10(x: Array) -> Array:
+    """10 ** x."""
+    return np.asarray(np.power(x.dtype.type(10), np.ascontiguousarray(x)))
+
+
 def made(real: Array, imag: Array) -> Array:
     """The complex numbers with these parts."""
     whole = np.empty(np.shape(real), np.result_type(real, np.complex64))
@@ -215,6 +220,7 @@ FUNCTIONS: dict[str, Function] = {
     "isfinite": _exact(np.isfinite, "isfinite", "np.isfinite", "bool"),
     "exp": _plain(np.exp, "exp"),
     "exp2": _plain(np.exp2, "exp2"),
+    "exp10": Function(1, exp10, "exp10", own=True),
     "expm1": _plain(np.expm1, "expm1"),
     "log": _plain(np.log, "log"),
     "log2": _plain(np.log2, "log2"),
