@@ -22,15 +22,14 @@ from mmsim.cuda_c.text import (
     UNARY_RANK,
     Text,
     call,
-    infix,
     literal,
     literal_of,
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, Binary, convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, no_index, wide
+from mmsim.ir.operators import BINARY, convert
+from mmsim.ir.promotion import BOOL, INT, UNSIGNED, Type, cast, no_index, wide
 from mmsim.ir.ranges import WHOLE, Range, Ranges
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
@@ -80,9 +79,9 @@ class Expressions:
             case ir.Lookup():
                 return self._lookup(value)
             case ir.Unary():
-                return self._typed(value) or self._unary(value)
+                return self._unary(value)
             case ir.Binary():
-                return self._total(value) or self._typed(value) or self._binary(value)
+                return self._binary(value)
             case ir.Compare():
                 return self._comparison(value)
             case ir.Call(op):
@@ -118,38 +117,9 @@ class Expressions:
         types = self.typing.operation(value).operands
         return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
 
-    def _total(self, value: ir.Binary) -> Text | None:
-        """A quotient or a remainder of integers, 0 if the divisor may be; else None."""
-        how = self.typing.operation(value)
-        row = BINARY[value.op]
-        if not how.total or row.kind != "division" or not is_int(how.result.type):
-            return None
-        _, (low, high) = self._sides(value)
-        if low > 0 or high < 0:
-            return None
-        unsigned = "unsigned_" if how.result.type == UNSIGNED else ""
-        return call(f"{unsigned}{row.c.call}_or_zero", *self._operands(value))
-
     def _sides(self, value: ir.Binary) -> tuple[Range, Range]:
         """The ranges of the operands as an operation on integers takes them."""
         return self.ranges.sides(value) or (WHOLE, WHOLE)
-
-    def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
-        """An operation in a requested type, or on complex numbers, None for any other.
-
-        The test of a number's truth is no such operation.
-        """
-        how = self.typing.operation(value)
-        is_complex = "c" in how.operands[0].kind + how.result.type.kind
-        if not how.asked and (not is_complex or how.result.type == BOOL):
-            return None
-        texts = self._operands(value)
-        if isinstance(value, ir.Unary):
-            low = (self.ranges.of(value.operand) or WHOLE)[0]
-            return typed.unary(value.op, how.operands[0], how.result.type, texts[0], low)
-        exact = self.ranges.exact(value) is not None
-        natural = all(low >= 0 for low, _ in self._sides(value))
-        return typed.binary(BINARY[value.op], how.operands[0], texts[0], texts[1], exact, natural)
 
     def _comparison(self, value: ir.Compare) -> Text:
         """A comparison. C converts a negative number to a huge one when the other is unsigned."""
@@ -216,61 +186,31 @@ class Expressions:
         return call("from_end", self.wide(value), literal(extent)).code
 
     def _unary(self, value: ir.Unary) -> Text:
-        op, operand = value.op, value.operand
-        if op in ("not", "bool"):
+        how, made = self.typing.operation(value), cast(value.op)
+        if made is not None and made.type == BOOL:
             return self.truth(value)
-        if op in ("int", "float"):
-            wanted = INT if op == "int" else FLOAT
-            if self.typing.of(operand) == wanted:
-                return self.write(operand)
-            cast = f"({C_TYPES[wanted.name]}){self.write(operand).within(UNARY_RANK)}"
-            return Text(cast, UNARY_RANK)
-        text = self.wide(operand)
-        if op == "+":
-            return text
-        is_float = self.typing.of(operand).kind == "f"
-        if op == "abs":
-            return Text(f"{'fabs' if is_float else 'absolute'}({text.code})", PRIMARY)
-        found = self.ranges.of(operand) or WHOLE
-        if op == "-" and not is_float and found[0] == WHOLE[0]:
-            return Text(f"negate({text.code})", PRIMARY)
-        return Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
+        held = how.operands[0]
+        if made is not None and how.result.type.kind != "c":
+            held = self.typing.of(value.operand)
+        low = (self.ranges.of(value.operand) or WHOLE)[0]
+        text = self.converted(value.operand, held)
+        return typed.unary(value.op, held, how.result.type, text, low)
 
     def _binary(self, value: ir.Binary) -> Text:
-        row, result = BINARY[value.op], self.typing.of(value)
-        if row.kind == "extreme":
-            return self._extreme(value, row, result)
-        if result == BOOL:
-            return infix(row, self.write(value.left), self.write(value.right))
-        if result.kind == "f":
-            left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
-            own = row.kind in ("division", "power")
-            return call(f"float_{row.c.call}", left, right) if own else infix(row, left, right)
-        left, right = self.wide(value.left), self.wide(value.right)
-        first, second = self._sides(value)
-        if row.kind == "division":
-            plain = first[0] >= 0 and second[0] > 0
-        else:
-            plain = row.kind == "bits" or self.ranges.exact(value) is not None
-        if row.kind == "shift":
-            plain = plain and first[0] >= 0
-            known = self.folded(value.left)
-            if plain and known is not None:
-                left = literal(known, always_long=True)
-        return infix(row, left, right) if plain else call(row.c.call, left, right)
-
-    def _extreme(self, value: ir.Binary, row: Binary, result: Type) -> Text:
-        name, common = row.c.call, wide(result)
-        sides = []
-        for side in (value.left, value.right):
-            # First to the common type, as in the language; for floats this matters.
-            narrow = self.converted(side, result)
-            cast = f"({C_TYPES[common.name]}){narrow.within(UNARY_RANK)}"
-            sides.append(narrow if result == common else Text(cast, UNARY_RANK))
-        found = call(f"float_{name}" if common == FLOAT else name, *sides)
-        if result == common:
-            return found
-        return Text(f"({C_TYPES[result.name]}){found.code}", UNARY_RANK)
+        how, row = self.typing.operation(value), BINARY[value.op]
+        type_ = how.operands[0] if how.asked else how.result.type
+        left, right = (self.converted(side, type_) for side in (value.left, value.right))
+        if type_.kind not in "iu":
+            return typed.binary(row, type_, left, right, False, False)
+        (low, _), (least, most) = self._sides(value)
+        if how.total and row.kind == "division" and least <= 0 <= most:  # whose quotient is then 0
+            unsigned = "unsigned_" if type_ == UNSIGNED else ""
+            return call(f"{unsigned}{row.c.call}_or_zero", left, right)
+        exact = self.ranges.exact(value) is not None
+        natural = low >= 0 and (exact if row.kind == "shift" else least >= 0)
+        if row.kind == "shift" and natural:
+            left = self._arm(value.left, type_)
+        return typed.binary(row, type_, left, right, exact, natural)
 
     def _logic(self, value: ir.Logic) -> Text:
         result = self.typing.of(value)

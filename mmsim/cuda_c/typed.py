@@ -22,7 +22,7 @@ from mmsim.cuda_c.text import (
     literal_of,
 )
 from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.operators import BINARY, COMPARE, Binary
+from mmsim.ir.operators import BINARY, COMPARE, UNARY, Binary
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
@@ -32,54 +32,68 @@ BITS: Type = np.dtype(np.uint32)
 def binary(row: Binary, type_: Type, left: Text, right: Text, exact: bool, natural: bool) -> Text:
     """An operation on two values of a type.
 
-    `exact` says that the type holds every result, `natural` that neither operand is negative.
+    `exact` says that the type holds every result, `natural` that no operand is negative where C
+    defines the operation for others in another way.
     """
-    name = C_TYPES[type_.name]
-    if row.c.any:
-        return call(f"{row.c.any}<{name}>", left, right)
-    if type_.kind == "c":
+    if type_.kind == "b" and row.kind == "bits":
         return infix(row, left, right)
-    if type_.kind == "f":
-        if row.kind == "division":
-            return call(f"ieee_{row.c.call}<{name}>", left, right)
-        if row.kind == "power":
-            power = call(f"float_{row.c.call}", cast(FLOAT, left), cast(FLOAT, right))
-            return cast(type_, power)
+    if row.kind == "extreme":
+        return _sized(row, type_, left, right)
+    if type_.kind == "f" and row.kind == "division":
+        of_type = "" if type_ == FLOAT else f"<{C_TYPES[type_.name]}>"
+        return call(f"float_{row.c.call}{of_type}", left, right)
+    if type_.kind == "f" and row.kind == "power":
+        power = call(f"float_{row.c.call}", _as(FLOAT, type_, left), _as(FLOAT, type_, right))
+        return _as(type_, FLOAT, power)
+    if type_.kind in "fc":
         return infix(row, left, right)
     if row.kind == "quotient":
         return infix(row, cast(FLOAT, left), cast(FLOAT, right))
-    if row.kind == "sum":
-        if type_.itemsize >= 4 and (exact or type_.kind == "u"):
-            return infix(row, left, right)
-        if type_ == INT:
-            return call(row.c.call, left, right)
+    if row.kind == "sum" and type_.itemsize < 4:
         return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
-    if row.kind == "bits" or (row.kind == "division" and (natural or type_.kind == "u")):
+    if row.kind == "sum" and (exact or type_.kind == "u"):
+        return infix(row, left, right)
+    unsigned = type_.kind == "u" and row.kind == "division"
+    if row.kind == "bits" or unsigned or (natural and row.kind in ("division", "shift")):
         text = infix(row, left, right)
         return text if type_.itemsize >= 4 else cast(type_, text)
+    if row.kind == "sum" and type_ != INT:
+        return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
+    if row.kind == "shift":
+        return _sized(row, type_, left, right)
     if type_ == UNSIGNED:
         return call(f"unsigned_{row.c.call}", left, right)
-    return cast(type_, call(row.c.call, left, right))
+    return _as(type_, INT, call(row.c.call, left, right))
+
+
+def _sized(row: Binary, type_: Type, left: Text, right: Text) -> Text:
+    """A function of 64 bits by its name, and the template for other types."""
+    if type_ in (INT, FLOAT):
+        return call(f"{'float_' if type_ == FLOAT else ''}{row.c.call}", left, right)
+    return call(f"{row.c.any}<{C_TYPES[type_.name]}>", left, right)
+
+
+def _as(wanted: Type, held: Type, text: Text) -> Text:
+    """A text with a cast if one is needed."""
+    return text if held == wanted else cast(wanted, text)
 
 
 def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
     """-x, +x, ~x, abs(x) or a cast; `low` is the least possible value of an integer x."""
-    if op == "+" or (op == "abs" and held.kind == "u"):
+    row = UNARY.get(op)
+    if row is None or row.gives is not None:
+        return _as(wanted, held, text)
+    if row.kind == "same" or (row.kind == "absolute" and held.kind == "u"):
         return text
-    if held.kind == "c" and op == "abs":
-        return call("complex_abs", text)
-    if op == "abs":
-        if held.kind == "f":
-            return call("fabsf" if held.itemsize == 4 else "fabs", text)
-        return cast(held, call("absolute", text))
-    if op == "~" and held == BOOL:
-        return Text(f"!{text.within(PRIMARY)}", UNARY_RANK)
-    if op in ("-", "~"):
-        plain = Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
-        if op == "-" and held.kind == "i" and low == limits(held)[0]:
-            return cast(held, call("negate", text))
-        return plain if held.itemsize >= 4 else cast(held, plain)
-    return text if held == wanted else cast(wanted, text)
+    if row.kind == "absolute" and held.kind in "cf":
+        name = "complex_abs" if held.kind == "c" else "fabs" if held == FLOAT else "fabsf"
+        return call(name, text)
+    if row.kind == "absolute" or (
+        row.kind == "sign" and held.kind == "i" and low == limits(held)[0]
+    ):
+        return _as(held, INT, call(row.c.call, text))
+    plain = Text(f"{'!' if held == BOOL else row.c.sign}{text.within(PRIMARY)}", UNARY_RANK)
+    return cast(held, plain) if held.itemsize < 4 and held != BOOL else plain
 
 
 def mixed_comparison(op: str, left: Text, right: Text, unsigned_first: bool) -> Text:

@@ -21,7 +21,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY
+from mmsim.ir.operators import BINARY, UNARY
 from mmsim.ir.promotion import (
     BOOL,
     COMPLEX,
@@ -199,11 +199,12 @@ def _unary(op: str, type_: Type) -> Operation:
     to = cast(op)
     if to is not None:
         return _cast(type_, to.type)
-    if op == "abs" and type_.kind == "c":
+    kind = UNARY[op].kind
+    if kind == "absolute" and type_.kind == "c":
         return _done((type_,), part(type_))
-    if not is_whole(type_) or (op == "abs" and is_int(type_)):
+    if not is_whole(type_) or (kind == "absolute" and is_int(type_)):
         return _done((type_,), type_)
-    if op == "~" and type_ == BOOL:
+    if kind == "bits" and type_ == BOOL:
         return Operation((BOOL,), Held(BOOL), True)  # as NumPy, unlike Python
     return _done((whole(type_),), whole(type_))
 

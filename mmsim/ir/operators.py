@@ -168,6 +168,9 @@ class C(NamedTuple):
     any: str = ""
 
 
+NOTHING = C()
+
+
 @dataclass(frozen=True)
 class Binary:
     """An operator of two numbers.
@@ -217,9 +220,11 @@ class Unary:
     `Binary`.
     """
 
+    kind: Literal["sign", "same", "bits", "absolute", "cast"]
     compute: Callable[[Any], Any]
     range: Callable[[Range], Range]
     means: tuple[Any, ...] = ()
+    c: C = NOTHING
     complex: Callable[[Any], Any] | None = None
     gives: Type | None = None
     checked: Callable[[Value, Mask], Value] | None = None
@@ -446,14 +451,18 @@ COMPARE: dict[str, Compare] = {
 }
 
 UNARY: dict[str, Unary] = {
-    "-": Unary(operator.neg, _of_negative, (ast.USub, np.negative, operator.neg), operator.neg),
-    "+": Unary(operator.pos, _same, (ast.UAdd, np.positive, operator.pos), operator.pos),
-    "~": Unary(operator.invert, lambda x: (~x[1], ~x[0]), (ast.Invert, np.invert, operator.invert)),
-    "abs": Unary(abs, _of_absolute, (np.absolute,), complex_numbers.absolute),
-    "not": Unary(_not, _always, (ast.Not, np.logical_not, operator.not_), gives=BOOL),
-    "bool": Unary(truth, _always, (operator.truth,), gives=BOOL),
-    "int": Unary(int, _same, gives=INT, checked=_to_int),
-    "float": Unary(lambda x: convert(x, INT, FLOAT), _same, gives=FLOAT),
-    "complex": Unary(lambda x: convert(x, INT, COMPLEX), _same, gives=COMPLEX),
+    "-": Unary("sign", operator.neg, _of_negative, (ast.USub, np.negative, operator.neg),
+               C("-", call="negate"), operator.neg),
+    "+": Unary("same", operator.pos, _same, (ast.UAdd, np.positive, operator.pos),
+               complex=operator.pos),
+    "~": Unary("bits", operator.invert, lambda x: (~x[1], ~x[0]),
+               (ast.Invert, np.invert, operator.invert), C("~")),
+    "abs": Unary("absolute", abs, _of_absolute, (np.absolute,), C(call="absolute"),
+                 complex_numbers.absolute),
+    "not": Unary("cast", _not, _always, (ast.Not, np.logical_not, operator.not_), gives=BOOL),
+    "bool": Unary("cast", truth, _always, (operator.truth,), gives=BOOL),
+    "int": Unary("cast", int, _same, gives=INT, checked=_to_int),
+    "float": Unary("cast", lambda x: convert(x, INT, FLOAT), _same, gives=FLOAT),
+    "complex": Unary("cast", lambda x: convert(x, INT, COMPLEX), _same, gives=COMPLEX),
 }
 # fmt: on

@@ -158,7 +158,7 @@ def _unary(op: str, held: Held) -> Operation:
         kept = to.asked or to.type == BOOL or held.type == UNSIGNED
         return Operation((held.type if kept else wide(held.type),), to, to.asked)
     taken = held if held.asked else Held(wide(held.type))
-    is_length = op == "abs" and taken.type.kind == "c"
+    is_length = UNARY[op].kind == "absolute" and taken.type.kind == "c"
     result = Held(part(taken.type), taken.asked) if is_length else taken
     return Operation((taken.type,), result, held.asked)
 

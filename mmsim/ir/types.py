@@ -25,7 +25,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, COMPARE, ORDERED
+from mmsim.ir.operators import BINARY, COMPARE, ORDERED, UNARY
 from mmsim.ir.promotion import (
     BOOL,
     FLOAT,
@@ -307,7 +307,8 @@ class Typing:
 
     def _check_unary(self, op: str, held: Type, place: Place) -> None:
         """Refuse wrong operands of ~ and of casts."""
-        if op == "~" and not is_whole(held):
+        row = UNARY.get(op)
+        if row is not None and row.kind == "bits" and not is_whole(held):
             raise self._fault("~ takes an integer", place)
         made = cast(op)
         if held.kind == "c" and made is not None and made.type.kind not in "cb":
