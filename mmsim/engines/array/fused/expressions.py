@@ -20,9 +20,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, wide
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast, wide
 from mmsim.ir.types import Typing
-from mmsim.ir.walk import operands
 
 UNIFORM = {
     "count": "threads",
@@ -173,9 +172,9 @@ class Expressions:
             case ir.Var(name):
                 return self._variable(name)
             case ir.Unary():
-                return self._typed(value) or self._unary(value)
+                return self._unary(value)
             case ir.Binary():
-                return self._typed(value) or self._binary(value)
+                return self._binary(value)
             case ir.Compare(op, left, right):
                 one, other = self.typing.operation(value).operands
                 return f"({self.cast(left, one)} {op} {self.cast(right, other)})"
@@ -241,28 +240,6 @@ class Expressions:
             return self._literal(number)
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
-    def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
-        """The text of an operation in a requested type, or on complex numbers, else None.
-
-        The test of a number's truth is no such operation.
-        """
-        how = self.typing.operation(value)
-        is_complex = "c" in how.operands[0].kind + how.result.type.kind
-        if not how.asked and (not is_complex or how.result.type == BOOL):
-            return None
-        texts = [
-            self.cast(part, type_)
-            for part, type_ in zip(operands(value), how.operands, strict=True)
-        ]
-        lines = typed.Lines(self._keep, self._refuse)
-        if isinstance(value, ir.Binary):
-            row = BINARY[value.op]
-            if is_complex and not how.asked and row.refused is not None:
-                texts[1] = self._keep(texts[1])
-                self._refuse(f"{texts[1]} {row.refused.test}", texts[1], "np.complex128(1)")
-            return typed.binary(row, value.op, how.operands[0], texts[0], texts[1], lines)
-        return typed.unary(value.op, how.operands[0], how.result.type, texts[0], lines)
-
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
         shape = self.shapes[array]
         if rank is not None and rank != len(shape):
@@ -303,54 +280,33 @@ class Expressions:
         return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
-        op, operand = value.op, value.operand
-        if op in ("not", "bool"):
-            return f"(not {self.truth(operand)})" if op == "not" else self.truth(operand)
-        text = self.wide(operand)
-        if op == "int" and self.typing.of(operand).kind == "f":
-            text = self._keep(text)
-            self._refuse(f"not abs({text}) < 9223372036854775808.0", text, "0.0")
-        if op in ("int", "float"):
-            return f"np.{'int64' if op == 'int' else 'float64'}({text})"
-        return text if op == "+" else f"abs({text})" if op == "abs" else f"({op}{text})"
+        how, made = self.typing.operation(value), cast(value.op)
+        if made is not None and made.type == BOOL:
+            test = self.truth(value.operand)
+            return test if value.op == "bool" else f"(not {test})"
+        text = self.cast(value.operand, how.operands[0])
+        return typed.unary(value.op, how, text, typed.Lines(self._keep, self._refuse))
 
     def _binary(self, value: ir.Binary) -> str:
-        op, row, result = value.op, BINARY[value.op], self.typing.of(value)
-        if row.kind == "extreme":
-            lines = typed.Lines(self._keep, self._refuse)
-            sides = self.cast(value.left, result), self.cast(value.right, result)
-            return typed.binary(row, op, result, *sides, lines)
-        if result == BOOL:
-            return f"({self.write(value.left)} {op} {self.write(value.right)})"
-        if row.kind == "power" and result.kind == "f":
+        op, row, how = value.op, BINARY[value.op], self.typing.operation(value)
+        type_ = typed.computed_in(how)
+        if row.kind == "power" and type_ == FLOAT and not how.asked:
             return self._float_power(value)
-        left = self.wide(value.left)
+        left = self.cast(value.left, type_)
         if (
             row.kind == "division"
-            and result.kind != "f"
+            and type_ == INT
+            and not how.asked
             and self.text.marks
             and self.folded(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
             return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
-        right = self.wide(value.right)
-        if row.kind == "quotient":
-            left, right = f"np.float64({left})", f"np.float64({right})"
-        if row.refused is None:
-            return f"({left} {op} {right})"
-        called = ("float_" if result.kind == "f" else "") + row.numba
-        written = value.right.value if isinstance(value.right, ir.Const) else None
-        if written is not None and not isinstance(written, complex) and written > 0:
-            in_range = row.kind in ("quotient", "division") or (
-                row.kind == "shift" and written < 64
-            )
-            if in_range and (result.kind != "f" or row.kind == "quotient"):
-                return f"({left} {op} {right})"
-        else:
-            right = self._keep(right)
-            instead = "1.0" if result.kind == "f" else "1"
-            self._refuse(f"{right} {row.refused.test}", right, instead)
-        return f"{called}({left}, {right})" if row.numba else f"({left} {op} {right})"
+        right, known = self.cast(value.right, type_), None
+        if isinstance(value.right, ir.Const) and not isinstance(value.right.value, complex):
+            known = value.right.value if value.right.value > 0 and type_.kind != "c" else None
+        lines = typed.Lines(self._keep, self._refuse)
+        return typed.binary(row, op, how, left, right, known, lines)
 
     def _float_power(self, value: ir.Binary) -> str:
         """A power of floats by one operation of IEEE 754; `powers` has the others."""
