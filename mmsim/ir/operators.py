@@ -150,9 +150,10 @@ class Refused(NamedTuple):
     test: Literal["== 0", "< 0"]
     message: str
 
-    def holds(self, right: Value) -> Value:
-        """Where the right operands are such ones."""
-        return right == 0 if self.test == "== 0" else right < 0
+    @property
+    def compare(self) -> Callable[[Any, Any], Any]:
+        """The comparison of the right operands with 0 that must not hold."""
+        return operator.eq if self.test == "== 0" else operator.lt
 
 
 class C(NamedTuple):
@@ -199,17 +200,23 @@ class Binary:
         if self.kind == "power":
             return _power
         compute, refused = self.compute, self.refused
+        if self.kind == "bits":
+            return lambda x, y, mask: compute(x, y)
 
         def run(x: Value, y: Value, mask: Mask) -> Value:
             result = compute(x, y)
             return wrap(result) if type(result) is int else result
 
-        def checked(x: Value, y: Value, mask: Mask) -> Value:
-            assert refused is not None
-            refuse_where(refused.holds(y), mask, refused.message)
-            return run(x, y, mask)
+        if refused is None:
+            return run
+        test, message = refused.compare, refused.message
 
-        return run if refused is None else checked
+        def checked(x: Value, y: Value, mask: Mask) -> Value:
+            refuse_where(test(y, 0), mask, message)
+            result = compute(x, y)
+            return wrap(result) if type(result) is int else result
+
+        return checked
 
 
 @dataclass(frozen=True)
@@ -259,8 +266,8 @@ Row = Binary | Unary | Compare
 # The values of operators
 
 
-def _are_arrays(*values: Value) -> bool:
-    return any(isinstance(value, np.ndarray) for value in values)
+def _are_arrays(x: Value, y: Value) -> bool:
+    return isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
 
 
 def _divide(x: Value, y: Value) -> Value:

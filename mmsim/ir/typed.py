@@ -87,7 +87,7 @@ def _binary(row: Binary, how: Operation) -> Compute:
 
     def run(x: Value, y: Value, mask: Mask) -> Value:
         assert refused is not None
-        bad = refused.holds(y)
+        bad = refused.compare(y, 0)
         refuse_where(bad, mask, refused.message)
         if np.any(bad):  # of lanes that aren't active
             y = np.where(bad, right.type(1), y)

@@ -169,3 +169,32 @@ def test_every_row_has_what_its_readers_need():
         one for row in (*BINARY.values(), *COMPARE.values(), *UNARY.values()) for one in row.means
     ]
     assert len(every) == len(set(every))  # none has two meanings
+
+
+COMPARED = {
+    "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
+    "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
+    "engines/array/fused/expressions.py": {"//"},  # of the two divisions, by a shift or a mask
+    "engines/array/fused/typed.py": {"*"},  # of the sums, the one whose parts mix
+    "frontend/expressions.py": {"-"},  # a literal with a sign
+    "frontend/numba_names.py": {"<"},  # in names of Python's own
+    "cuda_c/writer.py": {"+"},  # an added line
+    "sweeps/functions.py": {"*"},  # the names of an import
+}
+"""Files that look for one operator, and what for."""
+
+
+def compared(path):
+    """The texts that something is compared with in a file."""
+    tree = ast.parse(path.read_text("utf-8"))
+    found = (part for node in ast.walk(tree) if isinstance(node, ast.Compare) for part in
+             ast.walk(ast.Tuple(node.comparators)))  # fmt: skip
+    return {part.value for part in found if isinstance(part, ast.Constant)}
+
+
+def test_readers_ask_for_an_operators_kind_not_for_its_sign():
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in TABLES:
+            here = {one for one in compared(path) if isinstance(one, str)} & SIGNS
+            assert here <= COMPARED.get(name, set()), name
