@@ -80,6 +80,7 @@ def call(name: str, *arguments: Text) -> Text:
 def infix(row: Binary, left: Text, right: Text) -> Text:
     """Two operands with an operator between them."""
     sign, rank = row.c.sign, row.c.rank
+    assert rank, row  # C has it between its operands
     if row.kind in ("shift", "bits"):  # C's precedence of these surprises
         same = left.rank == rank and row.kind == "bits"
         first = left.code if same else left.within(UNARY_RANK)
