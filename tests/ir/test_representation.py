@@ -377,7 +377,6 @@ ALONE = {
     "expressions": (lambda: walk.expressions(Blink()), "a walk through the program"),
     "operands": (lambda: walk.operands(Riddle()), "a walk through the program"),
     "types": (lambda: launched().meaning.typing.of(Riddle()), "typing"),
-    "folding": (lambda: launched().meaning.constant(Riddle()), "constant folding"),
     "folded": (lambda: made_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
     "interpreter": (lambda: launched().meaning._statement(Blink()), "the interpreter"),
     "uniform": (lambda: follows_from(Riddle(), (), bool), "a walk through the program"),
