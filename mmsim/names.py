@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
     from mmsim.frontend import atomic, warp
-    from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
+    from mmsim.frontend.intrinsics import brev, clz, exp10, ffs, fma, popc
     from mmsim.frontend.names import Array, Thread, registers, shared, vector
     from mmsim.frontend.program import Example
     from mmsim.model import layout
@@ -71,6 +71,7 @@ __all__ = [
     "complex64",
     "complex128",
     "conflicts",
+    "exp10",
     "ffs",
     "figures",
     "fit",
@@ -108,7 +109,7 @@ MODULES = {
     "mmsim.claims.fit": "fit",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
     "mmsim.frontend": "atomic warp",
-    "mmsim.frontend.intrinsics": "brev clz ffs fma popc",
+    "mmsim.frontend.intrinsics": "brev clz exp10 ffs fma popc",
     "mmsim.frontend.names": "Array Thread registers shared vector",
     "mmsim.frontend.program": "Example",
     "mmsim.model": "layout",

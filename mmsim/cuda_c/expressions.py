@@ -17,19 +17,19 @@ from mmsim.cuda_c.text import (
     COMPARING,
     OR,
     PRIMARY,
-    RANKS,
+    PRODUCT,
+    SUM,
     UNARY_RANK,
     Text,
     call,
-    infix,
     literal,
     literal_of,
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, no_index, wide
+from mmsim.ir.operators import BINARY, convert
+from mmsim.ir.promotion import BOOL, INT, UNSIGNED, Type, cast, no_index, wide
 from mmsim.ir.ranges import WHOLE, Range, Ranges
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
@@ -37,10 +37,6 @@ from mmsim.ir.walk import operands
 WRITER = "the writer of CUDA C"
 FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
 """The nodes of an expression whose value is written into the text."""
-WRAPPING = {"+": "add", "-": "subtract", "*": "multiply", "**": "power"}
-FLOORING = {"//": "floor_div", "%": "modulo"}
-SHIFTING = {"<<": "shift_left", ">>": "shift_right"}
-EXTREME = {"min": "minimum", "max": "maximum"}
 
 
 class Expressions:
@@ -83,9 +79,9 @@ class Expressions:
             case ir.Lookup():
                 return self._lookup(value)
             case ir.Unary():
-                return self._typed(value) or self._unary(value)
+                return self._unary(value)
             case ir.Binary():
-                return self._total(value) or self._typed(value) or self._binary(value)
+                return self._binary(value)
             case ir.Compare():
                 return self._comparison(value)
             case ir.Call(op):
@@ -121,37 +117,9 @@ class Expressions:
         types = self.typing.operation(value).operands
         return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
 
-    def _total(self, value: ir.Binary) -> Text | None:
-        """A quotient or a remainder of integers, 0 if the divisor may be; else None."""
-        how = self.typing.operation(value)
-        if not how.total or value.op not in FLOORING or not is_int(how.result.type):
-            return None
-        _, (low, high) = self._sides(value)
-        if low > 0 or high < 0:
-            return None
-        unsigned = "unsigned_" if how.result.type == UNSIGNED else ""
-        return call(f"{unsigned}{FLOORING[value.op]}_or_zero", *self._operands(value))
-
     def _sides(self, value: ir.Binary) -> tuple[Range, Range]:
         """The ranges of the operands as an operation on integers takes them."""
         return self.ranges.sides(value) or (WHOLE, WHOLE)
-
-    def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
-        """An operation in a requested type, or on complex numbers, None for any other.
-
-        The test of a number's truth is no such operation.
-        """
-        how = self.typing.operation(value)
-        is_complex = "c" in how.operands[0].kind + how.result.type.kind
-        if not how.asked and (not is_complex or how.result.type == BOOL):
-            return None
-        texts = self._operands(value)
-        if isinstance(value, ir.Unary):
-            low = (self.ranges.of(value.operand) or WHOLE)[0]
-            return typed.unary(value.op, how.operands[0], how.result.type, texts[0], low)
-        exact = self.ranges.exact(value) is not None
-        natural = all(low >= 0 for low, _ in self._sides(value))
-        return typed.binary(value.op, how.operands[0], texts[0], texts[1], exact, natural)
 
     def _comparison(self, value: ir.Compare) -> Text:
         """A comparison. C converts a negative number to a huge one when the other is unsigned."""
@@ -204,8 +172,8 @@ class Expressions:
             if number is None:
                 number = at
             else:
-                left = f"{number.within(RANKS['*'])} * {extent}"
-                number = Text(f"{left} + {at.within(RANKS['+'] + 1)}", RANKS["+"])
+                left = f"{number.within(PRODUCT)} * {extent}"
+                number = Text(f"{left} + {at.within(SUM + 1)}", SUM)
         assert number is not None
         name = self.tables[self.typing.of(value), value.values]
         return Text(f"{name}[{number.code}]", PRIMARY)
@@ -218,76 +186,31 @@ class Expressions:
         return call("from_end", self.wide(value), literal(extent)).code
 
     def _unary(self, value: ir.Unary) -> Text:
-        op, operand = value.op, value.operand
-        if op in ("not", "bool"):
+        how, made = self.typing.operation(value), cast(value.op)
+        if made is not None and made.type == BOOL:
             return self.truth(value)
-        if op in ("int", "float"):
-            wanted = INT if op == "int" else FLOAT
-            if self.typing.of(operand) == wanted:
-                return self.write(operand)
-            cast = f"({C_TYPES[wanted.name]}){self.write(operand).within(UNARY_RANK)}"
-            return Text(cast, UNARY_RANK)
-        text = self.wide(operand)
-        if op == "+":
-            return text
-        is_float = self.typing.of(operand).kind == "f"
-        if op == "abs":
-            return Text(f"{'fabs' if is_float else 'absolute'}({text.code})", PRIMARY)
-        found = self.ranges.of(operand) or WHOLE
-        if op == "-" and not is_float and found[0] == WHOLE[0]:
-            return Text(f"negate({text.code})", PRIMARY)
-        return Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
+        held = how.operands[0]
+        if made is not None and how.result.type.kind != "c":
+            held = self.typing.of(value.operand)
+        low = (self.ranges.of(value.operand) or WHOLE)[0]
+        text = self.converted(value.operand, held)
+        return typed.unary(value.op, held, how.result.type, text, low)
 
     def _binary(self, value: ir.Binary) -> Text:
-        op, result = value.op, self.typing.of(value)
-        if op in EXTREME:
-            return self._extreme(value, result)
-        if result == BOOL:
-            return infix(op, self.write(value.left), self.write(value.right))
-        if result.kind == "f":
-            return self._float(value)
-        left, right = self.wide(value.left), self.wide(value.right)
-        if op in "&|^":
-            return infix(op, left, right)
+        how, row = self.typing.operation(value), BINARY[value.op]
+        type_ = how.operands[0] if how.asked else how.result.type
+        left, right = (self.converted(side, type_) for side in (value.left, value.right))
+        if type_.kind not in "iu":
+            return typed.binary(row, type_, left, right, False, False)
+        (low, _), (least, most) = self._sides(value)
+        if how.total and row.kind == "division" and least <= 0 <= most:  # whose quotient is then 0
+            unsigned = "unsigned_" if type_ == UNSIGNED else ""
+            return call(f"{unsigned}{row.c.call}_or_zero", left, right)
         exact = self.ranges.exact(value) is not None
-        first, second = self._sides(value)
-        if op in SHIFTING:
-            if not exact or first[0] < 0:
-                return call(SHIFTING[op], left, right)
-            known = self.folded(value.left)
-            if known is not None:
-                left = literal(known, always_long=True)
-            return infix(op, left, right)
-        if op in FLOORING:
-            if first[0] < 0 or second[0] <= 0:
-                return call(FLOORING[op], left, right)
-            return infix("/" if op == "//" else op, left, right)
-        if op in RANKS and exact:
-            return infix(op, left, right)
-        return call(WRAPPING[op], left, right)
-
-    def _float(self, value: ir.Binary) -> Text:
-        """Arithmetic in double."""
-        op = value.op
-        left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
-        if op in FLOORING:
-            return call(f"float_{FLOORING[op]}", left, right)
-        if op == "**":
-            return call("float_power", left, right)
-        return infix(op, left, right)
-
-    def _extreme(self, value: ir.Binary, result: Type) -> Text:
-        name, common = EXTREME[value.op], wide(result)
-        sides = []
-        for side in (value.left, value.right):
-            # First to the common type, as in the language; for floats this matters.
-            narrow = self.converted(side, result)
-            cast = f"({C_TYPES[common.name]}){narrow.within(UNARY_RANK)}"
-            sides.append(narrow if result == common else Text(cast, UNARY_RANK))
-        found = call(f"float_{name}" if common == FLOAT else name, *sides)
-        if result == common:
-            return found
-        return Text(f"({C_TYPES[result.name]}){found.code}", UNARY_RANK)
+        natural = low >= 0 and (exact if row.kind == "shift" else least >= 0)
+        if row.kind == "shift" and natural:
+            left = self._arm(value.left, type_)
+        return typed.binary(row, type_, left, right, exact, natural)
 
     def _logic(self, value: ir.Logic) -> Text:
         result = self.typing.of(value)

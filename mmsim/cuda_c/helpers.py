@@ -94,28 +94,6 @@ __device__ unsigned long long unsigned_modulo_or_zero(unsigned long long x, unsi
     return y == 0 ? 0 : x % y;
 }
 """,
-    "float_floor_div": """
-// Python's x // y of floats.
-__device__ double float_floor_div(double x, double y)
-{
-    double rest = fmod(x, y), quotient = (x - rest) / y;
-    if (rest != 0 && (y < 0) != (rest < 0))
-        quotient -= 1;
-    if (quotient == 0)
-        return copysign(0.0, x / y);
-    return floor(quotient) + (quotient - floor(quotient) > 0.5);
-}
-""",
-    "float_modulo": """
-// Python's x % y of floats.
-__device__ double float_modulo(double x, double y)
-{
-    double rest = fmod(x, y);
-    if (rest == 0)
-        return copysign(0.0, y);
-    return (y < 0) != (rest < 0) ? rest + y : rest;
-}
-""",
     "power": """
 // x ** y of whole numbers, y >= 0, which wraps around at 64 bits.
 __device__ long long power(long long x, long long y)
@@ -330,9 +308,9 @@ __device__ unsigned long long unsigned_power(unsigned long long x, unsigned long
     return result;
 }
 """,
-    "ieee_floor_div": """
-// NumPy's x // y of floats of one type.
-template <class Value> __device__ Value ieee_floor_div(Value x, Value y)
+    "float_floor_div": """
+// x // y of floats of one type: Python's, and NumPy's where y is 0.
+template <class Value> __device__ Value float_floor_div(Value x, Value y)
 {
     Value rest = fmod(x, y), quotient = (x - rest) / y;
     if (y == 0)
@@ -344,9 +322,9 @@ template <class Value> __device__ Value ieee_floor_div(Value x, Value y)
     return floor(quotient) + (Value)(quotient - floor(quotient) > (Value)0.5);
 }
 """,
-    "ieee_modulo": """
-// NumPy's x % y of floats of one type.
-template <class Value> __device__ Value ieee_modulo(Value x, Value y)
+    "float_modulo": """
+// x % y of floats of one type: Python's, and NumPy's where y is 0.
+template <class Value> __device__ Value float_modulo(Value x, Value y)
 {
     Value rest = fmod(x, y);
     if (y == 0)

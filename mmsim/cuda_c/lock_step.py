@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from mmsim.cuda_c.expressions import WRITER
 from mmsim.errors import LaunchError, Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.walk import statements
 
@@ -24,27 +22,9 @@ def refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
 
 def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
     """Whether threads may diverge at a statement, as far as is known."""
-    match statement:
-        case ir.If() | ir.While() | ir.Return() | ir.Leave() | ir.Break() | ir.Continue():
-            return True
-        case ir.For():
-            return not _same_trips(statement, ranges)
-        case (
-            ir.Assign()
-            | ir.Load()
-            | ir.Store()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Atomic()
-            | ir.RegisterWrite()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return False
-        case _:
-            assert_never(statement, WRITER)
+    if isinstance(statement, ir.For):
+        return not _same_trips(statement, ranges)
+    return isinstance(statement, ir.If | ir.While | ir.Jump | ir.Leave)
 
 
 def _same_trips(loop: ir.For, ranges: Ranges) -> bool:

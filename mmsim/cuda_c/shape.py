@@ -13,9 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from mmsim.cuda_c.expressions import WRITER
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.promotion import INT
 from mmsim.ir.ranges import WHOLE, Ranges, fits
 from mmsim.ir.tidy import read_by, set_by
@@ -129,36 +127,18 @@ class Shape:
         for position, statement in enumerate(statements):
             here = (*path, (number, position))
             names = list(read_by(statement))
-            match statement:
-                case ir.Assign(target) | ir.Load(target) | ir.Atomic(target):
-                    if target is not None and not self.is_folded(statement):
-                        names.append(target)
-                case ir.Exchange() | ir.Barrier() | ir.VectorLoad():
-                    names += targets(statement)
-                case ir.For(target):
-                    if statement.number not in self.plain_loops:
-                        names.append(target)
-                case ir.While(prelude, test, body, place):
-                    if self.prelude(statement):
-                        # Test and body follow the prelude in one block of C.
-                        self._walk((*prelude, ir.If(test, (), (), place), *body), here, True)
-                        continue
-                    names += [name for load in prelude for name in read_by(load)]
-                case (
-                    ir.Store()
-                    | ir.VectorStore()
-                    | ir.RegisterWrite()
-                    | ir.If()
-                    | ir.Break()
-                    | ir.Continue()
-                    | ir.Return()
-                    | ir.Forget()
-                    | ir.Scope()
-                    | ir.Leave()
-                ):
-                    pass
-                case _:
-                    assert_never(statement, WRITER)
+            if isinstance(statement, ir.While):
+                if self.prelude(statement):
+                    # Test and body follow the prelude in one block of C.
+                    tested = ir.If(statement.test, (), (), statement.place)
+                    self._walk((*statement.prelude, tested, *statement.body), here, True)
+                    continue
+                names += [name for load in statement.prelude for name in read_by(load)]
+            elif isinstance(statement, ir.For):
+                if statement.number not in self.plain_loops:
+                    names.append(statement.target)
+            elif not self.is_folded(statement):
+                names += targets(statement)
             for name in names:
                 self._meet(name, here)
             if isinstance(statement, ir.For | ir.While):
@@ -196,26 +176,8 @@ class Shape:
 
 def _always_read(value: ir.Expr) -> Iterator[str]:
     """The variables that an expression reads in all cases."""
-    match value:
-        case ir.Var(name):
-            yield name
-        case ir.Logic(_, left, _):
-            yield from _always_read(left)
-        case ir.Choose(test):
-            yield from _always_read(test)
-        case (
-            ir.Const()
-            | ir.Number()
-            | ir.ThreadField()
-            | ir.Extent()
-            | ir.Unary()
-            | ir.Binary()
-            | ir.Compare()
-            | ir.Call()
-            | ir.RegisterRead()
-            | ir.Lookup()
-        ):
-            for operand in operands(value):
-                yield from _always_read(operand)
-        case _:
-            assert_never(value, WRITER)
+    if isinstance(value, ir.Var):
+        yield value.name
+    first_only = isinstance(value, ir.Logic | ir.Choose)
+    for operand in operands(value)[: 1 if first_only else None]:
+        yield from _always_read(operand)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.operators import Binary
 from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
 from mmsim.ir.ranges import WHOLE
 
@@ -25,8 +26,7 @@ class Text(NamedTuple):
 
 
 PRIMARY, UNARY_RANK = 16, 14
-RANKS = {"*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "&": 8, "^": 7, "|": 6}
-COMPARING, AND, OR, CHOICE = 10, 5, 4, 3
+PRODUCT, SUM, COMPARING, AND, OR, CHOICE = 13, 12, 10, 5, 4, 3
 
 C_TYPES = {
     "bool": "bool",
@@ -77,14 +77,15 @@ def call(name: str, *arguments: Text) -> Text:
     return Text(f"{name}({', '.join(argument.code for argument in arguments)})", PRIMARY)
 
 
-def infix(op: str, left: Text, right: Text) -> Text:
+def infix(row: Binary, left: Text, right: Text) -> Text:
     """Two operands with an operator between them."""
-    rank = RANKS[op]
-    if op in ("<<", ">>", "&", "^", "|"):  # C's precedence of these surprises
-        same = left.rank == rank and op in "&^|"
+    sign, rank = row.c.sign, row.c.rank
+    assert rank, row  # C has it between its operands
+    if row.kind in ("shift", "bits"):  # C's precedence of these surprises
+        same = left.rank == rank and row.kind == "bits"
         first = left.code if same else left.within(UNARY_RANK)
-        return Text(f"{first} {op} {right.within(UNARY_RANK)}", rank)
-    return Text(f"{left.within(rank)} {op} {right.within(rank + 1)}", rank)
+        return Text(f"{first} {sign} {right.within(UNARY_RANK)}", rank)
+    return Text(f"{left.within(rank)} {sign} {right.within(rank + 1)}", rank)
 
 
 def cast(type_: Type, text: Text) -> Text:

@@ -22,108 +22,108 @@ from mmsim.cuda_c.text import (
     literal_of,
 )
 from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.operators import BINARY, COMPARE, UNARY, Binary
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
-LONG = {"+": "add", "-": "subtract", "*": "multiply"}
-WHOLE = {"//": "floor_div", "%": "modulo", "**": "power"}
-OF_FLOATS = {"//": "ieee_floor_div", "%": "ieee_modulo"}
-EXTREME = {"min": "lesser", "max": "greater"}
-SHIFTS = {"<<": "shifted_left", ">>": "shifted_right"}
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
-def binary(op: str, type_: Type, left: Text, right: Text, exact: bool, natural: bool) -> Text:
+def binary(row: Binary, type_: Type, left: Text, right: Text, exact: bool, natural: bool) -> Text:
     """An operation on two values of a type.
 
-    `exact` says that the type holds every result, `natural` that neither operand is negative.
+    `exact` says that the type holds every result, `natural` that no operand is negative where C
+    defines the operation for others in another way.
     """
-    name = C_TYPES[type_.name]
-    if type_.kind == "c":
-        return infix(op, left, right)
-    if op in EXTREME:
-        return call(f"{EXTREME[op]}<{name}>", left, right)
-    if type_.kind == "f":
-        if op in OF_FLOATS:
-            return call(f"{OF_FLOATS[op]}<{name}>", left, right)
-        if op == "**":
-            return cast(type_, call("float_power", cast(FLOAT, left), cast(FLOAT, right)))
-        return infix(op, left, right)
-    if op == "/":
-        return infix(op, cast(FLOAT, left), cast(FLOAT, right))
-    if op in SHIFTS:
-        return call(f"{SHIFTS[op]}<{name}>", left, right)
-    if op in "+-*":
-        return _sum(op, type_, left, right, exact)
-    if op in "&|^" or (op in ("//", "%") and (natural or type_.kind == "u")):
-        text = infix("/" if op == "//" else op, left, right)
+    if type_.kind == "b" and row.kind == "bits":
+        return infix(row, left, right)
+    if row.kind == "extreme":
+        return _sized(row, type_, left, right)
+    if type_.kind == "f" and row.kind == "division":
+        of_type = "" if type_ == FLOAT else f"<{C_TYPES[type_.name]}>"
+        return call(f"float_{row.c.call}{of_type}", left, right)
+    if type_.kind == "f" and row.kind == "power":
+        power = call(f"float_{row.c.call}", _as(FLOAT, type_, left), _as(FLOAT, type_, right))
+        return _as(type_, FLOAT, power)
+    if type_.kind in "fc":
+        return infix(row, left, right)
+    if row.kind == "quotient":
+        return infix(row, cast(FLOAT, left), cast(FLOAT, right))
+    if row.kind == "sum" and type_.itemsize < 4:
+        return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
+    if row.kind == "sum" and (exact or type_.kind == "u"):
+        return infix(row, left, right)
+    unsigned = type_.kind == "u" and row.kind == "division"
+    if row.kind == "bits" or unsigned or (natural and row.kind in ("division", "shift")):
+        text = infix(row, left, right)
         return text if type_.itemsize >= 4 else cast(type_, text)
+    if row.kind == "sum" and type_ != INT:
+        return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
+    if row.kind == "shift":
+        return _sized(row, type_, left, right)
     if type_ == UNSIGNED:
-        return call("unsigned_power", left, right)
-    return cast(type_, call(WHOLE[op], left, right))
+        return call(f"unsigned_{row.c.call}", left, right)
+    return _as(type_, INT, call(row.c.call, left, right))
 
 
-def _sum(op: str, type_: Type, left: Text, right: Text, exact: bool) -> Text:
-    """A sum, a difference or a product of integers."""
-    if type_.itemsize >= 4 and (exact or type_.kind == "u"):
-        return infix(op, left, right)
-    if type_ == INT:
-        return call(LONG[op], left, right)
-    return cast(type_, infix(op, cast(BITS, left), cast(BITS, right)))
+def _sized(row: Binary, type_: Type, left: Text, right: Text) -> Text:
+    """A function of 64 bits by its name, and the template for other types."""
+    if type_ in (INT, FLOAT):
+        return call(f"{'float_' if type_ == FLOAT else ''}{row.c.call}", left, right)
+    return call(f"{row.c.any}<{C_TYPES[type_.name]}>", left, right)
+
+
+def _as(wanted: Type, held: Type, text: Text) -> Text:
+    """A text with a cast if one is needed."""
+    return text if held == wanted else cast(wanted, text)
 
 
 def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
     """-x, +x, ~x, abs(x) or a cast; `low` is the least possible value of an integer x."""
-    if op == "+" or (op == "abs" and held.kind == "u"):
+    row = UNARY.get(op)
+    if row is None or row.gives is not None:
+        return _as(wanted, held, text)
+    if row.kind == "same" or (row.kind == "absolute" and held.kind == "u"):
         return text
-    if held.kind == "c" and op == "abs":
-        return call("complex_abs", text)
-    if op == "abs":
-        if held.kind == "f":
-            return call("fabsf" if held.itemsize == 4 else "fabs", text)
-        return cast(held, call("absolute", text))
-    if op == "~" and held == BOOL:
-        return Text(f"!{text.within(PRIMARY)}", UNARY_RANK)
-    if op in ("-", "~"):
-        plain = Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
-        if op == "-" and held.kind == "i" and low == limits(held)[0]:
-            return cast(held, call("negate", text))
-        return plain if held.itemsize >= 4 else cast(held, plain)
-    return text if held == wanted else cast(wanted, text)
+    if row.kind == "absolute" and held.kind in "cf":
+        name = "complex_abs" if held.kind == "c" else "fabs" if held == FLOAT else "fabsf"
+        return call(name, text)
+    if row.kind == "absolute" or (
+        row.kind == "sign" and held.kind == "i" and low == limits(held)[0]
+    ):
+        return _as(held, INT, call(row.c.call, text))
+    plain = Text(f"{'!' if held == BOOL else row.c.sign}{text.within(PRIMARY)}", UNARY_RANK)
+    return cast(held, plain) if held.itemsize < 4 and held != BOOL else plain
 
 
 def mixed_comparison(op: str, left: Text, right: Text, unsigned_first: bool) -> Text:
     """A comparison of an unsigned 64-bit number with a signed one."""
     if unsigned_first:
         return Text(f"{call('order', left, right).code} {op} 0", COMPARING)
-    return Text(f"{call('order', right, left).code} {TURNED[op]} 0", COMPARING)
+    return Text(f"{call('order', right, left).code} {COMPARE[op].turned} 0", COMPARING)
 
 
 def function(op: str, type_: Type, arguments: Sequence[Text]) -> Text:
     """A function of values of a type."""
     known = FUNCTIONS[op]
-    if op == "complex":
+    if known.result == "complex":
         return call(C_TYPES["complex128"], *arguments)
     if known.takes == "complex":
         return _part(op, type_, arguments[0])
     if known.takes == "float":
         single = type_.itemsize == 4 and known.result == "float"
         return call(f"{known.c}f" if single else known.c, *arguments)
-    if type_.itemsize == 8:
-        bits = cast(UNSIGNED if op in ("popc", "brev") else INT, arguments[0])
-        found = call(f"__{known.c}ll", bits)
-        return cast(type_ if op == "brev" else INT, found)
     width = 8 * type_.itemsize
-    unsigned: Type = np.dtype(f"uint{width}")
-    bits = cast(BITS, cast(unsigned, arguments[0]))
-    found = call(f"__{known.c}", bits if op in ("popc", "brev") else cast(np.dtype("int32"), bits))
-    if op == "brev":
-        turned = infix(">>", found, Text(str(32 - width), PRIMARY)) if width < 32 else found
-        return cast(type_, turned)
-    if op == "clz" and width < 32:
-        found = infix("-", found, Text(str(32 - width), PRIMARY))
-    return cast(INT, found)
+    narrow: Type = np.dtype(f"uint{width}")
+    word = 64 if width == 64 else 32
+    taken: Type = np.dtype(f"{'int' if known.signed else 'uint'}{word}")
+    bits = arguments[0] if width == 64 else cast(BITS, cast(narrow, arguments[0]))
+    bits = bits if taken == BITS else cast(taken, bits)
+    found = call(f"__{known.c}{'ll' if word == 64 else ''}", bits)
+    if known.from_top and width < word:
+        row = BINARY["-" if known.result == "count" else ">>"]
+        found = infix(row, found, Text(str(word - width), PRIMARY))
+    return cast(INT if known.result == "count" else type_, found)
 
 
 def _part(op: str, type_: Type, text: Text) -> Text:

@@ -101,20 +101,10 @@ def _value(meaning: Meaning, value: ir.Expr) -> int:
     """The most values held while an expression is computed, its own among them."""
     if meaning.constant(value) is not None:
         return 0
-    match value:
-        case ir.Unary(_, operand):
-            return max(_value(meaning, operand), 2)
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right):
-            return max(_most(meaning, (left, right)), 3)
-        case ir.Logic(_, left, right):
-            return 1 + max(_most(meaning, (left, right)), 3)
-        case ir.Choose(test, then, other):
-            return 1 + max(_most(meaning, (test, then, other)), 3)
-        case ir.RegisterRead(index=index) | ir.Lookup(index=index):
-            return max(_most(meaning, index), 3)
-        case ir.Call(_, arguments):  # Python may make its results one by one, as objects
-            return max(_most(meaning, arguments), 3) + 8
-        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
-            return 1
-        case _:
-            assert_never(value, READER)
+    parts = expressions(value)
+    if not parts:
+        return 1
+    most = max(_most(meaning, parts), 2 if isinstance(value, ir.Unary) else 3)
+    if isinstance(value, ir.Call):  # Python may make its results one by one, as objects
+        return most + 8
+    return most + isinstance(value, ir.Logic | ir.Choose)

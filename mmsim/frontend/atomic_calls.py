@@ -49,7 +49,7 @@ class AtomicCalls:
 
         def atomic(part: Part) -> ir.Stmt:
             where = part.element(at)
-            return ir.Atomic(target, op, part.array, where, value, compare, place)
+            return ir.Atomic(target, op, part.array, where, compare, value, place)
 
         self.lowering.emit(aliases.chosen(array, atomic, place))
 

@@ -25,7 +25,7 @@ OF_PARTS = (
 
 KNOWN: dict[Any, str] = {
     **{getattr(math, name): name for name in FUNCTIONS if hasattr(math, name)},
-    **{getattr(intrinsics, name): name for name in ("popc", "clz", "ffs", "brev", "fma")},
+    **{getattr(intrinsics, name): name for name, row in FUNCTIONS.items() if row.own},
     **{math.degrees: "degrees", math.radians: "radians"},
 }
 """The functions that a program calls, by their outside objects."""

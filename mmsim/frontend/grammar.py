@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from mmsim.frontend import remedies
+from mmsim.ir import operators
 from mmsim.ir.promotion import SUPPORTED
 
-BINARY = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
-COMPARE = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
-UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+
+def _written(table: Mapping[str, operators.Row]) -> dict[Any, str]:
+    """The operators by their nodes of Python's tree."""
+    return {node: op for op, row in table.items() for node in row.means if isinstance(node, type)}
+
+
+BINARY: dict[type[ast.operator], str] = _written(operators.BINARY)
+COMPARE: dict[type[ast.cmpop], str] = _written(operators.COMPARE)
+UNARY: dict[type[ast.unaryop], str] = _written(operators.UNARY)
 CASTS: dict[type, str] = {
     **{int: "int", float: "float", complex: "complex", bool: "bool", np.bool_: "bool"},
     **{np.dtype(name).type: name for name in SUPPORTED if name != "bool"},

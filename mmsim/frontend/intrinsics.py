@@ -1,4 +1,4 @@
-"""The functions of every dialect in addition to Python's own: counts of bits and `fma`.
+"""The functions of every dialect in addition to Python's own: counts of bits, `fma`, `exp10`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called.
 """
@@ -36,6 +36,11 @@ def brev(x: int) -> int:
 def fma(x: float, y: float, z: float) -> float:
     """Return x * y + z, rounded once, as `math.fma` does, which Python has from 3.13 on."""
     outside("mm.fma")
+
+
+def exp10(x: float) -> float:
+    """Return 10 ** x, as `math.exp2` gives 2 ** x. CUDA's `exp10`."""
+    outside("mm.exp10")
 
 
 def outside(name: str) -> NoReturn:

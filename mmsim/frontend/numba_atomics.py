@@ -68,7 +68,7 @@ class NumbaAtomics(AtomicCalls):
         compare = operands[0] if op == "cas" else None
 
         def atomic(part: Part) -> ir.Stmt:
-            return ir.Atomic(target, op, part.array, part.element(at), value, compare, place)
+            return ir.Atomic(target, op, part.array, part.element(at), compare, value, place)
 
         self.lowering.emit(aliases.chosen(array, atomic, place))
 

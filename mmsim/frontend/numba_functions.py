@@ -6,9 +6,8 @@ language of kernels itself.
 
 from __future__ import annotations
 
-import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,8 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.frontend import numba_cmath, numba_library
 from mmsim.ir import nodes as ir
+from mmsim.ir import operators
+from mmsim.ir.functions import FUNCTIONS
 
 
 class Simple(NamedTuple):
@@ -53,92 +54,32 @@ def _scaled(factor: float) -> Simple:
     return Simple(1, lambda given, place: ir.Binary("*", given[0], ir.Const(factor), place))
 
 
+def _meaning(
+    table: Mapping[str, operators.Row], make: Callable[[str], Simple]
+) -> dict[Any, Simple]:
+    """The operators of a table by the functions that mean them."""
+    return {
+        one: make(op) for op, row in table.items() for one in row.means if not isinstance(one, type)
+    }
+
+
 CUDA: dict[str, Simple] = {
-    "popc": _call("popc"),
-    "clz": _call("clz"),
-    "ffs": _call("ffs"),
-    "brev": _call("brev"),
-    "cbrt": _call("cbrt"),
-    "fma": _call("fma", 3),
+    **{op: _call(op, FUNCTIONS[op].arity) for op in ("popc", "clz", "ffs", "brev", "cbrt", "fma")},
     "selp": Simple(3, lambda given, place: ir.Choose(*given)),
 }
 """Functions of numba.cuda that are one operation."""
 
-_NUMPY: dict[str, Simple] = {
-    **{
-        name: _call(name)
-        for name in (
-            *("sqrt", "fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite"),
-            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
-            *("sin", "cos", "tan", "sinh", "cosh", "tanh"),
-        )
-    },
-    "arcsin": _call("asin"),
-    "arccos": _call("acos"),
-    "arctan": _call("atan"),
-    "arcsinh": _call("asinh"),
-    "arccosh": _call("acosh"),
-    "arctanh": _call("atanh"),
-    "arctan2": _call("atan2", 2),
-    "hypot": _call("hypot", 2),
-    "copysign": _call("copysign", 2),
-    "fmod": _call("fmod", 2),
-    "nextafter": _call("nextafter", 2),
-    "deg2rad": _scaled(np.pi / 180),
-    "radians": _scaled(np.pi / 180),
-    "rad2deg": _scaled(180 / np.pi),
-    "degrees": _scaled(180 / np.pi),
-    "add": _binary("+"),
-    "subtract": _binary("-"),
-    "multiply": _binary("*"),
-    "true_divide": _binary("/"),
-    "floor_divide": _binary("//"),
-    "remainder": _binary("%"),
-    "power": _binary("**"),
-    "bitwise_and": _binary("&"),
-    "bitwise_or": _binary("|"),
-    "bitwise_xor": _binary("^"),
-    "left_shift": _binary("<<"),
-    "right_shift": _binary(">>"),
-    "invert": _unary("~"),
-    "negative": _unary("-"),
-    "positive": _unary("+"),
-    "absolute": _unary("abs"),
-    "logical_not": _unary("not"),
-    "logical_and": _logic("and"),
-    "logical_or": _logic("or"),
-    "equal": _compare("=="),
-    "not_equal": _compare("!="),
-}
-_OPERATOR: dict[str, Simple] = {
-    "add": _binary("+"),
-    "sub": _binary("-"),
-    "mul": _binary("*"),
-    "truediv": _binary("/"),
-    "floordiv": _binary("//"),
-    "mod": _binary("%"),
-    "pow": _binary("**"),
-    "and_": _binary("&"),
-    "or_": _binary("|"),
-    "xor": _binary("^"),
-    "lshift": _binary("<<"),
-    "rshift": _binary(">>"),
-    "neg": _unary("-"),
-    "pos": _unary("+"),
-    "invert": _unary("~"),
-    "not_": _unary("not"),
-    "truth": _unary("bool"),
-    "eq": _compare("=="),
-    "ne": _compare("!="),
-    "lt": _compare("<"),
-    "le": _compare("<="),
-    "gt": _compare(">"),
-    "ge": _compare(">="),
-}
 SIMPLE: dict[Any, Simple] = {
-    **{getattr(np, name): simple for name, simple in _NUMPY.items()},
-    **{getattr(operator, name): simple for name, simple in _OPERATOR.items()},
-    pow: _binary("**"),
+    **{one: _call(op, row.arity) for op, row in FUNCTIONS.items() for one in row.means},
+    **_meaning(operators.UNARY, _unary),
+    **_meaning(operators.BINARY, _binary),
+    **_meaning(operators.COMPARE, _compare),
+    np.logical_and: _logic("and"),
+    np.logical_or: _logic("or"),
+    np.deg2rad: _scaled(np.pi / 180),
+    np.radians: _scaled(np.pi / 180),
+    np.rad2deg: _scaled(180 / np.pi),
+    np.degrees: _scaled(180 / np.pi),
 }
 """Functions of NumPy, of operator and of Python that are one operation, by their objects."""
 

@@ -25,7 +25,8 @@ NUMPY = re.compile(r"(np|numpy|cp|cupy)\.")
 ARRAYS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "arange")
 """NumPy's functions that make arrays."""
 OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(math, name)} | {
-    **{"fma": "mm.fma", "rsqrt": "1 / math.sqrt(x)"},
+    **{one.c: f"mm.{name}" for name, one in FUNCTIONS.items() if one.own and one.takes == "float"},
+    "rsqrt": "1 / math.sqrt(x)",
     **{
         "fmin": "min",
         "fmax": "max",
@@ -253,6 +254,13 @@ REMEDIES = (
     _bits("first bit that is set", "ffs"),
     Remedy(
         "fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)", ("fma",)
+    ),
+    Remedy(
+        "power of 10",
+        "exp10(x)",
+        "cuda.libdevice.exp10(x)",
+        "mm.exp10(x)",
+        ("exp10", "libdevice.exp10"),
     ),
     Remedy(
         "choice of a value",

@@ -7,7 +7,6 @@ differently there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,16 +42,3 @@ def divide(x: Array, y: Array) -> Array:
 def absolute(x: Array) -> Array:
     """abs(x): `math.hypot` of the parts."""
     return FUNCTIONS["hypot"].compute(x.real, x.imag)
-
-
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": multiply,
-    "/": divide,
-}
-UNARY: dict[str, Callable[[Any], Any]] = {
-    "-": np.negative,
-    "+": np.positive,
-    "abs": absolute,
-}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.memo import Memo
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import NoValue, convert
 from mmsim.ir.typed import computing
 from mmsim.ir.types import Typing
@@ -37,21 +36,15 @@ class Constants:
         """The value of an expression; None if it isn't known, or there is none."""
 
     def _find(self, value: ir.Expr) -> Number | None:
-        match value:
-            case ir.Var() | ir.Logic() | ir.Choose() | ir.RegisterRead() | ir.Lookup():
-                return None
-            case ir.Const(number):
-                return number
-            case ir.Number(name):
-                return self._numbers[name]
-            case ir.Extent():
-                return self._extent(value)
-            case ir.ThreadField(field):
-                return self._uniform.get(field)
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
-                return self._result(value)
-            case _:
-                assert_never(value, "constant folding")
+        if isinstance(value, ir.Operating):
+            return self._result(value)
+        if isinstance(value, ir.Const):
+            return value.value
+        if isinstance(value, ir.Number):
+            return self._numbers[value.name]
+        if isinstance(value, ir.Extent):
+            return self._extent(value)
+        return self._uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
 
     def _result(self, value: ir.Operating) -> Number | None:
         how = self._typing.operation(value)

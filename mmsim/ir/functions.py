@@ -29,7 +29,11 @@ class Function:
     It takes floats, integers for their bits, or complex numbers; any number may stand for a complex
     one. Its result is a float of that type, a bool, a count (an integer), of the same type as the
     operands, a complex number, or a part of one. `exact` says that every machine gives the same
-    bits, `c` is its name in C.
+    bits. `c` is its name in C, `numba` in the text for Numba, which lacks those with none. `means`
+    are NumPy's functions that it stands for. `own` says that it is called by a name of mmsim.
+
+    Of functions of bits, C's takes a signed number if `signed`; `from_top` says that the result of
+    a narrow number depends on the width of the word around it.
     """
 
     arity: int
@@ -38,6 +42,11 @@ class Function:
     result: Result = "float"
     exact: bool = False
     takes: Takes = "float"
+    numba: str = ""
+    means: tuple[Any, ...] = ()
+    own: bool = False
+    signed: bool = False
+    from_top: bool = False
 
 
 def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
@@ -154,6 +163,11 @@ def brev(x: Array) -> Array:
     return turned.view(np.asarray(x).dtype)
 
 
+def exp10(x: Array) -> Array:
+    """10 ** x."""
+    return np.asarray(np.power(x.dtype.type(10), np.ascontiguousarray(x)))
+
+
 def made(real: Array, imag: Array) -> Array:
     """The complex numbers with these parts."""
     whole = np.empty(np.shape(real), np.result_type(real, np.complex64))
@@ -166,30 +180,47 @@ def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
     return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
 
 
-def _plain(ufunc: Callable[..., Any], c: str, arity: int = 1) -> Function:
-    return Function(arity, _numpys(ufunc), c)
+def _exact(ufunc: np.ufunc, c: str, numba: str = "", result: Result = "float") -> Function:
+    return Function(ufunc.nin, _numpys(ufunc), c, result, exact=True, numba=numba, means=(ufunc,))
 
 
-def _exact(ufunc: Callable[..., Any], c: str, arity: int = 1) -> Function:
-    return Function(arity, _numpys(ufunc), c, exact=True)
+def _plain(ufunc: np.ufunc, c: str) -> Function:
+    return Function(ufunc.nin, _numpys(ufunc), c, means=(ufunc,))
+
+
+def _bits(
+    compute: Callable[..., Array],
+    name: str,
+    result: Result = "count",
+    signed: bool = False,
+    from_top: bool = False,
+) -> Function:
+    return Function(
+        *(1, compute, name, result, True, "bits"),
+        numba=name,
+        own=True,
+        signed=signed,
+        from_top=from_top,
+    )
 
 
 FUNCTIONS: dict[str, Function] = {
-    "sqrt": _exact(np.sqrt, "sqrt"),
-    "fabs": _exact(np.fabs, "fabs"),
-    "floor": _exact(np.floor, "floor"),
-    "ceil": _exact(np.ceil, "ceil"),
-    "trunc": _exact(np.trunc, "trunc"),
-    "copysign": _exact(np.copysign, "copysign", 2),
-    "fmod": _exact(np.fmod, "fmod", 2),
-    "nextafter": _exact(np.nextafter, "nextafter", 2),
+    "sqrt": _exact(np.sqrt, "sqrt", "np.sqrt"),
+    "fabs": _exact(np.fabs, "fabs", "abs"),
+    "floor": _exact(np.floor, "floor", "np.floor"),
+    "ceil": _exact(np.ceil, "ceil", "np.ceil"),
+    "trunc": _exact(np.trunc, "trunc", "np.trunc"),
+    "copysign": _exact(np.copysign, "copysign"),
+    "fmod": _exact(np.fmod, "fmod"),
+    "nextafter": _exact(np.nextafter, "nextafter"),
     "remainder": Function(2, _by_element(math.remainder), "remainder", exact=True),
-    "fma": Function(3, fma, "fma", exact=True),
-    "isnan": Function(1, np.isnan, "isnan", "bool", exact=True),
-    "isinf": Function(1, np.isinf, "isinf", "bool", exact=True),
-    "isfinite": Function(1, np.isfinite, "isfinite", "bool", exact=True),
+    "fma": Function(3, fma, "fma", exact=True, own=True),
+    "isnan": _exact(np.isnan, "isnan", "np.isnan", "bool"),
+    "isinf": _exact(np.isinf, "isinf", "np.isinf", "bool"),
+    "isfinite": _exact(np.isfinite, "isfinite", "np.isfinite", "bool"),
     "exp": _plain(np.exp, "exp"),
     "exp2": _plain(np.exp2, "exp2"),
+    "exp10": Function(1, exp10, "exp10", own=True),
     "expm1": _plain(np.expm1, "expm1"),
     "log": _plain(np.log, "log"),
     "log2": _plain(np.log2, "log2"),
@@ -202,23 +233,23 @@ FUNCTIONS: dict[str, Function] = {
     "asin": _plain(np.arcsin, "asin"),
     "acos": _plain(np.arccos, "acos"),
     "atan": _plain(np.arctan, "atan"),
-    "atan2": _plain(np.arctan2, "atan2", 2),
+    "atan2": _plain(np.arctan2, "atan2"),
     "sinh": _plain(np.sinh, "sinh"),
     "cosh": _plain(np.cosh, "cosh"),
     "tanh": _plain(np.tanh, "tanh"),
     "asinh": _plain(np.arcsinh, "asinh"),
     "acosh": _plain(np.arccosh, "acosh"),
     "atanh": _plain(np.arctanh, "atanh"),
-    "hypot": _plain(np.hypot, "hypot", 2),
-    "pow": _plain(np.power, "pow", 2),
+    "hypot": _plain(np.hypot, "hypot"),
+    "pow": _plain(np.power, "pow"),
     "erf": Function(1, _by_element(math.erf), "erf"),
     "erfc": Function(1, _by_element(math.erfc), "erfc"),
     "gamma": Function(1, _by_element(_gamma), "tgamma"),
     "lgamma": Function(1, _by_element(_lgamma), "lgamma"),
-    "popc": Function(1, popc, "popc", "count", exact=True, takes="bits"),
-    "clz": Function(1, clz, "clz", "count", exact=True, takes="bits"),
-    "ffs": Function(1, ffs, "ffs", "count", exact=True, takes="bits"),
-    "brev": Function(1, brev, "brev", "same", exact=True, takes="bits"),
+    "popc": _bits(popc, "popc"),
+    "clz": _bits(clz, "clz", signed=True, from_top=True),
+    "ffs": _bits(ffs, "ffs", signed=True),
+    "brev": _bits(brev, "brev", "same", from_top=True),
     "complex": Function(2, made, "complex", "complex", exact=True),
     "real": Function(1, np.real, "real", "part", exact=True, takes="complex"),
     "imag": Function(1, np.imag, "imag", "part", exact=True, takes="complex"),

@@ -86,7 +86,7 @@ class Graph:
                 for value in values[1:]:
                     after = self._add(Step((after,), None, value=value, site=statement.site))
                 return self._add(_write(after, values[0], index, statement.site))
-            case ir.Atomic(target, _, _, index, value, compare):
+            case ir.Atomic(target, _, _, index, compare, value):
                 read = self._add(Step((after,), target, reads=True, site=statement.site))
                 asks = index if compare is None else (*index, compare)
                 return self._add(_write(read, value, asks, statement.site))

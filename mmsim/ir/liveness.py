@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.graph import Graph
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import names, operands
 
 READER = "the count of registers"
@@ -62,30 +61,13 @@ def _sources(value: ir.Expr) -> Iterable[str]:
 
     Those that only choose among values don't: the index of a register, the test of a choice.
     """
-    match value:
-        case ir.Var(name):
-            yield name
-        case ir.RegisterRead(array):
-            yield array
-        case ir.Choose(_, then, other):
-            yield from _sources(then)
-            yield from _sources(other)
-        case (
-            ir.Unary()
-            | ir.Binary()
-            | ir.Compare()
-            | ir.Logic()
-            | ir.Call()
-            | ir.Lookup()
-            | ir.Const()
-            | ir.Number()
-            | ir.ThreadField()
-            | ir.Extent()
-        ):
-            for part in operands(value):
-                yield from _sources(part)
-        case _:
-            assert_never(value, READER)
+    if isinstance(value, ir.Var):
+        yield value.name
+    elif isinstance(value, ir.RegisterRead):
+        yield value.array
+    else:
+        for part in operands(value)[1 if isinstance(value, ir.Choose) else 0 :]:
+            yield from _sources(part)
 
 
 def _named(value: ir.Expr) -> Iterable[str]:

@@ -8,8 +8,9 @@ language are inlined; a `Scope` is the rest of one.
 Names: every variable and array of a program has one unique name (a helper's get a number). Types
 are not here: they depend on the arguments of a launch (see `types`).
 
-Every `match` over nodes names all of them and ends in `assert_never`. So mypy finds
-every reader of the representation without a case for a new node.
+`walk` derives the parts of a node from the annotations of its fields. Every `match` over nodes
+names all of them and ends in `assert_never`. So mypy finds every reader that must know all nodes
+and has no case for a new one.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ ExchangeOp = Literal[
 UNNUMBERED = -1
 Scalar = int | float | complex | bool
 """A number of Python's."""
+Target = str
+"""The name of a variable, in a field of the statement that sets it."""
 
 
 def assert_never(node: Never, reader: str) -> Never:
@@ -239,7 +242,7 @@ class MemoryAccess(Numbered):
 class Assign(Numbered):
     """target = value."""
 
-    target: str
+    target: Target
     value: Expr
     place: Place
 
@@ -248,7 +251,7 @@ class Assign(Numbered):
 class Load(MemoryAccess):
     """target = array[index]: one memory access; the value is dropped if `target` is None."""
 
-    target: str | None
+    target: Target | None
     array: str
     index: tuple[Expr, ...]
     place: Place
@@ -271,7 +274,7 @@ class VectorLoad(MemoryAccess):
     The last number of the index counts vectors: element k of the vector is n * last + k.
     """
 
-    targets: tuple[str, ...]
+    targets: tuple[Target, ...]
     array: str
     index: tuple[Expr, ...]
     place: Place
@@ -295,12 +298,12 @@ class Atomic(MemoryAccess):
     if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`.
     """
 
-    target: str | None
+    target: Target | None
     op: AtomicOp
     array: str
     index: tuple[Expr, ...]
-    value: Expr
     compare: Expr | None
+    value: Expr
     place: Place
 
     @property
@@ -343,7 +346,7 @@ class While(Numbered):
 class For(Numbered):
     """for target in range(start, stop, step), every lane with its own bounds."""
 
-    target: str
+    target: Target
     start: Expr
     stop: Expr
     step: Expr
@@ -407,7 +410,7 @@ class Barrier(Numbered):
 
     place: Place
     scope: BarrierScope = "block"
-    target: str | None = None
+    target: Target | None = None
     op: BarrierOp | None = None
     test: Expr | None = None
 
@@ -421,7 +424,7 @@ class Exchange(Numbered):
     `target` is None. A sync has no value.
     """
 
-    target: str | None
+    target: Target | None
     op: ExchangeOp
     operands: tuple[Expr, ...]
     place: Place
@@ -429,6 +432,8 @@ class Exchange(Numbered):
 
 Access = Load | Store | VectorLoad | VectorStore | Atomic
 """The statements that access memory."""
+Setting = Assign | Load | VectorLoad | Atomic | For | Exchange | Barrier
+"""The statements that set variables."""
 Jump = Break | Continue | Return
 Inlined = Forget | Scope | Leave
 Stmt = Assign | Access | RegisterWrite | If | While | For | Jump | Inlined | Barrier | Exchange

@@ -21,6 +21,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY, UNARY
 from mmsim.ir.promotion import (
     BOOL,
     COMPLEX,
@@ -100,7 +101,11 @@ class NumbaTyping(Typing):
 
     def _check_expression(self, value: ir.Expr) -> None:
         """Refuse operations that the operands' types don't allow."""
-        if isinstance(value, ir.Binary) and value.op == "**" and self.of(value).kind == "c":
+        if (
+            isinstance(value, ir.Binary)
+            and BINARY[value.op].kind == "power"
+            and self.of(value).kind == "c"
+        ):
             self.of_complex.append((value.op, value.place))
             for operand in operands(value):
                 self._check_expression(operand)
@@ -194,11 +199,12 @@ def _unary(op: str, type_: Type) -> Operation:
     to = cast(op)
     if to is not None:
         return _cast(type_, to.type)
-    if op == "abs" and type_.kind == "c":
+    kind = UNARY[op].kind
+    if kind == "absolute" and type_.kind == "c":
         return _done((type_,), part(type_))
-    if not is_whole(type_) or (op == "abs" and is_int(type_)):
+    if not is_whole(type_) or (kind == "absolute" and is_int(type_)):
         return _done((type_,), type_)
-    if op == "~" and type_ == BOOL:
+    if kind == "bits" and type_ == BOOL:
         return Operation((BOOL,), Held(BOOL), True)  # as NumPy, unlike Python
     return _done((whole(type_),), whole(type_))
 
@@ -209,20 +215,21 @@ def _cast(from_: Type, to: Type) -> Operation:
 
 def _binary(op: str, types: tuple[Type, ...]) -> Operation:
     left, right = types if len(types) == 2 else (types[0], types[0])
-    if op in ("min", "max"):
+    kind = BINARY[op].kind
+    if kind == "extreme":
         both = unified(left, right)
         return Operation((both, both), kept(both), both not in WIDE)
-    if op in "&|^" and types == (BOOL, BOOL):
+    if kind == "bits" and types == (BOOL, BOOL):
         return Operation(types, Held(BOOL), False)
-    if op in ("<<", ">>"):
+    if kind == "shift":
         result = whole(left)
         return _done((result, result), result)
     common = arithmetic(left, right)
-    if op == "**" and left.kind == "f" and is_whole(right):
+    if kind == "power" and left.kind == "f" and is_whole(right):
         common = left
-    if op == "/" and is_int(common):
+    if kind == "quotient" and is_int(common):
         common = FLOAT
-    if not is_whole(common) and op in ("/", "//", "%", "**"):  # by zero too
+    if not is_whole(common) and BINARY[op].refused is not None:  # by zero too
         return Operation((common, common), kept(common), True, total=True)
     return _done((common, common), common)
 

@@ -1,10 +1,10 @@
-"""The meaning of Python's operators on lanes.
+"""The operators of the language: one record for each, with a column for every reader.
 
 A value is one Python number if all lanes agree, else a NumPy array with an entry for each lane.
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
-(see `types`), so an operator here meets only wide values: Python int and float, int64, double.
-`typed` has the arithmetic in other types, complex ones too.
+(see `types`); `typed` computes in every type by the record's `compute`. Type checks, folding,
+ranges, and the texts in C and for Numba read the same record, so that a new operator is one row.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with its
 lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed.
@@ -12,15 +12,20 @@ lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed.
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product, starmap
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.ir import complex_numbers
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type
 from mmsim.ir.powers import power
-from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type
 
 Value = Any
 Mask = bool | npt.NDArray[np.bool_]
@@ -131,106 +136,194 @@ def trip_count(start: Value, stop: Value, step: Value) -> Value:
     return np.where(np.where(up, first < last, first > last), (way - 1) // stride + 1, 0)
 
 
-def _wrapping(function: Callable[[Any, Any], Any]) -> Operator:
-    def run(x: Value, y: Value, mask: Mask) -> Value:
-        result = function(x, y)
-        return wrap(result) if type(result) is int else result
-
-    return run
-
-
-def _divide(x: Value, y: Value, mask: Mask) -> Value:
-    refuse_where(y == 0, mask, "division by zero")
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return np.true_divide(x, y)
-    return float(x) / float(y)
+Range = tuple[int, int]
+"""The least and the greatest value of an integer."""
+Kind = Literal["sum", "quotient", "division", "power", "bits", "shift", "extreme"]
+"""The operators whose operands and results have types by the same rule."""
+Pairs = tuple[tuple[int, int], ...]
+WHOLE: Range = (-_HALF, _HALF - 1)
 
 
-def _floor(x: Value, y: Value, mask: Mask) -> Value:
-    refuse_where(y == 0, mask, "division by zero")
-    result = x // y
-    return wrap(result) if type(result) is int else result
+class Refused(NamedTuple):
+    """The right operands for which an operation has no value, as a test in Python's text."""
+
+    test: Literal["== 0", "< 0"]
+    message: str
+
+    @property
+    def compare(self) -> Callable[[Any, Any], Any]:
+        """The comparison of the right operands with 0 that must not hold."""
+        return operator.eq if self.test == "== 0" else operator.lt
 
 
-def _modulo(x: Value, y: Value, mask: Mask) -> Value:
-    refuse_where(y == 0, mask, "modulo zero")
-    return x % y
+class C(NamedTuple):
+    """An operator in C: its sign there, its precedence, and functions for what C defines otherwise.
+
+    `call` is for integers of 64 bits; its siblings for other types have the same name with a
+    prefix. `any` is a template for all types.
+    """
+
+    sign: str = ""
+    rank: int = 0
+    call: str = ""
+    any: str = ""
+
+
+NOTHING = C()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """An operator of two numbers.
+
+    `compute` takes converted operands: two numbers of Python's, or arrays of one type. If the right
+    one is `refused`, there is no value. `range` gives the range of a result, not wrapped around;
+    None without one. `means` are the node of Python's tree and the functions that it stands for.
+    `complex` computes on complex numbers, or says what to write for them instead. `numba` names the
+    function for integers of 64 bits that has a value for all operands. `ends` are the ends of two
+    ranges at which the result is least, and those at which it is greatest.
+    """
+
+    kind: Kind
+    compute: Callable[[Any, Any], Any]
+    range: Callable[[Range, Range], Range | None]
+    means: tuple[Any, ...]
+    c: C
+    complex: Callable[[Any, Any], Any] | str = ""
+    refused: Refused | None = None
+    numba: str = ""
+    ends: tuple[Pairs, Pairs] | None = None
+
+    @cached_property
+    def python(self) -> Operator:
+        """The operator in Python's arithmetic."""
+        if self.kind == "power":
+            return _power
+        compute, refused = self.compute, self.refused
+        if self.kind == "bits":
+            return lambda x, y, mask: compute(x, y)
+
+        def run(x: Value, y: Value, mask: Mask) -> Value:
+            result = compute(x, y)
+            return wrap(result) if type(result) is int else result
+
+        if refused is None:
+            return run
+        test, message = refused.compare, refused.message
+
+        def checked(x: Value, y: Value, mask: Mask) -> Value:
+            refuse_where(test(y, 0), mask, message)
+            result = compute(x, y)
+            return wrap(result) if type(result) is int else result
+
+        return checked
+
+
+@dataclass(frozen=True)
+class Unary:
+    """An operator of one number, or a cast, which `gives` a type.
+
+    `python` computes in Python's arithmetic, `compute` in the operand's type. The rest is as of
+    `Binary`.
+    """
+
+    kind: Literal["sign", "same", "bits", "absolute", "cast"]
+    compute: Callable[[Any], Any]
+    range: Callable[[Range], Range]
+    means: tuple[Any, ...] = ()
+    c: C = NOTHING
+    complex: Callable[[Any], Any] | None = None
+    gives: Type | None = None
+    checked: Callable[[Value, Mask], Value] | None = None
+
+    @cached_property
+    def python(self) -> Callable[[Value, Mask], Value]:
+        """The operator in Python's arithmetic."""
+        compute = self.compute
+
+        def run(x: Value, mask: Mask) -> Value:
+            result = compute(x)
+            return wrap(result) if type(result) is int else result
+
+        return self.checked or run
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A comparison. `turned` is its sign after the operands have changed places.
+
+    Complex numbers have those that are not `ordered`.
+    """
+
+    compute: Callable[[Any, Any], Any]
+    means: tuple[Any, ...]
+    turned: str
+    ordered: bool = True
+
+
+Row = Binary | Unary | Compare
+
+# The values of operators
+
+
+def _are_arrays(x: Value, y: Value) -> bool:
+    return isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
+
+
+def _divide(x: Value, y: Value) -> Value:
+    return np.true_divide(x, y) if _are_arrays(x, y) else float(x) / float(y)
 
 
 def _power(x: Value, y: Value, mask: Mask) -> Value:
-    arrays = isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
-    if isinstance(x, float) or isinstance(y, float) or (arrays and _float(x, y)):
+    """x ** y in Python's arithmetic."""
+    arrays = _are_arrays(x, y)
+    if any(np.asarray(z).dtype == FLOAT for z in (x, y)):
         base, exponent = np.asarray(x, np.float64), np.asarray(y, np.float64)
         result = power(np.atleast_1d(base), exponent)
         bad = ~np.isfinite(result) & np.isfinite(base) & np.isfinite(exponent)
-        if arrays:
-            refuse_where(bad, mask, "this power is not a finite real number")
-            return result
-        refuse_where(bool(bad[0]), mask, "this power is not a finite real number")
-        return float(result[0])
-    refuse_where(
-        y < 0, mask, "an integer to a negative power is not an integer; write float(x) ** y"
-    )
+        refuse_where(
+            bad if arrays else bool(bad[0]), mask, "this power is not a finite real number"
+        )
+        return result if arrays else float(result[0])
+    refuse_where(y < 0, mask, NEGATIVE_POWER.message)
     if arrays:
         return np.power(np.asarray(x, dtype=INT), np.maximum(y, 0))
     return wrap(pow(x, y, _WHOLE))
 
 
-def _float(x: Value, y: Value) -> bool:
-    return any(isinstance(z, np.ndarray) and z.dtype == FLOAT for z in (x, y))
+def _power_in_type(x: Any, y: Any) -> Any:
+    """x ** y of arrays of one type; of floats, rounded from the power of doubles."""
+    if x.dtype.kind != "f":
+        return np.power(x, y)
+    base, exponent = (np.atleast_1d(np.asarray(one, np.float64)) for one in (x, y))
+    return power(base, exponent).astype(x.dtype).reshape(np.shape(x))
 
 
-def _shift_left(x: Value, y: Value, mask: Mask) -> Value:
-    refuse_where(y < 0, mask, "a shift by a negative number")
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+def _shift_left(x: Value, y: Value) -> Value:
+    if _are_arrays(x, y):
         return np.left_shift(x, y)
-    return wrap(x << y) if y < 64 else 0
+    return x << y if y < 64 else 0
 
 
-def _shift_right(x: Value, y: Value, mask: Mask) -> Value:
-    refuse_where(y < 0, mask, "a shift by a negative number")
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return np.right_shift(x, y)
-    return x >> min(y, 63)
+def _shift_right(x: Value, y: Value) -> Value:
+    return np.right_shift(x, y) if _are_arrays(x, y) else x >> min(y, 63)
 
 
-def _minimum(x: Value, y: Value, mask: Mask) -> Value:
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+def _minimum(x: Value, y: Value) -> Value:
+    if _are_arrays(x, y):
         return np.where(np.less(y, x), y, x)
     return y if y < x else x
 
 
-def _maximum(x: Value, y: Value, mask: Mask) -> Value:
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+def _maximum(x: Value, y: Value) -> Value:
+    if _are_arrays(x, y):
         return np.where(np.greater(y, x), y, x)
     return y if y > x else x
 
 
-BINARY: dict[str, Operator] = {
-    "+": _wrapping(operator.add),
-    "-": _wrapping(operator.sub),
-    "*": _wrapping(operator.mul),
-    "/": _divide,
-    "//": _floor,
-    "%": _modulo,
-    "**": _power,
-    "&": lambda x, y, mask: x & y,
-    "|": lambda x, y, mask: x | y,
-    "^": lambda x, y, mask: x ^ y,
-    "<<": _shift_left,
-    ">>": _shift_right,
-    "min": _minimum,
-    "max": _maximum,
-}
-
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+def _not(x: Value) -> Value:
+    test = truth(x)
+    return ~test if isinstance(test, np.ndarray) else not test
 
 
 def _to_int(x: Value, mask: Mask) -> Value:
@@ -243,27 +336,140 @@ def _to_int(x: Value, mask: Mask) -> Value:
     return x.astype(INT)
 
 
-def _negate(x: Value, mask: Mask) -> Value:
-    return -x if isinstance(x, np.ndarray | float) else wrap(-x)
+# The ranges of results
 
 
-def _absolute(x: Value, mask: Mask) -> Value:
-    return abs(x) if isinstance(x, np.ndarray | float) else wrap(abs(x))
+def _hull(function: Callable[[int, int], int], left: Range, right: Range) -> Range:
+    """The least and the greatest value of a function whose extremes lie in corners."""
+    corners = list(starmap(function, product(left, right)))
+    return min(corners), max(corners)
 
 
-def _not(x: Value, mask: Mask) -> Value:
-    test = truth(x)
-    return ~test if isinstance(test, np.ndarray) else not test
+def _corners(function: Callable[[int, int], int]) -> Callable[[Range, Range], Range]:
+    return lambda left, right: _hull(function, left, right)
 
 
-UNARY: dict[str, Callable[[Value, Mask], Value]] = {
-    "-": _negate,
-    "+": lambda x, mask: x,
-    "~": lambda x, mask: ~x,
-    "abs": _absolute,
-    "not": _not,
-    "bool": lambda x, mask: truth(x),
-    "int": _to_int,
-    "float": lambda x, mask: convert(x, INT, FLOAT),
-    "complex": lambda x, mask: convert(x, INT, COMPLEX),
+def _of_quotient(left: Range, right: Range) -> Range | None:
+    return _hull(operator.floordiv, left, right) if right[0] > 0 else None
+
+
+def _of_remainder(left: Range, right: Range) -> Range | None:
+    if right[0] > 0:
+        high = right[1] - 1
+        return 0, min(high, left[1]) if left[0] >= 0 else high
+    return (right[0] + 1, 0) if right[1] < 0 else None
+
+
+def _of_shift(function: Callable[[int, int], int]) -> Callable[[Range, Range], Range | None]:
+    def found(left: Range, right: Range) -> Range | None:
+        return _hull(function, left, right) if right[0] >= 0 and right[1] < 64 else None
+
+    return found
+
+
+def _of_and(left: Range, right: Range) -> Range:
+    natural = [high for low, high in (left, right) if low >= 0]
+    return (0, min(natural)) if natural else WHOLE
+
+
+def _of_or(left: Range, right: Range) -> Range:
+    if left[0] < 0 or right[0] < 0:
+        return WHOLE
+    return 0, 2 ** max(left[1], right[1]).bit_length() - 1
+
+
+def _of_negative(x: Range) -> Range:
+    return (-x[1], -x[0]) if x[0] > WHOLE[0] else WHOLE
+
+
+def _of_absolute(x: Range) -> Range:
+    low, high = x
+    if low == WHOLE[0]:
+        return WHOLE
+    return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+
+def _unknown(left: Range, right: Range) -> None:
+    """No range: the result is no integer, or may be any."""
+
+
+def _always(_: Range) -> Range:
+    return 0, 1
+
+
+def _same(x: Range) -> Range:
+    return x
+
+
+def _each(function: Callable[[int, int], int]) -> Callable[[Range, Range], Range]:
+    return lambda left, right: (function(left[0], right[0]), function(left[1], right[1]))
+
+
+# The tables
+
+DIVISION, MODULO = Refused("== 0", "division by zero"), Refused("== 0", "modulo zero")
+SHIFT = Refused("< 0", "a shift by a negative number")
+NEGATIVE_POWER = Refused(
+    "< 0", "an integer to a negative power is not an integer; write float(x) ** y"
+)
+PARTS = "take abs(z), z.real or z.imag"
+ORDERED = "compare abs(z), z.real or z.imag"
+_EVERY = tuple(product((0, 1), (0, 1)))
+
+# fmt: off
+BINARY: dict[str, Binary] = {
+    "+": Binary("sum", operator.add, _corners(operator.add), (ast.Add, np.add, operator.add),
+                C("+", 12, "add"), operator.add, ends=(((0, 0),), ((1, 1),))),
+    "-": Binary("sum", operator.sub, _corners(operator.sub), (ast.Sub, np.subtract, operator.sub),
+                C("-", 12, "subtract"), operator.sub, ends=(((0, 1),), ((1, 0),))),
+    "*": Binary("sum", operator.mul, _corners(operator.mul), (ast.Mult, np.multiply, operator.mul),
+                C("*", 13, "multiply"), complex_numbers.multiply, ends=(_EVERY, _EVERY)),
+    "/": Binary("quotient", _divide, _unknown, (ast.Div, np.true_divide, operator.truediv),
+                C("/", 13), complex_numbers.divide, DIVISION),
+    "//": Binary("division", operator.floordiv, _of_quotient,
+                 (ast.FloorDiv, np.floor_divide, operator.floordiv),
+                 C("/", 13, "floor_div"), PARTS, DIVISION, "floor_divide"),
+    "%": Binary("division", operator.mod, _of_remainder, (ast.Mod, np.remainder, operator.mod),
+                C("%", 13, "modulo"), PARTS, MODULO, "modulo"),
+    "**": Binary("power", _power_in_type, _unknown, (ast.Pow, np.power, operator.pow, pow),
+                 C("", 0, "power"), "write z * z for z ** 2", NEGATIVE_POWER, "power"),
+    "&": Binary("bits", operator.and_, _of_and, (ast.BitAnd, np.bitwise_and, operator.and_),
+                C("&", 8)),
+    "|": Binary("bits", operator.or_, _of_or, (ast.BitOr, np.bitwise_or, operator.or_), C("|", 6)),
+    "^": Binary("bits", operator.xor, _of_or, (ast.BitXor, np.bitwise_xor, operator.xor),
+                C("^", 7)),
+    "<<": Binary("shift", _shift_left, _of_shift(operator.lshift),
+                 (ast.LShift, np.left_shift, operator.lshift),
+                 C("<<", 11, "shift_left", "shifted_left"), refused=SHIFT, numba="shift_left"),
+    ">>": Binary("shift", _shift_right, _of_shift(operator.rshift),
+                 (ast.RShift, np.right_shift, operator.rshift),
+                 C(">>", 11, "shift_right", "shifted_right"), refused=SHIFT, numba="shift_right"),
+    "min": Binary("extreme", _minimum, _each(min), (), C("<", 0, "minimum", "lesser"), ORDERED),
+    "max": Binary("extreme", _maximum, _each(max), (), C(">", 0, "maximum", "greater"), ORDERED),
 }
+
+COMPARE: dict[str, Compare] = {
+    "==": Compare(operator.eq, (ast.Eq, np.equal, operator.eq), "==", ordered=False),
+    "!=": Compare(operator.ne, (ast.NotEq, np.not_equal, operator.ne), "!=", ordered=False),
+    "<": Compare(operator.lt, (ast.Lt, operator.lt), ">"),
+    "<=": Compare(operator.le, (ast.LtE, operator.le), ">="),
+    ">": Compare(operator.gt, (ast.Gt, operator.gt), "<"),
+    ">=": Compare(operator.ge, (ast.GtE, operator.ge), "<="),
+}
+
+UNARY: dict[str, Unary] = {
+    "-": Unary("sign", operator.neg, _of_negative, (ast.USub, np.negative, operator.neg),
+               C("-", call="negate"), operator.neg),
+    "+": Unary("same", operator.pos, _same, (ast.UAdd, np.positive, operator.pos),
+               complex=operator.pos),
+    "~": Unary("bits", operator.invert, lambda x: (~x[1], ~x[0]),
+               (ast.Invert, np.invert, operator.invert), C("~")),
+    "abs": Unary("absolute", abs, _of_absolute, (np.absolute,), C(call="absolute"),
+                 complex_numbers.absolute),
+    "not": Unary("cast", _not, _always, (ast.Not, np.logical_not, operator.not_), gives=BOOL),
+    "bool": Unary("cast", truth, _always, (operator.truth,), gives=BOOL),
+    "int": Unary("cast", int, _same, gives=INT, checked=_to_int),
+    "float": Unary("cast", lambda x: convert(x, INT, FLOAT), _same, gives=FLOAT),
+    "complex": Unary("cast", lambda x: convert(x, INT, COMPLEX), _same, gives=COMPLEX),
+}
+# fmt: on

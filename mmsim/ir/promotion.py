@@ -7,22 +7,31 @@ Python's: an integer (64 bits), a float (double), a complex number (two doubles)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    UNSIGNED,
+    Type,
+    is_int,
+    is_whole,
+    limits,
+    part,
+    wide,
+)
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY, UNARY
 
-Type = np.dtype[np.generic]
-
-BOOL: Type = np.dtype(np.bool_)
-INT: Type = np.dtype(np.int64)
-FLOAT: Type = np.dtype(np.float64)
-COMPLEX: Type = np.dtype(np.complex128)
-UNSIGNED: Type = np.dtype(np.uint64)
+__all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "UNSIGNED", "Type", "is_int", "is_whole", "limits"]
+__all__ += ["part", "wide"]
 
 READER = "the choice of types"
 
@@ -49,16 +58,6 @@ class Operation(NamedTuple):
 
 class Clash(Exception):
     """Two requested types have no common one."""
-
-
-def is_int(type_: Type) -> bool:
-    """Whether values are integers."""
-    return type_.kind in "iu"
-
-
-def is_whole(type_: Type) -> bool:
-    """Whether values are integers or bools."""
-    return type_.kind in "iub"
 
 
 def no_index(types: Iterable[Type]) -> str | None:
@@ -113,31 +112,6 @@ def promoted(*held: Held) -> Type:
     return common
 
 
-def wide(type_: Type) -> Type:
-    """The type of Python's arithmetic: int for bool, complex of two doubles, ..."""
-    return {"f": FLOAT, "c": COMPLEX}.get(type_.kind, INT)
-
-
-def part(type_: Type) -> Type:
-    """The type of the real and of the imaginary part of complex numbers of a type.
-
-    >>> part(np.dtype("complex64"))
-    dtype('float32')
-    """
-    return np.dtype(f"f{type_.itemsize // 2}")
-
-
-@cache
-def limits(type_: Type) -> tuple[int, int]:
-    """The least and the greatest number of a type of integers.
-
-    >>> limits(np.dtype("int8"))
-    (-128, 127)
-    """
-    found = np.iinfo(type_.name)
-    return int(found.min), int(found.max)
-
-
 def cast(op: str) -> Held | None:
     """The type that a cast gives; None if `op` is not a cast.
 
@@ -146,8 +120,8 @@ def cast(op: str) -> Held | None:
     """
     if op in SUPPORTED and op != "bool":
         return Held(np.dtype(op), True)
-    plain = {"int": INT, "float": FLOAT, "complex": COMPLEX, "bool": BOOL, "not": BOOL}
-    return Held(plain[op]) if op in plain else None
+    row = UNARY.get(op)
+    return Held(row.gives) if row is not None and row.gives is not None else None
 
 
 def fixed_result(value: ir.Operating) -> Held | None:
@@ -171,7 +145,8 @@ def operation(value: ir.Operating, *held: Held) -> Operation:
             if not asked:
                 return _plain(op, held)
             common = promoted(*held)
-            result = FLOAT if op == "/" and is_int(common) else common
+            is_quotient = BINARY[op].kind == "quotient"
+            result = FLOAT if is_quotient and is_int(common) else common
             return Operation((common,) * len(held), Held(result, True), True)
         case _:
             assert_never(value, READER)
@@ -183,7 +158,7 @@ def _unary(op: str, held: Held) -> Operation:
         kept = to.asked or to.type == BOOL or held.type == UNSIGNED
         return Operation((held.type if kept else wide(held.type),), to, to.asked)
     taken = held if held.asked else Held(wide(held.type))
-    is_length = op == "abs" and taken.type.kind == "c"
+    is_length = UNARY[op].kind == "absolute" and taken.type.kind == "c"
     result = Held(part(taken.type), taken.asked) if is_length else taken
     return Operation((taken.type,), result, held.asked)
 
@@ -193,11 +168,12 @@ def _plain(op: str, held: tuple[Held, ...]) -> Operation:
     joined = reduce(join, held, None)
     assert joined is not None
     types = tuple(one.type for one in held)
-    if op in ("min", "max") or (op in "&|^" and types == (BOOL, BOOL)):
+    kind = BINARY[op].kind
+    if kind == "extreme" or (kind == "bits" and types == (BOOL, BOOL)):
         return Operation((joined.type,) * len(held), joined, False)
     if joined.type.kind == "c":
         return Operation((COMPLEX,) * len(held), Held(COMPLEX), False)
-    result = FLOAT if op == "/" else wide(joined.type)
+    result = FLOAT if kind == "quotient" else wide(joined.type)
     return Operation(tuple(map(wide, types)), Held(result), False)
 
 

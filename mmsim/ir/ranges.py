@@ -10,27 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import product, starmap
-from operator import add, floordiv, lshift, mul, rshift, sub
 from typing import TypeVar
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.promotion import Type, cast, is_int, is_whole, limits
+from mmsim.ir.operators import BINARY, UNARY, WHOLE, Range
+from mmsim.ir.promotion import BOOL, Type, cast, is_int, is_whole, limits
 from mmsim.ir.types import Typing
+from mmsim.ir.walk import inside, targets
 
-Range = tuple[int, int]
+__all__ = ["WHOLE", "Range", "Ranges", "everything", "extremes", "fits"]
 
-WHOLE: Range = (-(2**63), 2**63 - 1)
 READER = "the search for ranges"
 PATIENCE = 4
 """The times that a variable's range may grow before it is assumed to hold any value."""
-
-_EVERY = tuple(product((0, 1), (0, 1)))
-EXTREMES = {"+": (((0, 0),), ((1, 1),)), "-": (((0, 1),), ((1, 0),)), "*": (_EVERY, _EVERY)}
-"""The ends of its operands at which an operation has its least and its greatest result."""
-_PLAIN: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul}
 
 End = TypeVar("End")
 
@@ -45,7 +39,9 @@ def extremes(
     >>> extremes("-", ("a", "b"), ("c", "d"))
     ([('a', 'd')], [('b', 'c')])
     """
-    least, greatest = EXTREMES[op]
+    ends = BINARY[op].ends
+    assert ends is not None
+    least, greatest = ends
     return [(left[i], right[j]) for i, j in least], [(left[i], right[j]) for i, j in greatest]
 
 
@@ -97,46 +93,27 @@ class Ranges:
     ) -> Iterable[tuple[str, Callable[[], Range | None]]]:
         """Every assignment to a variable of integers, and the range of the assigned value."""
         for statement in block:
-            match statement:
-                case ir.Assign(target, value):
-                    if self._counts(target):
-                        yield target, partial(self.of, value)
-                case ir.Load(target, array) | ir.Atomic(target, _, array):
-                    if target is not None and self._counts(target):
-                        yield target, partial(self._element, array)
-                case ir.VectorLoad(targets, array):
-                    for target in filter(self._counts, targets):
-                        yield target, partial(self._element, array)
-                case ir.For(target, start, stop, step, body):
-                    if self._counts(target):
-                        yield target, partial(self._trips, start, stop, step)
-                    yield from self._settings(body)
-                case ir.If(_, then, orelse):
-                    yield from self._settings((*then, *orelse))
-                case ir.While(prelude, _, body):
-                    yield from self._settings((*prelude, *body))
-                case ir.Scope(_, body):
-                    yield from self._settings(body)
-                case ir.Exchange(target):
-                    if target is not None and self._counts(target):
-                        yield target, partial(self._exchanged, statement)
-                case ir.Barrier(target=target, op=op):
-                    if target is not None and self._counts(target):
-                        most = self.fields["block_size"][1] if op == "count" else 1
-                        yield target, partial(_always, (0, most))
-                case (
-                    ir.Store()
-                    | ir.VectorStore()
-                    | ir.RegisterWrite()
-                    | ir.Break()
-                    | ir.Continue()
-                    | ir.Return()
-                    | ir.Forget()
-                    | ir.Leave()
-                ):
-                    pass
-                case _:
-                    assert_never(statement, READER)
+            if isinstance(statement, ir.Setting):
+                for target in filter(self._counts, targets(statement)):
+                    yield target, partial(self._set_to, statement)
+            for inner in inside(statement):
+                yield from self._settings(inner)
+
+    def _set_to(self, statement: ir.Setting) -> Range | None:
+        """The values that a statement gives its targets."""
+        match statement:
+            case ir.Assign(_, value):
+                return self.of(value)
+            case ir.Load() | ir.VectorLoad() | ir.Atomic():
+                return self._element(statement.array)
+            case ir.For(_, start, stop, step):
+                return self._trips(start, stop, step)
+            case ir.Exchange():
+                return self._exchanged(statement)
+            case ir.Barrier(op=op):
+                return 0, self.fields["block_size"][1] if op == "count" else 1
+            case _:
+                assert_never(statement, READER)
 
     def _counts(self, name: str) -> bool:
         return is_whole(self.typing.variables[name])
@@ -199,22 +176,16 @@ class Ranges:
             case ir.Compare():
                 return 0, 1
             case ir.Unary(op, operand):
-                if op in ("not", "bool"):
-                    return 0, 1
                 made = cast(op)
-                if made is not None:  # int(...) and the like, of a float too
+                if made is not None and made.type != BOOL:  # int(...) and the like, of a float too
                     if not is_whole(self.typing.of(operand)):
                         return everything(made.type)
                     return self._held(self.of(operand), made.type)
                 how = self.typing.operation(value)
-                found = _unary(op, self._held(self._of(operand), how.operands[0]))
-                if (
-                    how.asked
-                    and found is not None
-                    and not _inside(found, everything(how.result.type))
-                ):
-                    return everything(how.result.type)
-                return found
+                inner = self._held(self._of(operand), how.operands[0]) if made is None else WHOLE
+                found = None if inner is None else UNARY[op].range(inner)
+                room = everything(how.result.type)
+                return room if how.asked and found and not _inside(found, room) else found
             case ir.Binary(op):
                 sides = self.sides(value)
                 if sides is None:
@@ -258,64 +229,10 @@ def everything(type_: Type) -> Range:
 
 def _exact(op: str, left: Range, right: Range, room: Range) -> Range | None:
     """The range of an operation that can't leave `room`; None if it may."""
-    found = _binary(op, left, right)
+    found = BINARY[op].range(left, right)
     return found if found is not None and _inside(found, room) else None
 
 
 def _inside(found: Range, room: Range) -> bool:
     """Whether a range lies in another one."""
     return room[0] <= found[0] and found[1] <= room[1]
-
-
-def _always(found: Range) -> Range:
-    """A range that is known from the beginning."""
-    return found
-
-
-def _unary(op: str, operand: Range | None) -> Range | None:
-    if operand is None:
-        return None
-    low, high = operand
-    if op == "~":
-        return ~high, ~low
-    if op == "-":
-        return (-high, -low) if low > WHOLE[0] else WHOLE
-    if op == "abs":
-        if low == WHOLE[0]:
-            return WHOLE
-        return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-    return operand
-
-
-def _binary(op: str, left: Range, right: Range) -> Range | None:
-    if op in _PLAIN:
-        least, greatest = extremes(op, left, right)
-        return min(starmap(_PLAIN[op], least)), max(starmap(_PLAIN[op], greatest))
-    if op == "//":
-        return _hull(floordiv, left, right) if right[0] > 0 else None
-    if op == "%" and right[0] > 0:
-        high = right[1] - 1
-        return 0, min(high, left[1]) if left[0] >= 0 else high
-    if op == "%":
-        return (right[0] + 1, 0) if right[1] < 0 else None
-    if op == "min":
-        return min(left[0], right[0]), min(left[1], right[1])
-    if op == "max":
-        return max(left[0], right[0]), max(left[1], right[1])
-    if op in ("<<", ">>"):
-        inside = right[0] >= 0 and right[1] < 64
-        return _hull(lshift if op == "<<" else rshift, left, right) if inside else None
-    natural = [high for low, high in (left, right) if low >= 0]
-    if op == "&":
-        return (0, min(natural)) if natural else WHOLE
-    if op in "|^":
-        if len(natural) == 2:
-            return 0, 2 ** max(natural).bit_length() - 1
-        return WHOLE
-    return None
-
-
-def _hull(function: Callable[[int, int], int], left: Range, right: Range) -> Range:
-    """The least and the greatest value of a function whose extremes lie in corners."""
-    corners = [function(x, y) for x, y in product(left, right)]
-    return min(corners), max(corners)

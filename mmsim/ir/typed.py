@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.ir import complex_numbers
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
@@ -23,80 +22,33 @@ from mmsim.ir.operators import (
     BINARY,
     COMPARE,
     UNARY,
+    Binary,
     Mask,
     Value,
     convert,
     refuse_where,
 )
-from mmsim.ir.powers import power
 from mmsim.ir.promotion import FLOAT, Operation, Type, is_int, limits
 
 Compute = Callable[..., Value]
 """Takes the operands and the mask of active lanes."""
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.true_divide,
-    "//": np.floor_divide,
-    "%": np.remainder,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-    "<<": np.left_shift,
-    ">>": np.right_shift,
-    "min": lambda x, y: np.where(np.less(y, x), y, x),
-    "max": lambda x, y: np.where(np.greater(y, x), y, x),
-}
-_UNARY: dict[str, Callable[[Any], Any]] = {
-    "-": np.negative,
-    "+": np.positive,
-    "~": np.invert,
-    "abs": np.absolute,
-}
-
-
-def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A quotient or a remainder of integers, 0 if the divisor is."""
-
-    def run(x: Any, y: Any) -> Any:
-        none = y == 0
-        return np.where(none, x.dtype.type(0), function(x, np.where(none, x.dtype.type(1), y)))
-
-    return run
-
-
-TOTAL = {"//": _or_zero(np.floor_divide), "%": _or_zero(np.remainder)}
-"""Operations on integers with a value for all operands."""
-_REFUSED = {
-    "/": (np.equal, "division by zero"),
-    "//": (np.equal, "division by zero"),
-    "%": (np.equal, "modulo zero"),
-    "<<": (np.less, "a shift by a negative number"),
-    ">>": (np.less, "a shift by a negative number"),
-    "**": (np.less, "an integer to a negative power is not an integer; write float(x) ** y"),
-}
-"""The comparison with 0 that the right one of two integers must not meet."""
-
 
 def computing(value: ir.Operating, how: Operation) -> Compute:
     """The function that computes an operation of converted operands."""
+    is_complex = how.operands[0].kind == "c"
     match value:
         case ir.Unary(op):
-            if op in complex_numbers.UNARY and how.operands[0].kind == "c":
-                return _in_type(complex_numbers.UNARY[op], how.operands)
-            if op in _UNARY:
-                return _in_type(_UNARY[op], how.operands) if how.asked else UNARY[op]
-            return _cast(how.operands[0], how.result.type) if how.asked else UNARY[op]
+            unary = UNARY.get(op)
+            if unary is not None and unary.complex is not None and is_complex:
+                return _in_type(unary.complex, how.operands)
+            if unary is None or (how.asked and unary.gives is not None):
+                return _cast(how.operands[0], how.result.type)
+            return _in_type(unary.compute, how.operands) if how.asked else unary.python
         case ir.Binary(op):
-            if how.operands[0].kind == "c":
-                return _complex(op, how)
-            if how.total and op in TOTAL and is_int(how.operands[0]):
-                return _in_type(TOTAL[op], how.operands)
-            return _binary(op, how.operands) if how.asked else BINARY[op]
+            return _binary(BINARY[op], how)
         case ir.Compare(op):
-            compare = COMPARE[op]
+            compare = COMPARE[op].compute
             return lambda x, y, mask: compare(x, y)
         case ir.Call(op):
             return _in_type(FUNCTIONS[op].compute, how.operands)
@@ -118,19 +70,25 @@ def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     return run
 
 
-def _binary(op: str, types: tuple[Type, ...]) -> Compute:
-    if op == "**":
-        compute = _in_type(_power if types[0].kind == "f" else np.power, types)
+def _binary(row: Binary, how: Operation) -> Compute:
+    type_, right = how.operands
+    if how.total and row.kind == "division" and is_int(type_):
+        return _in_type(_or_zero(row.compute), how.operands)
+    if type_.kind == "c":
+        assert not isinstance(row.complex, str), row.complex
+        compute = _in_type(row.complex, how.operands)
+    elif not how.asked:
+        return row.python
     else:
-        compute = _in_type(_BINARY[op], types)
-    if op not in _REFUSED or not is_int(types[1]):
+        compute = _in_type(row.compute, how.operands)
+    refused = row.refused
+    if refused is None or (how.asked if type_.kind == "c" else not is_int(right)):
         return compute
-    test, message = _REFUSED[op]
-    right = types[1]
 
     def run(x: Value, y: Value, mask: Mask) -> Value:
-        bad = test(y, 0)
-        refuse_where(bad, mask, message)
+        assert refused is not None
+        bad = refused.compare(y, 0)
+        refuse_where(bad, mask, refused.message)
         if np.any(bad):  # of lanes that aren't active
             y = np.where(bad, right.type(1), y)
         return compute(x, y, mask)
@@ -138,23 +96,14 @@ def _binary(op: str, types: tuple[Type, ...]) -> Compute:
     return run
 
 
-def _complex(op: str, how: Operation) -> Compute:
-    """An operation on complex numbers."""
-    compute = _in_type(complex_numbers.BINARY[op], how.operands)
-    if op != "/" or how.asked:
-        return compute
+def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A quotient or a remainder of integers, 0 if the divisor is."""
 
-    def run(x: Value, y: Value, mask: Mask) -> Value:
-        refuse_where(y == 0, mask, "division by zero")
-        return compute(x, y, mask)
+    def run(x: Any, y: Any) -> Any:
+        none = y == 0
+        return np.where(none, x.dtype.type(0), function(x, np.where(none, x.dtype.type(1), y)))
 
     return run
-
-
-def _power(x: Any, y: Any) -> Any:
-    """Rounded from the power of doubles."""
-    base, exponent = (np.atleast_1d(np.asarray(one, np.float64)) for one in (x, y))
-    return power(base, exponent).astype(x.dtype).reshape(np.shape(x))
 
 
 def _cast(held: Type, wanted: Type) -> Compute:

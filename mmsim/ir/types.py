@@ -25,6 +25,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY, COMPARE, ORDERED, UNARY
 from mmsim.ir.promotion import (
     BOOL,
     FLOAT,
@@ -43,17 +44,10 @@ from mmsim.ir.promotion import (
     operation,
     type_of_number,
 )
-from mmsim.ir.walk import operands
+from mmsim.ir.walk import expressions, inside, operands, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"
-ORDERED = "compare abs(z), z.real or z.imag"
-INSTEAD = {
-    **dict.fromkeys(("//", "%"), "take abs(z), z.real or z.imag"),
-    **dict.fromkeys(("min", "max"), ORDERED),
-    "**": "write z * z for z ** 2",
-}
-"""The replacement for an operation that complex numbers don't have."""
 
 
 class Typing:
@@ -128,47 +122,29 @@ class Typing:
                 raise self._fault(str(clash), place) from None
 
     def _statement(self, statement: ir.Stmt) -> None:
+        array = getattr(statement, "array", None)
+        if array is not None and array not in self._fixed:
+            for value in stored(statement):
+                self._widen(self.arrays, array, self._of(value))
+        if isinstance(statement, ir.Setting):
+            for name in targets(statement):
+                self._widen(self.variables, name, self._set_to(statement))
+        for block in inside(statement):
+            self._block(block)
+
+    def _set_to(self, statement: ir.Setting) -> Held | None:
+        """The type of the values that a statement gives its targets."""
         match statement:
-            case ir.Assign(target, value):
-                self._widen(self.variables, target, self._of(value))
-            case ir.Load(target, array):
-                if target is not None:
-                    self._widen(self.variables, target, self._held(self.arrays, array))
-            case ir.Store(array, _, value) | ir.RegisterWrite(array, _, value):
-                if array not in self._fixed:
-                    self._widen(self.arrays, array, self._of(value))
-            case ir.VectorLoad(targets, array):
-                for target in targets:
-                    self._widen(self.variables, target, self._held(self.arrays, array))
-            case ir.VectorStore(array, _, values):
-                if array not in self._fixed:
-                    for value in values:
-                        self._widen(self.arrays, array, self._of(value))
-            case ir.Atomic(target, _, array):
-                if array not in self._fixed:
-                    for operand in statement.operands:
-                        self._widen(self.arrays, array, self._of(operand))
-                if target is not None:
-                    self._widen(self.variables, target, self._held(self.arrays, array))
-            case ir.If(_, then, orelse):
-                self._block(then)
-                self._block(orelse)
-            case ir.While(prelude, _, body):
-                self._block(prelude)
-                self._block(body)
-            case ir.For(target, _, _, _, body):
-                self._widen(self.variables, target, Held(INT))
-                self._block(body)
-            case ir.Scope(_, body):
-                self._block(body)
-            case ir.Exchange(target, op, given):
-                if target is not None:
-                    self._widen(self.variables, target, self._exchanged(op, given))
-            case ir.Barrier(target=target, op=op):
-                if target is not None:
-                    self._widen(self.variables, target, Held(INT if op == "count" else BOOL))
-            case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
-                pass
+            case ir.Assign(_, value):
+                return self._of(value)
+            case ir.Load() | ir.VectorLoad() | ir.Atomic():
+                return self._held(self.arrays, statement.array)
+            case ir.For():
+                return Held(INT)
+            case ir.Exchange(_, op, given):
+                return self._exchanged(op, given)
+            case ir.Barrier(op=op):
+                return Held(INT if op == "count" else BOOL)
             case _:
                 assert_never(statement, TYPING)
 
@@ -238,55 +214,26 @@ class Typing:
         self._each(block, self._check_statement)
 
     def _check_statement(self, statement: ir.Stmt) -> None:
-        match statement:
-            case ir.Assign(target, value, place):
-                self._check_expression(value)
-                self._check_fits(value, self.variables[target], place)
-            case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
-                self._check_index(index)
-            case ir.VectorStore(array, index, values, place):
-                self._check_index(index)
-                for value in values:
-                    self._check_expression(value)
-                    self._check_store(array, value, place)
-            case ir.Store(array, index, value, place) | ir.RegisterWrite(
-                array, index, value, place
-            ):
-                self._check_index(index)
-                self._check_expression(value)
-                self._check_store(array, value, place)
-            case ir.Atomic(_, op, array, index, _, _, place):
-                self._check_index(index)
-                for operand in statement.operands:
-                    self._check_expression(operand)
-                    self._check_store(array, operand, place)
-                self._check_atomic(op, array, place)
-            case ir.If(test, then, orelse):
-                self._check_expression(test)
-                self._check(then)
-                self._check(orelse)
-            case ir.While(prelude, test, body):
-                self._check(prelude)
-                self._check_expression(test)
-                self._check(body)
-            case ir.For(_, start, stop, step, body, place):
-                for part in (start, stop, step):
-                    self._check_expression(part)
-                    if not is_whole(self.of(part)):
-                        inner = "..." if self.of(part).kind == "f" else "z.real"
-                        raise self._fault(f"range takes integers; write int({inner})", place)
-                self._check(body)
-            case ir.Scope(_, body):
-                self._check(body)
-            case ir.Exchange():
-                self._check_exchange(statement)
-            case ir.Barrier(test=test):
-                if test is not None:
-                    self._check_expression(test)
-            case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
-                pass
-            case _:
-                assert_never(statement, TYPING)
+        if isinstance(statement, ir.While):
+            self._check(statement.prelude)
+        for value in expressions(statement):
+            self._check_expression(value)
+        if isinstance(statement, ir.Assign):
+            self._check_fits(statement.value, self.variables[statement.target], statement.place)
+        elif isinstance(statement, ir.For):
+            for part in expressions(statement):
+                if not is_whole(self.of(part)):
+                    inner = "..." if self.of(part).kind == "f" else "z.real"
+                    raise self._fault(f"range takes integers; write int({inner})", statement.place)
+        elif isinstance(statement, ir.Exchange):
+            self._check_exchange(statement)
+        elif isinstance(statement, ir.Access | ir.RegisterWrite):
+            for value in stored(statement):
+                self._check_store(statement.array, value, statement.place)
+            if isinstance(statement, ir.Atomic):
+                self._check_atomic(statement.op, statement.array, statement.place)
+        for block in inside(statement)[isinstance(statement, ir.While) :]:
+            self._check(block)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that CUDA lacks for the array's type."""
@@ -296,8 +243,6 @@ class Typing:
 
     def _check_exchange(self, statement: ir.Exchange) -> None:
         op, place = statement.op, statement.place
-        for part in statement.operands:
-            self._check_expression(part)
         kinds = [self.of(part).kind for part in statement.operands]
         if op.startswith("match") and kinds[0] == "c":
             raise self._fault(
@@ -307,10 +252,6 @@ class Typing:
             what = "lane" if op == "shuffle" else "distance"
             inner = "..." if kinds[1] == "f" else "z.real"
             raise self._fault(f"the {what} of {op} is a whole number; write int({inner})", place)
-
-    def _check_index(self, index: tuple[ir.Expr, ...]) -> None:
-        for part in index:
-            self._check_expression(part)
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
         """Refuse a value that doesn't fit the array's type."""
@@ -337,55 +278,37 @@ class Typing:
             )
 
     def _check_expression(self, value: ir.Expr) -> None:
-        match value:
-            case ir.Var(name, place):
-                if name not in self.variables:
-                    raise self._fault(f"the variable {name!r} is never assigned", place)
-            case ir.Unary(op, operand, place):
-                self._check_expression(operand)
-                self._check_unary(op, self.of(operand), place)
-            case ir.Call(op, arguments, place):
-                for part in arguments:
-                    self._check_expression(part)
-                    self._check_argument(op, self.of(part), place)
-                self._check_operands(value, place)
-            case ir.Binary(op, left, right, place):
-                self._check_expression(left)
-                self._check_expression(right)
-                kinds = self.of(left).kind + self.of(right).kind
-                if op in ("&", "|", "^", "<<", ">>") and ("f" in kinds or "c" in kinds):
-                    raise self._fault(f"{op} takes integers", place)
-                if "c" in kinds and op not in "+-*/":
-                    raise self._fault(f"complex numbers have no {op}; {INSTEAD[op]}", place)
-                self._check_operands(value, place)
-            case ir.Compare(op, left, right, place):
-                self._check_expression(left)
-                self._check_expression(right)
-                if op not in ("==", "!=") and "c" in self.of(left).kind + self.of(right).kind:
-                    raise self._fault(f"complex numbers have no {op}; {ORDERED}", place)
-            case ir.Logic(_, left, right):
-                self._check_expression(left)
-                self._check_expression(right)
-            case ir.Choose(test, then, other):
-                for part in (test, then, other):
-                    self._check_expression(part)
-            case ir.RegisterRead(_, index):
-                self._check_index(index)
-            case ir.Lookup(table, _, _, index, place):
-                self._check_index(index)
-                found = {self.of(part).kind for part in index}
-                for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
-                    if kind in found:
-                        message = f"an index of {table!r} is a whole number, not a {text}"
-                        raise self._fault(message, place)
-            case ir.Const() | ir.Number() | ir.ThreadField() | ir.Extent():
-                pass
-            case _:
-                assert_never(value, TYPING)
+        for part in operands(value):
+            self._check_expression(part)
+        kinds = {self.of(part).kind for part in operands(value)}
+        if isinstance(value, ir.Var) and value.name not in self.variables:
+            raise self._fault(f"the variable {value.name!r} is never assigned", value.place)
+        if isinstance(value, ir.Unary):
+            self._check_unary(value.op, self.of(value.operand), value.place)
+        elif isinstance(value, ir.Call):
+            for part in value.operands:
+                self._check_argument(value.op, self.of(part), value.place)
+            self._check_operands(value, value.place)
+        elif isinstance(value, ir.Binary):
+            op, row, place = value.op, BINARY[value.op], value.place
+            if row.kind in ("bits", "shift") and kinds & {"f", "c"}:
+                raise self._fault(f"{op} takes integers", place)
+            if "c" in kinds and isinstance(row.complex, str):
+                raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
+            self._check_operands(value, place)
+        elif isinstance(value, ir.Compare):
+            if COMPARE[value.op].ordered and "c" in kinds:
+                raise self._fault(f"complex numbers have no {value.op}; {ORDERED}", value.place)
+        elif isinstance(value, ir.Lookup):
+            for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
+                if kind in kinds:
+                    message = f"an index of {value.table!r} is a whole number, not a {text}"
+                    raise self._fault(message, value.place)
 
     def _check_unary(self, op: str, held: Type, place: Place) -> None:
         """Refuse wrong operands of ~ and of casts."""
-        if op == "~" and not is_whole(held):
+        row = UNARY.get(op)
+        if row is not None and row.kind == "bits" and not is_whole(held):
             raise self._fault("~ takes an integer", place)
         made = cast(op)
         if held.kind == "c" and made is not None and made.type.kind not in "cb":

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import expressions, inside, parts, statements, targets
 
-READER = "the search for uniform values"
 Path = tuple[tuple[int, int], ...]
 """The branches of varying tests that lead to a statement: each one's number and the side."""
 
@@ -20,28 +18,11 @@ def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[st
 
 def _leaf_follows(part: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
     """The same for a part of an expression, without its own parts."""
-    match part:
-        case ir.ThreadField(field):
-            return field in fields
-        case ir.Var(name):
-            return variable(name)
-        case ir.RegisterRead():
-            return False
-        case (
-            ir.Const()
-            | ir.Number()
-            | ir.Extent()
-            | ir.Unary()
-            | ir.Binary()
-            | ir.Compare()
-            | ir.Logic()
-            | ir.Choose()
-            | ir.Call()
-            | ir.Lookup()
-        ):
-            return True
-        case _:
-            assert_never(part, READER)
+    if isinstance(part, ir.ThreadField):
+        return part.field in fields
+    if isinstance(part, ir.Var):
+        return variable(part.name)
+    return not isinstance(part, ir.RegisterRead)
 
 
 class Uniformity:
@@ -98,27 +79,5 @@ class Uniformity:
         A loop whose end is found during its iterations counts as one that all threads leave
         together.
         """
-        match statement:
-            case ir.If() | ir.For():
-                return not all(map(self.is_uniform, expressions(statement)))
-            case (
-                ir.Assign()
-                | ir.Load()
-                | ir.Store()
-                | ir.VectorLoad()
-                | ir.VectorStore()
-                | ir.Atomic()
-                | ir.RegisterWrite()
-                | ir.While()
-                | ir.Break()
-                | ir.Continue()
-                | ir.Return()
-                | ir.Forget()
-                | ir.Scope()
-                | ir.Leave()
-                | ir.Barrier()
-                | ir.Exchange()
-            ):
-                return False
-            case _:
-                assert_never(statement, READER)
+        branches = isinstance(statement, ir.If | ir.For)
+        return branches and not all(map(self.is_uniform, expressions(statement)))

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import accesses, expressions, names, statements, targets, written_arrays
 
 READER = "the search for waits"
@@ -84,38 +83,25 @@ class _Dependences:
         """
         for one in block:
             read = names(expressions(one))
-            match one:
-                case ir.Assign(target):
-                    self._assigned(target, read, control)
-                case ir.RegisterWrite(array):
-                    self._assigned(array, read, control)
-                case ir.Exchange(target) | ir.Barrier(target=target):
-                    if target is not None:
-                        self._assigned(target, read, control)
-                case ir.Load() | ir.VectorLoad() | ir.Atomic():
-                    self.loads.append(one)
-                    for target in targets(one):
-                        self._assigned(target, read, control, {READ})
-                case ir.If():
-                    self._block(one.then, control | read, own)
-                    self._block(one.orelse, control | read, own)
-                case ir.For(target):
-                    self._assigned(target, read, control)
-                    self._block(one.body, control | read | _jumps(one.body), False)
-                case ir.While():
-                    self._block(one.prelude, control, False)
-                    self._block(one.body, control | read | _jumps(one.body), False)
-                case ir.Scope():
-                    self._block(one.body, control | _jumps(one.body), own)
-                case ir.Return():
-                    self.end |= control
-                case ir.Break():
-                    if own:
-                        self.end |= control
-                case ir.Store() | ir.VectorStore() | ir.Continue() | ir.Forget() | ir.Leave():
-                    pass
-                case _:
-                    assert_never(one, READER)
+            brought = isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic)
+            for name in targets(one):
+                self._assigned(name, read, control, {READ} if brought else ())
+            if isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic):
+                self.loads.append(one)
+            elif isinstance(one, ir.RegisterWrite):
+                self._assigned(one.array, read, control)
+            elif isinstance(one, ir.If):
+                self._block(one.then, control | read, own)
+                self._block(one.orelse, control | read, own)
+            elif isinstance(one, ir.For):
+                self._block(one.body, control | read | _jumps(one.body), False)
+            elif isinstance(one, ir.While):
+                self._block(one.prelude, control, False)
+                self._block(one.body, control | read | _jumps(one.body), False)
+            elif isinstance(one, ir.Scope):
+                self._block(one.body, control | _jumps(one.body), own)
+            elif isinstance(one, ir.Return) or (isinstance(one, ir.Break) and own):
+                self.end |= control
 
 
 def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = False) -> set[str]:
@@ -125,34 +111,13 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
     """
     found: set[str] = set()
     for one in block:
-        match one:
-            case ir.If():
-                around = control | names((one.test,))
-                found |= _jumps(one.then, around, loop) | _jumps(one.orelse, around, loop)
-            case ir.For() | ir.While():
-                around = control | names(expressions(one))
-                found |= _jumps(one.body, around, True)
-            case ir.Scope():
-                found |= _jumps(one.body, control, loop)
-            case ir.Leave():
-                found |= control
-            case ir.Break() | ir.Continue():
-                if not loop:
-                    found |= control
-            case (
-                ir.Assign()
-                | ir.Load()
-                | ir.Store()
-                | ir.VectorLoad()
-                | ir.VectorStore()
-                | ir.Atomic()
-                | ir.RegisterWrite()
-                | ir.Return()
-                | ir.Forget()
-                | ir.Barrier()
-                | ir.Exchange()
-            ):
-                pass
-            case _:
-                assert_never(one, READER)
+        if isinstance(one, ir.If | ir.For | ir.While):
+            around = control | names(expressions(one))
+            bodies = (one.then, one.orelse) if isinstance(one, ir.If) else (one.body,)
+            for body in bodies:
+                found |= _jumps(body, around, loop or not isinstance(one, ir.If))
+        elif isinstance(one, ir.Scope):
+            found |= _jumps(one.body, control, loop)
+        elif isinstance(one, ir.Leave) or (isinstance(one, ir.Break | ir.Continue) and not loop):
+            found |= control
     return found

@@ -1,75 +1,89 @@
-"""Walks through a program's representation."""
+"""Walks through a program's representation, derived from the annotations of the nodes' fields.
+
+A field of type `Expr` holds an expression, one of type `Block` statements, one of type `Target` the
+name of a variable that the statement sets. A field may hold several of them, or None.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
 from itertools import count
+from typing import Any, TypeVar, get_args
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 
-WALK = "a walk through the program"
+KINDS = (*get_args(ir.Stmt), *get_args(ir.Expr))
+Node = TypeVar("Node", bound=ir.Stmt | ir.Expr)
+
+
+def _holding(node: ir.Stmt | ir.Expr, part: str) -> tuple[str, ...]:
+    """The fields of a node whose annotation names a type."""
+    kind: type = type(node)
+    return _fields(kind, part)
+
+
+@cache
+def _fields(kind: type, part: str) -> tuple[str, ...]:
+    if kind not in KINDS:
+        raise NotImplementedError(
+            f"a walk through the program has no case for the node {kind.__name__}"
+        )
+    return tuple(one.name for one in fields(kind) if part in re.findall(r"\w+", str(one.type)))
+
+
+def _in(node: ir.Stmt | ir.Expr, part: str) -> tuple[Any, ...]:
+    """What the fields of a type hold, in their order."""
+    found: tuple[Any, ...] = ()
+    for name in _holding(node, part):
+        held = getattr(node, name)
+        found += held if type(held) is tuple else () if held is None else (held,)
+    return found
 
 
 def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
     """The blocks inside a statement, in the order of the text."""
-    match statement:
-        case ir.If(_, then, orelse):
-            return then, orelse
-        case ir.While(prelude, _, body):
-            return prelude, body
-        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
-            return (body,)
-        case (
-            ir.Assign()
-            | ir.Load()
-            | ir.Store()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Atomic()
-            | ir.RegisterWrite()
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Leave()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return ()
-        case _:
-            assert_never(statement, WALK)
+    return tuple(getattr(statement, name) for name in _holding(statement, "Block"))
 
 
 def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
     """A statement with other blocks inside, changed in the order of the text."""
-    match statement:
-        case ir.If(_, then, orelse):
-            return replace(statement, then=changed(then), orelse=changed(orelse))
-        case ir.While(prelude, _, body):
-            return replace(statement, prelude=changed(prelude), body=changed(body))
-        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
-            return replace(statement, body=changed(body))
-        case (
-            ir.Assign()
-            | ir.Load()
-            | ir.Store()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Atomic()
-            | ir.RegisterWrite()
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Leave()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return statement
-        case _:
-            assert_never(statement, WALK)
+    blocks = _holding(statement, "Block")
+    changes: Any = {name: changed(getattr(statement, name)) for name in blocks}
+    return replace(statement, **changes) if changes else statement
+
+
+def targets(statement: ir.Stmt) -> tuple[str, ...]:
+    """The variables that a statement itself sets."""
+    return _in(statement, "Target")
+
+
+def expressions(node: ir.Stmt | ir.Expr) -> tuple[ir.Expr, ...]:
+    """The expressions that a node itself evaluates, without those inside them."""
+    return _in(node, "Expr")
+
+
+def with_expressions(node: Node, changed: Callable[[ir.Expr], ir.Expr]) -> Node:
+    """A node with changed expressions; the statements inside it stay."""
+    changes: Any = {}
+    for name in _holding(node, "Expr"):
+        held = getattr(node, name)
+        if held is not None:
+            changes[name] = tuple(map(changed, held)) if type(held) is tuple else changed(held)
+    return replace(node, **changes) if changes else node
+
+
+operands, with_operands = expressions, with_expressions
+"""The same by their names for an expression's parts."""
+
+
+def stored(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The values that a statement brings to an array."""
+    if isinstance(statement, ir.Access | ir.RegisterWrite):
+        return expressions(statement)[len(statement.index) :]
+    return ()
 
 
 def numbered(body: ir.Block) -> ir.Block:
@@ -107,139 +121,10 @@ def written_arrays(block: Iterable[ir.Stmt]) -> set[str]:
     return {one.array for one in accesses(block) if not isinstance(one, ir.Load | ir.VectorLoad)}
 
 
-def targets(statement: ir.Stmt) -> tuple[str, ...]:
-    """The variables that a statement itself sets."""
-    match statement:
-        case ir.Assign(target) | ir.For(target):
-            return (target,)
-        case ir.Load(target) | ir.Atomic(target) | ir.Exchange(target) | ir.Barrier(target=target):
-            return () if target is None else (target,)
-        case ir.VectorLoad(several):
-            return several
-        case (
-            ir.Store()
-            | ir.VectorStore()
-            | ir.RegisterWrite()
-            | ir.If()
-            | ir.While()
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Leave()
-        ):
-            return ()
-        case _:
-            assert_never(statement, WALK)
-
-
-def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
-    """The expressions that a statement itself evaluates."""
-    match statement:
-        case ir.Assign(_, value):
-            return (value,)
-        case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
-            return index
-        case ir.VectorStore(_, index, values):
-            return (*index, *values)
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return (*index, value)
-        case ir.Atomic(index=index):
-            return (*index, *statement.operands)
-        case ir.If(test) | ir.While(_, test):
-            return (test,)
-        case ir.For(_, start, stop, step):
-            return (start, stop, step)
-        case ir.Exchange(_, _, given):
-            return given
-        case ir.Barrier():
-            return () if statement.test is None else (statement.test,)
-        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Scope() | ir.Leave():
-            return ()
-        case _:
-            assert_never(statement, WALK)
-
-
-def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
-    """A statement with changed expressions; the statements inside it stay."""
-    match statement:
-        case ir.Assign(_, value):
-            return replace(statement, value=changed(value))
-        case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
-            return replace(statement, index=tuple(map(changed, index)))
-        case ir.VectorStore(_, index, values):
-            at, brought = tuple(map(changed, index)), tuple(map(changed, values))
-            return replace(statement, index=at, values=brought)
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return replace(statement, index=tuple(map(changed, index)), value=changed(value))
-        case ir.Atomic(index=index, value=value, compare=compare):
-            return replace(
-                statement,
-                index=tuple(map(changed, index)),
-                value=changed(value),
-                compare=None if compare is None else changed(compare),
-            )
-        case ir.If(test) | ir.While(_, test):
-            return replace(statement, test=changed(test))
-        case ir.For(_, start, stop, step):
-            return replace(statement, start=changed(start), stop=changed(stop), step=changed(step))
-        case ir.Exchange(operands=given):
-            return replace(statement, operands=tuple(map(changed, given)))
-        case ir.Barrier(test=test):
-            return statement if test is None else replace(statement, test=changed(test))
-        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Scope() | ir.Leave():
-            return statement
-        case _:
-            assert_never(statement, WALK)
-
-
-def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The direct parts of an expression."""
-    match value:
-        case ir.Unary(_, operand):
-            return (operand,)
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
-            return left, right
-        case ir.Choose(test, then, other):
-            return test, then, other
-        case ir.RegisterRead(_, index):
-            return index
-        case ir.Lookup():
-            return value.index
-        case ir.Call(_, arguments):
-            return arguments
-        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
-            return ()
-        case _:
-            assert_never(value, WALK)
-
-
-def with_operands(value: ir.Expr, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
-    """An expression with changed parts."""
-    match value:
-        case ir.Unary(_, operand):
-            return replace(value, operand=changed(operand))
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
-            return replace(value, left=changed(left), right=changed(right))
-        case ir.Choose(test, then, other):
-            return replace(value, test=changed(test), then=changed(then), other=changed(other))
-        case ir.RegisterRead(_, index):
-            return replace(value, index=tuple(map(changed, index)))
-        case ir.Lookup():
-            return replace(value, index=tuple(map(changed, value.index)))
-        case ir.Call(_, arguments):
-            return replace(value, operands=tuple(map(changed, arguments)))
-        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
-            return value
-        case _:
-            assert_never(value, WALK)
-
-
 def parts(value: ir.Expr) -> Iterator[ir.Expr]:
     """An expression and all expressions inside."""
     yield value
-    for operand in operands(value):
+    for operand in expressions(value):
         yield from parts(operand)
 
 

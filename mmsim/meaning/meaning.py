@@ -393,6 +393,7 @@ class Meaning(Expressions):
             frame.variables[leavers] = False
             done: Mask = False
             trips = trip_count(start, stop, step)
+            add, multiply = BINARY["+"].python, BINARY["*"].python
             trip = 0
             while mask is not False:
                 inside = trip < trips
@@ -406,7 +407,7 @@ class Meaning(Expressions):
                 elif not inside:
                     break
                 self._step(frame, mask, place)
-                value = BINARY["+"](start, BINARY["*"](trip, step, mask), mask)
+                value = add(start, multiply(trip, step, mask), mask)
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1

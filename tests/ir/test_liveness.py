@@ -664,7 +664,7 @@ class Walk:
                 data, words = self.evaluate(value)
                 self.used += [(self.now, one, one in data) for one in words]
                 self.accesses.append(self.now)
-            case ir.Atomic(target, _, _, index, value, compare):
+            case ir.Atomic(target, _, _, index, compare, value):
                 self.uses(index if compare is None else (*index, compare))
                 data, words = self.evaluate(value)
                 self.used += [(self.now, one, one in data) for one in words]

@@ -20,8 +20,8 @@ from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
 from mmsim.cuda_c.writer import waits_between_repetitions
 from mmsim.engines.array import engine as array
-from mmsim.engines.array.fused.analysis import Analysis, breaks, order_matters, straighten
-from mmsim.engines.array.fused.loops import Moves, needs_lanes, together
+from mmsim.engines.array.fused.analysis import Analysis, order_matters, straighten
+from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Rows
 from mmsim.engines.array.fused.writer import _Writer, write
 from mmsim.engines.events import engine as events
@@ -145,6 +145,64 @@ def test_passes_keep_the_numbers():
     sites = [one.site for one in walk.accesses(body)]
     assert [one.site for one in walk.accesses(tidy(body))] == sites
     assert [one.site for one in walk.accesses(straighten(body))] == sites
+
+
+# ------------------------------------------------------------------ the parts of a node
+
+PARTS = {  # targets, expressions, blocks
+    ir.Assign: ("target", "value", ""),
+    ir.Load: ("target", "index", ""),
+    ir.Store: ("", "index value", ""),
+    ir.VectorLoad: ("targets", "index", ""),
+    ir.VectorStore: ("", "index values", ""),
+    ir.Atomic: ("target", "index compare value", ""),
+    ir.RegisterWrite: ("", "index value", ""),
+    ir.If: ("", "test", "then orelse"),
+    ir.While: ("", "test", "prelude body"),
+    ir.For: ("target", "start stop step", "body"),
+    ir.Scope: ("", "", "body"),
+    ir.Barrier: ("target", "test", ""),
+    ir.Exchange: ("target", "operands", ""),
+    **dict.fromkeys((ir.Break, ir.Continue, ir.Return, ir.Forget, ir.Leave), ("", "", "")),
+    ir.Unary: ("", "operand", ""),
+    **dict.fromkeys((ir.Binary, ir.Compare, ir.Logic), ("", "left right", "")),
+    ir.Choose: ("", "test then other", ""),
+    ir.Call: ("", "operands", ""),
+    **dict.fromkeys((ir.RegisterRead, ir.Lookup), ("", "index", "")),
+    **dict.fromkeys((ir.Const, ir.Var, ir.Number, ir.ThreadField, ir.Extent), ("", "", "")),
+}
+
+
+def test_the_parts_of_every_node_follow_from_its_annotations():
+    assert set(PARTS) == {*EXPRESSIONS, *get_args(ir.Stmt)}
+    for kind, names in PARTS.items():
+        node = kind(**{one.name: one.name for one in fields(kind)})
+        several = {f"{name}": (name, f"{name}_2") for name in ("index", "values", "operands")}
+        held = {name: value for name, value in several.items() if hasattr(node, name)}
+        if kind in (ir.VectorLoad, ir.Atomic):
+            held |= {"targets": ("targets",)} if kind is ir.VectorLoad else {}
+            held.pop("operands", None)
+        if kind is ir.Lookup:
+            held.pop("values")
+        node = replace(node, **held)
+        targets, values, blocks = (one.split() for one in names)
+        written_out = [part for name in values for part in held.get(name, (name,))]
+        if isinstance(node, EXPRESSIONS):
+            assert list(walk.operands(node)) == written_out
+        else:
+            assert list(walk.targets(node)) == targets
+            assert list(walk.expressions(node)) == written_out
+            assert list(walk.inside(node)) == blocks
+            changed = walk.with_inside(node, str.upper)
+            assert list(walk.inside(changed)) == [name.upper() for name in blocks]
+        changed = walk.with_expressions(node, str.upper)
+        assert list(walk.expressions(changed)) == [one.upper() for one in written_out]
+
+
+def test_what_is_none_is_no_part():
+    barrier = ir.Barrier(None)
+    assert walk.targets(barrier) == walk.expressions(barrier) == ()
+    assert walk.with_expressions(barrier, lambda value: ir.Const(1)) == barrier
 
 
 # ------------------------------------------------------------------ constants
@@ -319,21 +377,17 @@ ALONE = {
     "expressions": (lambda: walk.expressions(Blink()), "a walk through the program"),
     "operands": (lambda: walk.operands(Riddle()), "a walk through the program"),
     "types": (lambda: launched().meaning.typing.of(Riddle()), "typing"),
-    "folding": (lambda: launched().meaning.constant(Riddle()), "constant folding"),
     "folded": (lambda: made_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
     "interpreter": (lambda: launched().meaning._statement(Blink()), "the interpreter"),
-    "uniform": (lambda: follows_from(Riddle(), (), bool), "the search for uniform values"),
-    "straighten": (lambda: straighten((Blink(),)), "the fusing of programs"),
+    "uniform": (lambda: follows_from(Riddle(), (), bool), "a walk through the program"),
+    "straighten": (lambda: straighten((Blink(),)), "a walk through the program"),
     "fused statement": (lambda: fused_writer()._statement(Blink()), "the fusing of programs"),
     "fused expression": (lambda: fused_writer().lanes.write(Riddle()), "the fusing"),
-    "fused limits": (lambda: fused_writer()._limits(Riddle()), "the search for uniform values"),
+    "fused limits": (lambda: fused_writer()._limits(Riddle()), "a walk through the program"),
     "fused rows": (
         lambda: Rows(fused_writer().analysis, fused_writer().typing, bool, True).of((Riddle(),)),
-        "the fusing",
+        "a walk",
     ),
-    "fused loops": (lambda: list(together((Blink(),), fused_writer().analysis)), "the fusing"),
-    "fused lanes": (lambda: needs_lanes(Blink(), fused_writer().analysis), "the fusing"),
-    "fused breaks": (lambda: breaks((Blink(),)), "the fusing of programs"),
     "CUDA statement": (lambda: cuda_body(launched())._statement(Blink()), "the writer of CUDA C"),
     "CUDA expression": (
         lambda: cuda_body(launched()).expressions.write(Riddle()),

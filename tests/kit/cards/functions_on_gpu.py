@@ -45,7 +45,7 @@ Run = Callable[[mm.Program, list[Any]], Any]
 def program_of(name: str, dtype: str) -> mm.Program:
     """A program that computes a function of a type."""
     letters = "xyz"[: FUNCTIONS[name].arity]
-    called = "mm.fma" if name == "fma" else f"math.{name}"
+    called = f"mm.{name}" if FUNCTIONS[name].own else f"math.{name}"
     given = ", ".join(f"mm.{dtype}({letter}[T.id])" for letter in letters)
     head = f"def program(T, {', '.join(letters)}, out):"
     return mm.program(define(f"{head}\n    out[T.id] = {called}({given})\n", "program"))

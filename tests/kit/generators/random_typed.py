@@ -15,6 +15,7 @@ TYPES = INTEGERS + FLOATS
 INEXACT = {
     "math.exp({} % 4.0)": 3,
     "math.exp2({} % 4.0)": 3,
+    "mm.exp10({} % 2.0)": 3,
     "math.expm1({} % 4.0)": 3,
     "math.log(abs({}) + 0.75)": 4,
     "math.log2(abs({}) + 0.75)": 4,

@@ -546,6 +546,8 @@ def function(name, values):
         result = np.log(given[0]) / np.log(given[1])
     elif name == "fma":
         result = fused(*given)
+    elif name == "exp10":
+        result = dtype.type(10) ** given[0]
     elif name in ("erf", "erfc", "gamma", "lgamma", "remainder"):
         result = dtype.type(getattr(math, name)(*map(float, given)))
     else:
@@ -922,7 +924,7 @@ class Sequencer:
                     values.append((yield from self.value(argument, lanes, frame)))
                 if name in OF_BITS:
                     return {t: OF_BITS[name](values[0][t]) for t in lanes}
-                if module == "mm" and name != "fma":
+                if module == "mm" and name not in ("fma", "exp10"):
                     return {t: fitted(values[0][t], np.dtype(name)) for t in lanes}
                 with np.errstate(all="ignore"):
                     return {t: function(name, [v[t] for v in values]) for t in lanes}

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import COMMUTING
 from mmsim.ir.atomics import order_matters as order_of_atomics
-from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY
 from mmsim.ir.promotion import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
-from mmsim.ir.walk import accesses, parts, statements
+from mmsim.ir.walk import accesses, inside, parts, statements, with_inside
 
 READER = "the fusing of programs"
-FAILING = ("/", "//", "%", "**", "<<", ">>")
 LONGEST = 30
 """The most parts of an inlined expression: nested ones used twice each grow exponentially."""
 
@@ -36,47 +36,27 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
     result: list[ir.Stmt] = []
     for position, statement in enumerate(block):
         last = position == len(block) - 1
-        match statement:
-            case ir.Return(_, message) if message is not None:
-                raise CannotFuse("it may raise an exception")
-            case ir.Return() | ir.Leave():
-                if tail and _ends(statement, scope):
-                    return tuple(result)  # what follows is never reached
-                raise CannotFuse("it returns from inside")
-            case ir.If(_, then, orelse):
-                if tail and not last and _leaves(then, scope):
-                    rest = straighten((*orelse, *block[position + 1 :]), tail, scope)
-                    then = straighten(then, tail, scope)
-                    result.append(replace(statement, then=then, orelse=rest))
-                    return tuple(result)
-                result.append(
-                    replace(
-                        statement,
-                        then=straighten(then, tail and last, scope),
-                        orelse=straighten(orelse, tail and last, scope),
-                    )
-                )
-            case ir.Scope(name, body):
-                result += straighten(body, True, name)
-            case ir.While(_, _, body) | ir.For(_, _, _, _, body):
-                result.append(replace(statement, body=straighten(body, False)))
-            case (
-                ir.Assign()
-                | ir.Load()
-                | ir.Store()
-                | ir.VectorLoad()
-                | ir.VectorStore()
-                | ir.Atomic()
-                | ir.RegisterWrite()
-                | ir.Break()
-                | ir.Continue()
-                | ir.Forget()
-                | ir.Barrier()
-                | ir.Exchange()
-            ):
-                result.append(statement)
-            case _:
-                assert_never(statement, READER)
+        if isinstance(statement, ir.Return) and statement.message is not None:
+            raise CannotFuse("it may raise an exception")
+        if isinstance(statement, ir.Return | ir.Leave):
+            if tail and _ends(statement, scope):
+                return tuple(result)  # what follows is never reached
+            raise CannotFuse("it returns from inside")
+        if isinstance(statement, ir.If):
+            then, orelse = statement.then, statement.orelse
+            if tail and not last and _leaves(then, scope):
+                rest = straighten((*orelse, *block[position + 1 :]), tail, scope)
+                then = straighten(then, tail, scope)
+                result.append(replace(statement, then=then, orelse=rest))
+                return tuple(result)
+            last = tail and last
+            result.append(with_inside(statement, partial(straighten, tail=last, scope=scope)))
+        elif isinstance(statement, ir.Scope):
+            result += straighten(statement.body, True, statement.name)
+        elif isinstance(statement, ir.While | ir.For):
+            result.append(replace(statement, body=straighten(statement.body, False)))
+        else:
+            result.append(with_inside(statement, straighten))
     return tuple(result)
 
 
@@ -95,33 +75,9 @@ def breaks(block: ir.Block) -> bool:
 
 
 def _breaks(statement: ir.Stmt) -> bool:
-    match statement:
-        case ir.Break():
-            return True
-        case ir.If(_, then, orelse):
-            return breaks(then) or breaks(orelse)
-        case ir.Scope(_, body):
-            return breaks(body)
-        case (
-            ir.Assign()
-            | ir.Load()
-            | ir.Store()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Atomic()
-            | ir.RegisterWrite()
-            | ir.While()
-            | ir.For()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Leave()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return False
-        case _:
-            assert_never(statement, READER)
+    if isinstance(statement, ir.If | ir.Scope):
+        return any(map(breaks, inside(statement)))
+    return isinstance(statement, ir.Break)
 
 
 class Analysis(Uniformity):
@@ -169,32 +125,20 @@ class Analysis(Uniformity):
         if isinstance(value, ir.Var):
             return value.name in self.once or value.name in self._same_once
         for part in parts(value):
-            match part:
-                case ir.Var(name):
-                    if name not in self.inlined and name not in self._same_once:
-                        return False
-                case ir.RegisterRead() | ir.Lookup():
+            if isinstance(part, ir.RegisterRead | ir.Lookup):
+                return False
+            if isinstance(part, ir.Var):
+                if part.name not in self.inlined and part.name not in self._same_once:
                     return False
-                case ir.Binary(op, _, right):
-                    if op in FAILING and not (op in ("//", "%") and self._constant(right)):
-                        return False
-                case ir.Unary(op):
-                    made = cast(op)
-                    if made is not None and is_int(made.type):  # which a float may not fit
-                        return False
-                case (
-                    ir.Const()
-                    | ir.Number()
-                    | ir.ThreadField()
-                    | ir.Extent()
-                    | ir.Compare()
-                    | ir.Logic()
-                    | ir.Choose()
-                    | ir.Call()
-                ):
-                    pass
-                case _:
-                    assert_never(part, READER)
+            elif isinstance(part, ir.Binary):
+                row = BINARY[part.op]
+                divides = row.kind == "division" and self._constant(part.right)
+                if row.refused is not None and not divides:
+                    return False
+            elif isinstance(part, ir.Unary):
+                made = cast(part.op)
+                if made is not None and is_int(made.type):  # which a float may not fit
+                    return False
         return True
 
     def _constant(self, value: ir.Expr) -> bool:

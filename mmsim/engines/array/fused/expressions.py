@@ -19,10 +19,9 @@ from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, wide
+from mmsim.ir.operators import BINARY, convert
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast, wide
 from mmsim.ir.types import Typing
-from mmsim.ir.walk import operands
 
 UNIFORM = {
     "count": "threads",
@@ -37,15 +36,6 @@ OWN = {
     "lane": "lane",
     "warp": "warp",
 }
-CALLS = {
-    "//": "floor_divide",
-    "%": "modulo",
-    "<<": "shift_left",
-    ">>": "shift_right",
-    "**": "power",
-}
-REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
-"""The values that the right operand of an operation mustn't have."""
 LARGEST = 64
 """The most numbers of a constant table in a compiled program: each use writes them out."""
 LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare, ir.Call)
@@ -182,9 +172,9 @@ class Expressions:
             case ir.Var(name):
                 return self._variable(name)
             case ir.Unary():
-                return self._typed(value) or self._unary(value)
+                return self._unary(value)
             case ir.Binary():
-                return self._typed(value) or self._binary(value)
+                return self._binary(value)
             case ir.Compare(op, left, right):
                 one, other = self.typing.operation(value).operands
                 return f"({self.cast(left, one)} {op} {self.cast(right, other)})"
@@ -250,27 +240,6 @@ class Expressions:
             return self._literal(number)
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
-    def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
-        """The text of an operation in a requested type, or on complex numbers, else None.
-
-        The test of a number's truth is no such operation.
-        """
-        how = self.typing.operation(value)
-        is_complex = "c" in how.operands[0].kind + how.result.type.kind
-        if not how.asked and (not is_complex or how.result.type == BOOL):
-            return None
-        texts = [
-            self.cast(part, type_)
-            for part, type_ in zip(operands(value), how.operands, strict=True)
-        ]
-        lines = typed.Lines(self._keep, self._refuse)
-        if is_complex and not how.asked and value.op == "/":
-            texts[1] = self._keep(texts[1])
-            self._refuse(f"{texts[1]} == 0", texts[1], "np.complex128(1)")
-        if isinstance(value, ir.Binary):
-            return typed.binary(value.op, how.operands[0], texts[0], texts[1], lines)
-        return typed.unary(value.op, how.operands[0], how.result.type, texts[0], lines)
-
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
         shape = self.shapes[array]
         if rank is not None and rank != len(shape):
@@ -311,55 +280,33 @@ class Expressions:
         return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
-        op, operand = value.op, value.operand
-        if op in ("not", "bool"):
-            return f"(not {self.truth(operand)})" if op == "not" else self.truth(operand)
-        text = self.wide(operand)
-        if op == "int" and self.typing.of(operand).kind == "f":
-            text = self._keep(text)
-            self._refuse(f"not abs({text}) < 9223372036854775808.0", text, "0.0")
-        if op in ("int", "float"):
-            return f"np.{'int64' if op == 'int' else 'float64'}({text})"
-        return text if op == "+" else f"abs({text})" if op == "abs" else f"({op}{text})"
+        how, made = self.typing.operation(value), cast(value.op)
+        if made is not None and made.type == BOOL:
+            test = self.truth(value.operand)
+            return test if value.op == "bool" else f"(not {test})"
+        text = self.cast(value.operand, how.operands[0])
+        return typed.unary(value.op, how, text, typed.Lines(self._keep, self._refuse))
 
     def _binary(self, value: ir.Binary) -> str:
-        op, result = value.op, self.typing.of(value)
-        if op in ("min", "max"):
-            left, right = (
-                self._keep(self.cast(value.left, result)),
-                self._keep(self.cast(value.right, result)),
-            )
-            return f"({right} if {right} {'<' if op == 'min' else '>'} {left} else {left})"
-        if result == BOOL:
-            return f"({self.write(value.left)} {op} {self.write(value.right)})"
-        if op == "**" and result.kind == "f":
+        op, row, how = value.op, BINARY[value.op], self.typing.operation(value)
+        type_ = typed.computed_in(how)
+        if row.kind == "power" and type_ == FLOAT and not how.asked:
             return self._float_power(value)
-        left = self.wide(value.left)
+        left = self.cast(value.left, type_)
         if (
-            op in ("//", "%")
-            and result.kind != "f"
+            row.kind == "division"
+            and type_ == INT
+            and not how.asked
             and self.text.marks
             and self.folded(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
             return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
-        right = self.wide(value.right)
-        if op == "/":
-            left, right = f"np.float64({left})", f"np.float64({right})"
-        if op not in REFUSED:
-            return f"({left} {op} {right})"
-        written = value.right.value if isinstance(value.right, ir.Const) else None
-        if written is not None and not isinstance(written, complex) and written > 0:
-            if result.kind == "f" and op != "/":
-                return f"float_{CALLS[op]}({left}, {right})"
-            if op == "**" or (op in ("<<", ">>") and written > 63):
-                return f"{CALLS[op]}({left}, {right})"
-            return f"({left} {op} {right})"
-        right = self._keep(right)
-        self._refuse(f"{right} {REFUSED[op]}", right, "1.0" if result.kind == "f" else "1")
-        if op == "/":
-            return f"({left} / {right})"
-        return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
+        right, known = self.cast(value.right, type_), None
+        if isinstance(value.right, ir.Const) and not isinstance(value.right.value, complex):
+            known = value.right.value if value.right.value > 0 and type_.kind != "c" else None
+        lines = typed.Lines(self._keep, self._refuse)
+        return typed.binary(row, op, how, left, right, known, lines)
 
     def _float_power(self, value: ir.Binary) -> str:
         """A power of floats by one operation of IEEE 754; `powers` has the others."""
@@ -397,7 +344,7 @@ class Expressions:
             return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
         if power:
             return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
-        return f"{CALLS[op]}({left}, {name})"
+        return f"{BINARY[op].numba}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is used more than once, computed once."""

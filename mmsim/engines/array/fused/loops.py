@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from mmsim.engines.array.fused.analysis import READER, Analysis, behind
+from mmsim.engines.array.fused.analysis import Analysis, behind
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
+
+FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
+"""Statements that each lane does by itself."""
 
 
 def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
@@ -46,56 +48,18 @@ def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
 
 def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
     """Return whether each lane does a statement by itself, or the statement has nothing to do."""
-    match statement:
-        case ir.Assign(target):
-            return target not in analysis.uniform
-        case ir.Load() | ir.Store() | ir.Atomic() | ir.RegisterWrite() | ir.Forget():
-            return True
-        case (
-            ir.If()
-            | ir.While()
-            | ir.For()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Scope()
-            | ir.Leave()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return False
-        case _:
-            assert_never(statement, READER)
+    if isinstance(statement, ir.Assign):
+        return statement.target not in analysis.uniform
+    return isinstance(statement, FOR_EACH_LANE | ir.Forget)
 
 
 def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
     """Return whether a statement has work for each lane."""
-    match statement:
-        case ir.Assign(target):
-            return target not in analysis.inlined and target not in analysis.uniform
-        case ir.Forget(_, registers):
-            return bool(registers)
-        case ir.Load() | ir.Store() | ir.Atomic() | ir.RegisterWrite():
-            return True
-        case (
-            ir.If()
-            | ir.While()
-            | ir.For()
-            | ir.VectorLoad()
-            | ir.VectorStore()
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Scope()
-            | ir.Leave()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return False
-        case _:
-            assert_never(statement, READER)
+    if isinstance(statement, ir.Assign):
+        return statement.target not in (*analysis.inlined, *analysis.uniform)
+    if isinstance(statement, ir.Forget):
+        return bool(statement.registers)
+    return isinstance(statement, FOR_EACH_LANE)
 
 
 def kept(value: ir.Expr, analysis: Analysis) -> str | None:

@@ -17,6 +17,7 @@ from mmsim.engines.array.fused.expressions import UNIFORM, Expressions, Text, nu
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
 from mmsim.ir import nodes as ir
+from mmsim.ir.operators import BINARY
 from mmsim.ir.promotion import BOOL, INT, Type
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import expressions, parts, statements
@@ -34,7 +35,7 @@ def divisors(launch: Launch) -> list[ir.Expr]:
         for statement in statements(body)
         for value in expressions(statement)
         for part in parts(value)
-        if isinstance(part, ir.Binary) and part.op in ("//", "%")
+        if isinstance(part, ir.Binary) and BINARY[part.op].kind == "division"
     ]
 
 

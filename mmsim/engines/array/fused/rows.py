@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from mmsim.engines.array.fused.analysis import READER, Analysis
+from mmsim.engines.array.fused.analysis import Analysis
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import follows_from
 
@@ -65,38 +64,20 @@ class Rows:
         """The difference of the values of consecutive lanes: 0, 1 or None if not known."""
         if self._begins_whole(value):
             return 1
-        match value:
-            case ir.ThreadField(field):
-                return 1 if field == "id" else 0  # blocks may begin anywhere
-            case ir.Var(name):
-                if name in self.analysis.inlined:
-                    return self._step(self.analysis.inlined[name])
-            case ir.Binary(op, left, right) if not self.asked(value):
-                if op == "+":
-                    first, second = self._step(left), self._step(right)
-                    if first is not None and second is not None and first + second < 2:
-                        return first + second
-                    return None
-                if op == "-" and self._step(right) == 0:
-                    return self._step(left)
-                if op == "//" and self._begins_whole(left) and self.whole(right):
-                    return 0
-            case (
-                ir.Binary()  # in a type that may wrap around
-                | ir.Const()
-                | ir.Number()
-                | ir.Extent()
-                | ir.Unary()
-                | ir.Compare()
-                | ir.Logic()
-                | ir.Choose()
-                | ir.Call()
-                | ir.RegisterRead()
-                | ir.Lookup()
-            ):
-                pass
-            case _:
-                assert_never(value, READER)
+        if isinstance(value, ir.ThreadField):
+            return 1 if value.field == "id" else 0  # blocks may begin anywhere
+        if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
+            return self._step(self.analysis.inlined[value.name])
+        if isinstance(value, ir.Binary) and not self.asked(value):
+            if value.op == "+":
+                first, second = self._step(value.left), self._step(value.right)
+                if first is not None and second is not None and first + second < 2:
+                    return first + second
+                return None
+            if value.op == "-" and self._step(value.right) == 0:
+                return self._step(value.left)
+            if value.op == "//" and self._begins_whole(value.left) and self.whole(value.right):
+                return 0
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
 
     def asked(self, value: ir.Binary) -> bool:
@@ -111,27 +92,11 @@ class Rows:
 
     def _begins_whole(self, value: ir.Expr) -> bool:
         """Return whether the lanes' values count up from a nonnegative multiple of the width."""
-        match value:
-            case ir.ThreadField(field):
-                return field in ("index", "lane") or (field == "id" and self.full)
-            case ir.Var(name):
-                inlined = self.analysis.inlined
-                return name in inlined and self._begins_whole(inlined[name])
-            case ir.Binary(op, left, right) if not self.asked(value):
-                return op == "%" and self._begins_whole(left) and self.whole(right)
-            case (
-                ir.Binary()  # in a type that may wrap around
-                | ir.Const()
-                | ir.Number()
-                | ir.Extent()
-                | ir.Unary()
-                | ir.Compare()
-                | ir.Logic()
-                | ir.Choose()
-                | ir.Call()
-                | ir.RegisterRead()
-                | ir.Lookup()
-            ):
-                return False
-            case _:
-                assert_never(value, READER)
+        if isinstance(value, ir.ThreadField):
+            return value.field in ("index", "lane") or (value.field == "id" and self.full)
+        if isinstance(value, ir.Var):
+            inlined = self.analysis.inlined
+            return value.name in inlined and self._begins_whole(inlined[value.name])
+        if isinstance(value, ir.Binary) and value.op == "%" and not self.asked(value):
+            return self._begins_whole(value.left) and self.whole(value.right)
+        return False

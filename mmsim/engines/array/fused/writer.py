@@ -22,8 +22,9 @@ from mmsim.engines.array.fused.loops import needs_lanes, together
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY
 from mmsim.ir.promotion import INT, wide
-from mmsim.ir.ranges import EXTREMES, extremes
+from mmsim.ir.ranges import extremes
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
 
@@ -220,7 +221,7 @@ class _Writer(Accesses):
         for part in parts(value):
             if (
                 isinstance(part, ir.Binary)
-                and part.op in ("//", "%")
+                and BINARY[part.op].kind == "division"
                 and not self.lanes.folded(part.right)
             ):
                 text = self._same(part.right, wide(self.typing.of(part.right)))
@@ -365,39 +366,22 @@ class _Writer(Accesses):
         if self.analysis.is_uniform(value):
             text = self._same(value, INT)
             return text, text
-        match value:
-            case ir.ThreadField(field):
-                return "0", f"({LARGEST.get(field, str(self.width))} - 1)"
-            case ir.Var(name):
-                if name in self.analysis.inlined:
-                    return self._limits(self.analysis.inlined[name])
-            case ir.Binary(op, left, right) if not self.typing.operation(value).asked:
-                if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
-                    by = UNIFORM[right.field]
-                    if op == "%":
-                        return "0", f"({by} - 1)"
-                    if op == "//":
-                        low, high = self._limits(left)
-                        return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
-                if op in EXTREMES:
-                    least, greatest = extremes(op, self._limits(left), self._limits(right))
-                    return _extreme("min", op, least), _extreme("max", op, greatest)
-            case (
-                ir.Const()
-                | ir.Number()
-                | ir.Extent()
-                | ir.Unary()
-                | ir.Binary()
-                | ir.Compare()
-                | ir.Logic()
-                | ir.Choose()
-                | ir.Call()
-                | ir.RegisterRead()
-                | ir.Lookup()
-            ):
-                pass
-            case _:
-                assert_never(value, READER)
+        if isinstance(value, ir.ThreadField):
+            return "0", f"({LARGEST.get(value.field, str(self.width))} - 1)"
+        if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
+            return self._limits(self.analysis.inlined[value.name])
+        if isinstance(value, ir.Binary) and not self.typing.operation(value).asked:
+            op, left, right = value.op, value.left, value.right
+            if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
+                by = UNIFORM[right.field]
+                if op == "%":
+                    return "0", f"({by} - 1)"
+                if op == "//":
+                    low, high = self._limits(left)
+                    return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
+            if BINARY[op].ends is not None:
+                least, greatest = extremes(op, self._limits(left), self._limits(right))
+                return _extreme("min", op, least), _extreme("max", op, greatest)
         raise CannotFuse("a loop whose length isn't known beforehand")
 
 

@@ -1,0 +1,50 @@
+"""The types of numbers: their names, kinds and limits."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+Type = np.dtype[np.generic]
+
+BOOL: Type = np.dtype(np.bool_)
+INT: Type = np.dtype(np.int64)
+FLOAT: Type = np.dtype(np.float64)
+COMPLEX: Type = np.dtype(np.complex128)
+UNSIGNED: Type = np.dtype(np.uint64)
+
+
+def is_int(type_: Type) -> bool:
+    """Whether values are integers."""
+    return type_.kind in "iu"
+
+
+def is_whole(type_: Type) -> bool:
+    """Whether values are integers or bools."""
+    return type_.kind in "iub"
+
+
+def wide(type_: Type) -> Type:
+    """The type of Python's arithmetic: int for bool, complex of two doubles, ..."""
+    return {"f": FLOAT, "c": COMPLEX}.get(type_.kind, INT)
+
+
+def part(type_: Type) -> Type:
+    """The type of the real and of the imaginary part of complex numbers of a type.
+
+    >>> part(np.dtype("complex64"))
+    dtype('float32')
+    """
+    return np.dtype(f"f{type_.itemsize // 2}")
+
+
+@cache
+def limits(type_: Type) -> tuple[int, int]:
+    """The least and the greatest number of a type of integers.
+
+    >>> limits(np.dtype("int8"))
+    (-128, 127)
+    """
+    found = np.iinfo(type_.name)
+    return int(found.min), int(found.max)

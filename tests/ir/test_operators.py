@@ -1,0 +1,200 @@
+"""The tables of operators and functions: one row is all that a new one needs."""
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.engines.array import engine as array
+from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.ir import nodes as ir
+from mmsim.ir import walk
+from mmsim.ir.functions import FUNCTIONS, Function
+from mmsim.ir.operators import BINARY, COMPARE, UNARY
+from tests.kit.generators.random_programs import define
+from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+
+PACKAGE = Path(mm.__file__).parent
+HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.0, 7.25, 1e300])
+ROW = Function(1, np.rint, "rint", exact=True, numba="np.rint")
+"""A function that the language lacks: to the nearest whole number."""
+
+
+def powers_of_ten(T, x, out):
+    out[T.id] = mm.exp10(x[T.id])
+
+
+def singles(T, x, out):
+    out[T.id] = mm.exp10(mm.float32(x[T.id]))
+
+
+def calling(name):
+    """A program that calls a function of the table by its name alone."""
+    program = mm.program(define("def called(T, x, out):\n    out[T.id] = abs(x[T.id])\n", "called"))
+
+    def renamed(value):
+        value = walk.with_operands(value, renamed)
+        return (
+            ir.Call(name, (value.operand,), value.place) if isinstance(value, ir.Unary) else value
+        )
+
+    body = tuple(walk.with_expressions(one, renamed) for one in program.code.body)
+    program._code = replace(program.code, body=body)
+    return program
+
+
+def results(program, x, monkeypatch, paths=("interpreted", "plain")):
+    """What each engine gives, by its name."""
+    whole, found = array.run, {}
+    machine = mm.HMM(2, 4, 5)
+    sizes = {"threads": len(x), "block_size": 4}
+    found["events"] = machine.run(program, x, np.zeros(len(x)), engine="events", **sizes)
+    for path in paths:
+        monkeypatch.setattr(
+            array, "run", lambda launch, check=False, path=path: whole(launch, check, path)
+        )
+        found[path] = machine.run(program, x, np.zeros(len(x)), engine="array", **sizes)
+    monkeypatch.setattr(array, "run", whole)
+    return {name: run.arrays["out"] for name, run in found.items()}
+
+
+@pytest.mark.parametrize(("function", "dtype"), [(powers_of_ten, float), (singles, np.float32)])
+def test_a_power_of_ten(function, dtype, monkeypatch):
+    x = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 22.0, 30.5], dtype)
+    program = mm.program(function)
+    found = results(program, x, monkeypatch, ["interpreted"])
+    right = np.power(dtype(10), x)
+    assert all(np.array_equal(one, right) for one in found.values())
+    with pytest.raises(CannotFuse):  # which rounds it in another way, and is interpreted instead
+        results(program, x, monkeypatch, ["plain"])
+    assert np.isinf(results(program, x * 0 + 400, monkeypatch, ["interpreted"])["events"]).all()
+    text = program.cuda(x, np.zeros(8), threads=8)
+    assert f"exp10{'f' if dtype is np.float32 else ''}(" in text
+
+
+def test_a_power_of_ten_belongs_to_programs():
+    with pytest.raises(mm.MMSimError, match=r"mm\.exp10 has a meaning only inside"):
+        mm.exp10(2.0)
+
+
+@needs_compiler
+def test_a_power_of_ten_on_a_gpu_emulated_on_the_cpu(tmp_path):
+    from mmsim.gpu import kernel
+
+    x = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 22.0, 30.5])
+    made = [kernel(mm.program(one), x, np.zeros(8), threads=8) for one in (powers_of_ten, singles)]
+    emulated = Emulated(made, tmp_path)
+    assert emulated.run(0)["out"] == pytest.approx(10.0**x, rel=1e-15)
+    assert emulated.run(1)["out"] == pytest.approx(10.0**x, rel=1e-6)
+
+
+@needs_compiler
+def test_one_row_gives_every_backend_a_function(monkeypatch, tmp_path):
+    from mmsim.gpu import kernel
+
+    monkeypatch.setitem(FUNCTIONS, "rint", ROW)
+    program = calling("rint")
+    found = results(program, HALVES, monkeypatch)
+    made = kernel(program, HALVES, np.zeros(8), threads=8)
+    assert "rint(" in made.source
+    found["emulated"] = Emulated([made], tmp_path).run(0)["out"]
+    for name, values in found.items():
+        assert np.array_equal(values, np.rint(HALVES)), name
+
+
+def test_one_row_gives_every_reader_an_operator(monkeypatch):
+    """The remainder under another name: types, values, ranges, C and Numba follow from the row."""
+    monkeypatch.setitem(BINARY, "mod", BINARY["%"])
+    x = np.array([-7, -1, 0, 1, 5, 8, 100, -100])
+    plain = mm.program(define("def p(T, x, out):\n    out[T.id] = x[T.id] % 8\n", "p"))
+    named = mm.program(define("def p(T, x, out):\n    out[T.id] = x[T.id] % 8\n", "p"))
+
+    def renamed(value):
+        value = walk.with_operands(value, renamed)
+        return replace(value, op="mod") if isinstance(value, ir.Binary) else value
+
+    body = tuple(walk.with_expressions(one, renamed) for one in named.code.body)
+    named._code = replace(named.code, body=body)
+    assert "'mod'" in repr(body)
+    found = results(named, x, monkeypatch, ["interpreted"])
+    assert all(np.array_equal(one, x % 8) for one in found.values())
+    sizes = {"threads": 8}
+    assert named.cuda(x, x.copy(), **sizes) == plain.cuda(x, x.copy(), **sizes)
+
+
+# ------------------------------------------------------------ no other table
+
+SIGNS = {*BINARY, *COMPARE, *UNARY} - {"min", "max", "and", "not", "abs"}
+SIGNS -= {"int", "float", "complex", "bool"}
+NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "pow")}
+TABLES = {"ir/operators.py", "ir/functions.py"}
+OTHERS = {
+    "frontend/numba_cmath.py": {"**"},  # written out in the language of kernels
+    "frontend/numba_numbers.py": set(COMPARE),  # of complex numbers: equality alone
+    "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
+    "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
+}
+"""Tables with some operators for keys that mean something else."""
+
+
+def keys(path):
+    """The texts that are keys of a dict in a file."""
+    tree = ast.parse(path.read_text("utf-8"))
+    dicts = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    return {key.value for one in dicts for key in one.keys if isinstance(key, ast.Constant)}
+
+
+def test_no_other_file_has_a_table_of_operators():
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        here = keys(path) & (SIGNS | NAMES if path.parent.name != "view" else SIGNS)
+        if here and name not in TABLES:
+            found[name] = here
+    assert not {
+        name: more for name, here in found.items() if (more := here - OTHERS.get(name, set()))
+    }
+
+
+def test_every_row_has_what_its_readers_need():
+    for op, row in BINARY.items():
+        assert row.c.sign or row.c.call, op
+        assert callable(row.complex) or row.complex or row.kind in ("bits", "shift"), op
+        assert row.refused is None or row.numba or row.kind == "quotient", op
+        assert (row.ends is not None) == (row.kind == "sum"), op
+    every = [
+        one for row in (*BINARY.values(), *COMPARE.values(), *UNARY.values()) for one in row.means
+    ]
+    assert len(every) == len(set(every))  # none has two meanings
+
+
+COMPARED = {
+    "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
+    "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
+    "engines/array/fused/expressions.py": {"//"},  # of the two divisions, by a shift or a mask
+    "engines/array/fused/typed.py": {"*"},  # of the sums, the one whose parts mix
+    "frontend/expressions.py": {"-"},  # a literal with a sign
+    "frontend/numba_names.py": {"<"},  # in names of Python's own
+    "cuda_c/writer.py": {"+"},  # an added line
+    "sweeps/functions.py": {"*"},  # the names of an import
+}
+"""Files that look for one operator, and what for."""
+
+
+def compared(path):
+    """The texts that something is compared with in a file."""
+    tree = ast.parse(path.read_text("utf-8"))
+    found = (part for node in ast.walk(tree) if isinstance(node, ast.Compare) for part in
+             ast.walk(ast.Tuple(node.comparators)))  # fmt: skip
+    return {part.value for part in found if isinstance(part, ast.Constant)}
+
+
+def test_readers_ask_for_an_operators_kind_not_for_its_sign():
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in TABLES:
+            here = {one for one in compared(path) if isinstance(one, str)} & SIGNS
+            assert here <= COMPARED.get(name, set()), name
