@@ -44,7 +44,7 @@ ODD: list[Any] = [
     {"$array": "object", "shape": [1], "base64": "AAAAAAAAAAA="},
     {"$array": "bool", "shape": [1], "base64": "Ag=="},
 ]
-EARLIER = Path(__file__).parents[1] / "results" / "earlier"
+EARLIER = Path(__file__).parents[2] / "results" / "earlier"
 """Files of earlier versions."""
 NAMES = ["", "a", "é", "漢字", "\0", "\ud800", "\x1b[31m", "a\tb\r\n", "\u202e", "$x$", "$\\frac{$"]
 NAMES += ["=1+1", "-1", "</script>", "<b>&amp;", "[red]", "_a", "'", '"', "%s{}", "x" * 2000]
