@@ -199,6 +199,8 @@ def _object(kind: type) -> Reader:
         content = {}
         for name, item in value.items():
             if name == "$class":
+                if item != kind.__name__:
+                    raise ValueError(f"it is a {kind.__name__}, and says {item!r:.80}")
                 continue
             if name not in readers:
                 raise ValueError(f"{kind.__name__} has no field {name!r:.80}")

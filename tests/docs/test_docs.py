@@ -84,7 +84,9 @@ def test_tests_that_the_pages_name_are_there():
         for name in re.findall(
             r"`(?:python )?(tests/[\w/]+\.py)", page.read_text(encoding="utf-8")
         ):
-            assert (ROOT / name).exists(), (page.name, name)
+            # The command of a kept run names the file where it was on that day, before the kit.
+            moved = (ROOT / "tests" / "kit").rglob(Path(name).name)
+            assert (ROOT / name).exists() or any(moved), (page.name, name)
             named += 1
     assert named > 10
 
