@@ -166,6 +166,99 @@ SAT_TREES = Picture(
 )
 
 
-SECTIONS = (SUM_HMM, SUM_TMM, LOOK_BACK, SCAN_TENSOR, SAT_TREES, PRODUCT_TENSOR)
+CORNERS = cases("k", range(1, 16, 2), n=64 * 64, w=4, d=4, L=100, l=1)
+SAT_HYBRID = Picture(
+    "summed-area",
+    (
+        Times((Way("corners of k diagonals of tiles", "SAT-hybrid", CORNERS),)),
+        Times(
+            (
+                Way("reads", "SAT-hybrid.reads", CORNERS),
+                Way("writes", "SAT-hybrid.writes", CORNERS),
+            ),
+            "requests to the global memory",
+        ),
+    ),
+    "64 × 64 words on an HMM with d = 4, w = 4 and L = 100.",
+    "Left: the larger the corners, the less time: for k = 15 half of that for k = 1. Right: the "
+    "reads double, and the writes grow by a third.",
+    section="hybrid",
+)
+
+ONE_LAUNCH = cases("n", squares(32, 128), w=8, d=4, L=100, l=1)
+SAT_BANDS = Picture(
+    "summed-area",
+    (
+        times(
+            ONE_LAUNCH,
+            {"one launch": "SAT-bands", "1R1W": "SAT-1R1W", "2R1W": "SAT-2R1W"},
+        ),
+    ),
+    "32 × 32 to 128 × 128 words on an HMM with d = 4, w = 8 and L = 100.",
+    "One launch takes less time than 1R1W for all sizes, and than 2R1W too.",
+    section="one-launch",
+)
+
+SORTED = cases("n", sizes(128, 1024), p=4, w=4, l=5)
+SORT_COLUMNS = Picture(
+    "sorting",
+    (
+        Times(
+            (
+                Way(
+                    "by columns",
+                    "SORT-columns",
+                    tuple({**case, "words": "random"} for case in SORTED),
+                ),
+                *(
+                    Way(name, claim, tuple({**case, "on": "DMM"} for case in SORTED))
+                    for name, claim in {
+                        "bitonic": "SORT-bitonic",
+                        "bitonic, without conflicts": "SORT-bitonic.free",
+                    }.items()
+                ),
+            )
+        ),
+    ),
+    "Random words and four threads on the DMM with w = 4 and l = 5.",
+    "By columns it takes between a half and a third of the time of the bitonic sort.",
+    section="columns",
+)
+
+POLYGONS = (4, 8, 12, 16, 20, 24)
+PIPELINE = cases("n", POLYGONS, on="UMM", p=lambda n: n // 2, w=4, l=30)
+POLY_PIPELINE = Picture(
+    "triangulation",
+    (
+        Times(
+            (
+                Way("pipeline, n/2 threads", "POLY-pipeline.O", PIPELINE),
+                Way(
+                    "diagonals, n threads",
+                    "POLY-diagonals.O",
+                    cases("n", POLYGONS, p=lambda n: n, w=4, l=30),
+                ),
+            )
+        ),
+        Times((Way("pipeline", "POLY-pipeline.rounds", PIPELINE),), "rounds"),
+    ),
+    "On the UMM with w = 4 and l = 30.",
+    "Left: the pipeline takes two to three times as long as n threads on the diagonals. Right: its "
+    "rounds grow like the square of n.",
+    section="pipeline",
+)
+
+SECTIONS = (
+    SUM_HMM,
+    SUM_TMM,
+    LOOK_BACK,
+    SCAN_TENSOR,
+    SAT_HYBRID,
+    SAT_TREES,
+    SAT_BANDS,
+    PRODUCT_TENSOR,
+    SORT_COLUMNS,
+    POLY_PIPELINE,
+)
 EVERY_PICTURE = (*PICTURES, *SECTIONS)
 """In the order of the pages of docs/algorithms."""
