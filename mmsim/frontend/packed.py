@@ -9,17 +9,22 @@ reported there.
 from __future__ import annotations
 
 import importlib
+import io
 import linecache
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from mmsim.errors import MMSimError
 
+DROPPED = "<dynamic-code>"
+"""What cloudpickle writes in the place of a file's name."""
 _packing: ContextVar[bool] = ContextVar("packing", default=False)
 
 
@@ -72,8 +77,7 @@ def packed(
     reason = "cloudpickle is not installed"
     token = _packing.set(True)
     try:
-        cloudpickle = importlib.import_module("cloudpickle")
-        return Packed(what, texts, cloudpickle.dumps(function))
+        return Packed(what, texts, _by_value(function))
     except ImportError:
         pass
     except Exception as error:  # pickling runs the objects' own code
@@ -88,6 +92,24 @@ def packed(
     if by_name:
         return Packed(what, texts, None, module, name)
     return Packed(what, texts, reason=reason)
+
+
+def _by_value(function: Callable[..., Any]) -> bytes:
+    """A function as cloudpickle packs it, but each code with the name of its file.
+
+    cloudpickle drops this name from 3.1.3 on. It leads to the text of a function.
+    """
+    pickler: Any = importlib.import_module("cloudpickle").Pickler
+    reduced = pickler.dispatch_table[CodeType]
+
+    def with_file(code: CodeType) -> tuple[Any, ...]:
+        made, parts = reduced(code)
+        return made, tuple(code.co_filename if part == DROPPED else part for part in parts)
+
+    table = {"dispatch_table": ChainMap({CodeType: with_file}, pickler.dispatch_table)}
+    content = io.BytesIO()
+    type("Pickler", (pickler,), table)(content).dump(function)
+    return content.getvalue()
 
 
 def _named(module: str, name: str) -> Callable[..., Any]:
