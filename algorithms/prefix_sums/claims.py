@@ -44,6 +44,7 @@ WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {
     "few barriers": by_few_barriers,
     "registers": by_registers,
 }
+TWO_WORDS = Precondition("n >= 2", lambda n: n >= 2)
 FULL = Precondition("p = wl", lambda p, w, l: p == w * l)
 EARLIER = Precondition("k = ceiling((p/w - 1)/w)", lambda p, w, k: k == -(-(p // w - 1) // w))
 """The most sums of w earlier warps that a warp adds."""
@@ -138,7 +139,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, on, pairs=False),
             run=partial(prefix_sums, "doubling"),
-            requires=(POWERS_OF_TWO, THREADS),
+            requires=(TWO_WORDS, POWERS_OF_TWO, THREADS),
             note="n words are read and written at each of log n steps, and those that have one h "
             "words before them read it: 3 log n - 1 times n words"
             + (
@@ -156,7 +157,7 @@ def _claims() -> Iterator[Claim]:
         constant=6,
         grid=any_width,
         run=partial(prefix_sums, "doubling"),
-        requires=(BINARY, THREADS),
+        requires=(TWO_WORDS, BINARY, THREADS),
         note="three accesses; where w is not a power of two, a warp's words may lie in two groups",
     )
     yield Claim(

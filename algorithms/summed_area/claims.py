@@ -189,6 +189,10 @@ def _claims() -> Iterator[Claim]:
         requires=(
             TILES,
             Precondition(
+                "by 4R4W, d divides n/w^2",
+                lambda way, n, w, d: way != "4R4W" or SHARES.holds(n, w, d),
+            ),
+            Precondition(
                 "in one launch, d <= w or sqrt(n)/w <= L",
                 lambda way, n, w, d, L: way != "bands" or FEW_LOOKS.holds(n, w, d, L),
             ),

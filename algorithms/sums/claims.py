@@ -236,7 +236,7 @@ def _claims() -> Iterator[Claim]:
         run=traced_columns,
         measure=barriers,
         quantity="B",
-        requires=(ENOUGH_THREADS, WHOLE_SHARES),
+        requires=(Precondition("p >= 2", lambda p: p >= 2), ENOUGH_THREADS, WHOLE_SHARES),
         note="one for each step of the tree",
     )
 

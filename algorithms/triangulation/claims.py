@@ -26,6 +26,7 @@ SECTION = 1
 PAPER = "POLY, CANDAR 2013"
 DERIVED = "POLY, derived here"
 
+TWO_SIDES = Precondition("n > 1", lambda n: n > 1)
 SIDES = Precondition("w <= n", lambda n, w: w <= n)
 THREADS = Precondition("w <= p <= n^2", lambda n, p, w: w <= p <= n * n)
 FEW = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
@@ -90,7 +91,7 @@ CLAIMS = [
         kind="exact",
         grid=polygons,
         run=rows,
-        requires=(SIDES,),
+        requires=(SIDES, TWO_SIDES),
         note="the naive way: words of a diagonal lie n + 1 apart, each in a group of its own",
     ),
     Claim(
@@ -136,7 +137,7 @@ CLAIMS = [
             if case["n"] <= 16
         ),
         run=any_program,
-        requires=(SIDES, THREADS, Precondition("n > 1", lambda n: n > 1)),
+        requires=(SIDES, THREADS, TWO_SIDES),
         note="for programs that read both words of each of the (n^3 - n)/6 sums, and for each of "
         "n(n - 1)/2 elements read its weight and write it. An element of each diagonal is read "
         "after it was written, and then one of the next diagonal is written",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from mmsim.claims import Claim
@@ -97,10 +97,15 @@ def counted(
     return "\n".join(lines)
 
 
-def kept(claims: Sequence[Claim], fates: Sequence[Fate]) -> str:
+def tried(claims: Iterable[Claim]) -> list[Claim]:
+    """The claims without their conditions: a run tries cases of the grids, not the domains."""
+    return [replace(claim, requires=()) for claim in claims]
+
+
+def kept(claims: Iterable[Claim], fates: Sequence[Fate]) -> str:
     """What came of a run as JSON, a line for each claim."""
     lines = ",\n".join(json.dumps(asdict(fate)) for fate in fates)
-    return f'{{"made": {json.dumps(asdict(provenance(claims)))}, "fates": [\n{lines}\n]}}\n'
+    return f'{{"made": {json.dumps(asdict(provenance(tried(claims))))}, "fates": [\n{lines}\n]}}\n'
 
 
 def read(text: str) -> tuple[Provenance, list[Fate]]:
