@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 Case = Mapping[str, Any]
 
 MOST_TERMS = 6
-KEPT = 80
+KEPT = 160
 """Sets of terms of each size that the search keeps."""
 LOOKED_AT = 250
 """Cases that the search uses; its result is then checked in all cases."""

@@ -89,6 +89,14 @@ def test_a_sum_of_terms_is_found(parts):
         }
 
 
+def test_a_sum_is_found_whose_largest_terms_look_like_others():
+    found = fit_numbers(
+        GRID, numbers(lambda n, p, w, l: n + n * (n.bit_length() - 1) // w + 4 * w + 9 * n // p)
+    )
+    assert {str(term) for _, term in found.terms} == {"n", "n*log2(n)/w", "w", "n/p"}
+    assert found.exact
+
+
 def test_what_is_no_sum_of_terms_is_left_over():
     found = fit_numbers(GRID, numbers(lambda n, p, w, l: n // w + min(p, l * w)))
     assert not found.exact
