@@ -125,7 +125,7 @@ HOME = {name: module for module, names in MODULES.items() for name in names.spli
 
 ROOMS = frozenset({"api", "claims", "errors", "frontend", "host", "ir", "model", "results"})
 ROOMS |= {"sweeps", "tabular", "view"}
-"""What is an attribute of `mmsim` without an import, such as `mmsim.claims`."""
+"""The rooms that are attributes of `mmsim` without an import, such as `mmsim.claims`."""
 
 INSTEAD = {
     "jit kernel": "@mm.program, or from mmsim import cuda and @cuda.jit",

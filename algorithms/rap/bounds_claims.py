@@ -57,7 +57,7 @@ def _in_units(counted: Counted) -> int:
 
 
 def _outcomes(counted: Counted) -> int:
-    """How many of the N^N equally likely outcomes of N trials of probability 1/N."""
+    """Return the number of outcomes, of the N^N equally likely ones of N trials, that it counts."""
     return int(counted.probability * counted.trials**counted.trials)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from mmsim.errors import MMSimError
 
 DROPPED = "<dynamic-code>"
-"""What cloudpickle writes in the place of a file's name."""
+"""The text that cloudpickle writes in the place of a file's name."""
 _packing: ContextVar[bool] = ContextVar("packing", default=False)
 
 

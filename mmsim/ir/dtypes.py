@@ -16,12 +16,12 @@ UNSIGNED: Type = np.dtype(np.uint64)
 
 
 def is_int(type_: Type) -> bool:
-    """Whether values are integers."""
+    """Return whether values are integers."""
     return type_.kind in "iu"
 
 
 def is_whole(type_: Type) -> bool:
-    """Whether values are integers or bools."""
+    """Return whether values are integers or bools."""
     return type_.kind in "iub"
 
 

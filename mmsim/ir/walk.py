@@ -35,7 +35,7 @@ def _fields(kind: type, part: str) -> tuple[str, ...]:
 
 
 def _in(node: ir.Stmt | ir.Expr, part: str) -> tuple[Any, ...]:
-    """What the fields of a type hold, in their order."""
+    """Return the contents of the fields of a type, in their order."""
     found: tuple[Any, ...] = ()
     for name in _holding(node, part):
         held = getattr(node, name)

@@ -163,9 +163,9 @@ class Machine(ABC):
 
         Each warp also has one request under way, and each block is on the DMM of its number.
         """
-        slow = any(unit.stage_time > 1 for unit in self.shared[:1])
-        plain = self.cache is None or (self.cache.plain and not slow)
-        return self.under_way == 1 and self.resident is None and plain
+        slow = any(unit.stage_time > 1 for unit in (self.memory, *self.shared[:1]))
+        plain = self.cache is None or self.cache.plain
+        return self.under_way == 1 and self.resident is None and plain and not slow
 
     @cached_property
     def shared_conflict(self) -> Conflict | None:

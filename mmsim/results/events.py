@@ -1,4 +1,4 @@
-"""What a trace holds: requests, waits, barriers, units, arrays, and the state at a time unit."""
+"""The contents of a trace: requests, waits, barriers, units, arrays, the state at a time unit."""
 
 from __future__ import annotations
 

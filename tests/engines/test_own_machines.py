@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from test_events_against_reference import run_mmsim
 import mmsim as mm
 from mmsim.engines.array import engine, interpreted
 from mmsim.engines.array.fused import worth
-from mmsim.errors import FormatError
+from mmsim.errors import FormatError, LaunchError
 from mmsim.gpu.words import CardDMM, CardHMM
 from mmsim.meaning.launch import Launch
+from mmsim.model.conflicts import Banks
+from mmsim.model.machines import Unit
 from mmsim.results.chrome import events
 from mmsim.view.player.data import run_data
 from tests.kit.generators.draws import draws
@@ -309,3 +312,29 @@ def test_an_unknown_machine_is_refused():
     text = launched().to_json().replace('"OwnMachine"', '"OtherMachine"')
     with pytest.raises(FormatError, match="'OtherMachine'; your own machine has to be defined"):
         mm.Run.from_json(text)
+
+
+@dataclass(frozen=True)
+class SlowDMM(mm.Machine):
+    """A DMM each of whose stages takes some time units."""
+
+    width: int
+    stage_time: int
+
+    @cached_property
+    def memory(self):
+        return Unit("memory", Banks(self.width), 3, stage_time=self.stage_time)
+
+
+def test_a_machine_whose_stages_take_longer_is_not_traced():
+    """A pipeline's picture has a stage for each time unit."""
+
+    @mm.program
+    def copy(T, a):
+        a[T.id] = a[T.id] + 1
+
+    run = SlowDMM(4, 1).run(copy, np.arange(8), threads=8, trace=True)
+    assert (run.time, run.trace.dispatches[-1].completion) == (8, 8)
+    assert SlowDMM(4, 2).run(copy, np.arange(8), threads=8).time == 12
+    with pytest.raises(LaunchError, match="trace=False"):
+        SlowDMM(4, 2).run(copy, np.arange(8), threads=8, trace=True)

@@ -1,4 +1,4 @@
-"""What a first change is checked by: `make quick`, the workflow and the hooks, the way in."""
+"""The checks of a first change: `make quick`, the workflow and the hooks, the way in."""
 
 import re
 import shutil

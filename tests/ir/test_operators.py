@@ -47,7 +47,7 @@ def calling(name):
 
 
 def results(program, x, monkeypatch, paths=("interpreted", "plain")):
-    """What each engine gives, by its name."""
+    """The result on each engine, by its name."""
     whole, found = array.run, {}
     machine = mm.HMM(2, 4, 5)
     sizes = {"threads": len(x), "block_size": 4}

@@ -1,4 +1,4 @@
-"""What the tests share: oracles, generators, cards, runs, views, and tools that are commands.
+"""The kit that the tests share: oracles, generators, cards, runs, views, and tools (commands).
 
 python -m tests.kit.tools.golden      # a tool, from the root of the repository
 """

@@ -1,1 +1,1 @@
-"""Hostile input for the front end and for the readers of files; `make fuzz` runs it."""
+"""Malformed input for the front end and for the readers of files; `make fuzz` runs it."""

@@ -1,4 +1,4 @@
-"""What came of the claims under mutants of the rules: the table, and the page of a kept run.
+"""The claims under mutants of the rules: the table, and the page of a kept run.
 
 `python -m tests.kit.mutation.claims_page benchmarks/results/claims-mutation.json` prints the page
 docs/mutation-claims.md.
@@ -103,7 +103,7 @@ def tried(claims: Iterable[Claim]) -> list[Claim]:
 
 
 def kept(claims: Iterable[Claim], fates: Sequence[Fate]) -> str:
-    """What came of a run as JSON, a line for each claim."""
+    """The fates of a run as JSON, a line for each claim."""
     lines = ",\n".join(json.dumps(asdict(fate)) for fate in fates)
     return f'{{"made": {json.dumps(asdict(provenance(tried(claims))))}, "fates": [\n{lines}\n]}}\n'
 

@@ -63,7 +63,7 @@ QUANTITIES = {
 }
 """What the quantity of a claim is; one that is not here has to be added."""
 BARRIER = ".barrier()"
-"""What the text of a program with a barrier has."""
+"""A part of the text of every program with a barrier."""
 CONFLICTS = {"C", "D"}
 """Parameters that count the stages of a casual round."""
 

@@ -1,4 +1,4 @@
-"""What came of claims under mutants of the rules, and why some can't fall."""
+"""The fates of claims under mutants of the rules, and why some can't fall."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _codes(code: CodeType) -> dict[str, CodeType]:
 
 
 def _does(code: CodeType) -> object:
-    """What a module or the body of a class does by itself, without the functions in it."""
+    """The work of a module or a class body by itself, without the functions in it."""
     if code.co_flags & inspect.CO_OPTIMIZED and not code.co_qualname.startswith("<"):
         return "a function"
     constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]

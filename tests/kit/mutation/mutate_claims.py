@@ -77,7 +77,7 @@ def outcomes(claim: Any, case: dict[str, Any], seen: list[Any]) -> Iterator[tupl
 
 
 def slack(claim: Any, found: Iterable[tuple[int, str]]) -> Fraction:
-    """How far a case is from refuting a bound: a quotient of measured and claimed; else 1."""
+    """The distance of a case from refuting a bound: a quotient of measured and claimed; else 1."""
     if claim.printed or claim.kind == "exact":
         return Fraction(1)
     pairs = [(Fraction(measured), Fraction(claimed)) for measured, claimed in found]
@@ -103,7 +103,7 @@ def usual(claim: Any, whole: bool) -> dict[str, Any]:
 
 
 def falls(claim: Any, before: dict[str, Any]) -> bool:
-    """Whether a case of those that are `usual`, tried in their order, makes the claim fall."""
+    """Return whether a case of those that are `usual`, in their order, makes the claim fall."""
     from mmsim.errors import MMSimError
 
     try:
@@ -163,7 +163,7 @@ class Trials:
     def under(
         self, mutants: Mapping[str, Iterable[str]], before: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """Whether claims (values) fall under mutants (keys), so many at a time.
+        """Try whether claims (values) fall under mutants (keys), so many at a time.
 
         They are tried in the cases of `before`, which `without` gave.
         """

@@ -15,7 +15,7 @@ def spread(number, count):
 
 
 class Sector:
-    """What a half knows of one sector: whether all of it is there, and what memory lacks."""
+    """One sector in a half: whether all of it is there, and what memory lacks."""
 
     def __init__(self):
         self.whole, self.written = False, set()

@@ -1,4 +1,4 @@
-"""Hostile input: mutated programs through `mm.program`, mutated files through the readers.
+"""Malformed input: mutated programs through `mm.program`, mutated files through the readers.
 
     python -m tests.kit.tools.fuzz [--count 100000] [--documents 20000] [--seed 0] [--jobs 2]
 

@@ -63,7 +63,7 @@ def binary(
 
 
 def _is_numbas(row: Binary, type_: Type, known: float | None) -> bool:
-    """Whether Numba's own operator gives the value for all right operands that are left."""
+    """Return whether Numba's own operator gives the value for all right operands left."""
     if row.kind == "division":
         return type_ == UNSIGNED or (known is not None and is_int(type_))
     return row.kind == "shift" and known is not None and known < 64 and type_ != UNSIGNED
