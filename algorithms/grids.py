@@ -28,6 +28,7 @@ RAP_WIDTH = 256
 
 TWO_LANES = Precondition("w >= 2", lambda w: w >= 2)
 """For a warp whose words begin within a group, which meets two groups, and whose threads add."""
+TWO_WORDS = Precondition("n >= 2", lambda n: n >= 2)
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))

@@ -20,6 +20,7 @@ from mmsim_algorithms.grids import (
     POWERS_OF_TWO,
     THREADS,
     TWO_LANES,
+    TWO_WORDS,
     WHOLE_SHARES,
     machine,
     meeting,
@@ -44,7 +45,6 @@ WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {
     "few barriers": by_few_barriers,
     "registers": by_registers,
 }
-TWO_WORDS = Precondition("n >= 2", lambda n: n >= 2)
 FULL = Precondition("p = wl", lambda p, w, l: p == w * l)
 EARLIER = Precondition("k = ceiling((p/w - 1)/w)", lambda p, w, k: k == -(-(p // w - 1) // w))
 """The most sums of w earlier warps that a warp adds."""

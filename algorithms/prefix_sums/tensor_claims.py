@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim.claims.formulas import named
-from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, powers
+from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, TWO_WORDS, powers
 from mmsim_algorithms.prefix_sums.tensor import with_tensor_unit
 from mmsim_algorithms.product.tensor import TensorDMM
 from mmsim_algorithms.product.tensor_claims import calls, in_calls
@@ -54,7 +54,6 @@ CALLS = Precondition(
 SQUARE = Precondition("p = w^2", lambda p, w: p == w * w)
 WHOLE_CALL = Precondition("w^2 <= n", lambda n, w: w * w <= n)
 ONE_CALL = Precondition("p = n", lambda n, p: p == n)
-SEVERAL = Precondition("n >= 2", lambda n: n >= 2)
 EXACT = (TWO_LANES, SUMS, CALLS)
 
 
@@ -195,7 +194,7 @@ CLAIMS = [
         constant=10,
         grid=any_size,
         run=prefix_sums,
-        requires=(TWO_LANES, FULL_WARPS, SEVERAL),
+        requires=(TWO_LANES, FULL_WARPS, TWO_WORDS),
         note="levels(n, w) is log_w n, rounded up. For w = 2 nearly 4n words are sent, and the "
         "memory has nearly 6n stages",
     ),

@@ -8,7 +8,7 @@ from itertools import product
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms.grids import BOTH, machine
-from mmsim_algorithms.triangulation.claims import DERIVED
+from mmsim_algorithms.triangulation.claims import DERIVED, TWO_SIDES
 from mmsim_algorithms.triangulation.claims import diagonals as in_diagonals
 from mmsim_algorithms.triangulation.pipeline import empty_line, in_line, pipeline
 from mmsim_algorithms.triangulation.programs import by_diagonals, least, weights
@@ -16,7 +16,6 @@ from mmsim_algorithms.triangulation.programs import by_diagonals, least, weights
 SECTION = 1
 PAPER = "POLY, IJACSA 2018"
 
-SIDES = Precondition("n > 1", lambda n: n > 1)
 WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
 PAIRS = Precondition("p >= floor(n/2)", lambda n, p: 2 * p >= n - 1)
 
@@ -69,7 +68,7 @@ CLAIMS = [
         kind="exact",
         grid=polygons,
         run=diagonals,
-        requires=(SIDES, WARPS),
+        requires=(TWO_SIDES, WARPS),
         note="diagonal g has 2g + 2 rounds of ceiling((n - g)/w) warps, each of w adjacent words",
     ),
     Claim(
@@ -82,7 +81,7 @@ CLAIMS = [
         run=in_lock_step,
         measure=rounds,
         quantity="rounds",
-        requires=(SIDES, PAIRS),
+        requires=(TWO_SIDES, PAIRS),
         note="O(n^2) steps with n threads, as cited; here a step has seven rounds at most, and the "
         "n(n - 1)/2 elements a step each",
     ),
@@ -94,7 +93,7 @@ CLAIMS = [
         kind="upper",
         grid=lambda: (case for case in pipelines() if case["n"] > 3),
         run=piped,
-        requires=(SIDES, PAIRS),
+        requires=(TWO_SIDES, PAIRS),
         note="3g + 2 accesses at most for an element of diagonal g, each with a stage of its own "
         "at worst: at a step the threads access elements of different diagonals",
     ),
