@@ -31,10 +31,10 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
     from mmsim.api.run import Run, total
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
-    from mmsim.frontend import atomic, warp
-    from mmsim.frontend.intrinsics import brev, clz, exp10, ffs, fma, popc
-    from mmsim.frontend.names import Array, Thread, registers, shared, vector
     from mmsim.frontend.program import Example
+    from mmsim.frontend.python.intrinsics import brev, clz, exp10, ffs, fma, popc
+    from mmsim.frontend.thread import atomic, warp
+    from mmsim.frontend.thread.names import Array, Thread, registers, shared, vector
     from mmsim.model import layout
     from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
     from mmsim.model.layout import place
@@ -108,9 +108,9 @@ MODULES = {
     "mmsim.api.run": "Run total",
     "mmsim.claims.fit": "fit",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
-    "mmsim.frontend": "atomic warp",
-    "mmsim.frontend.intrinsics": "brev clz exp10 ffs fma popc",
-    "mmsim.frontend.names": "Array Thread registers shared vector",
+    "mmsim.frontend.thread": "atomic warp",
+    "mmsim.frontend.python.intrinsics": "brev clz exp10 ffs fma popc",
+    "mmsim.frontend.thread.names": "Array Thread registers shared vector",
     "mmsim.frontend.program": "Example",
     "mmsim.model": "layout",
     "mmsim.model.conflicts": "Banks Conflict Groups InParts",

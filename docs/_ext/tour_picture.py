@@ -39,7 +39,10 @@ ROOMS = ("api", "engines", "meaning", "results", "model", "frontend", "ir")
 """The rooms, the highest floor first."""
 
 BEFORE = {
-    "frontend": ("parse.py", "before, at @mm.program: turns the text of the function into a tree"),
+    "frontend": (
+        "python/parse.py",
+        "before, at @mm.program: turns the text of the function into a tree",
+    ),
     "ir": ("nodes.py", "the nodes of this tree, which step 4 executes"),
 }
 """The rooms that have done their work before the run, each with a file."""

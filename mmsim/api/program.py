@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from mmsim.errors import Brief, LaunchError
 from mmsim.frontend import program as plain
-from mmsim.frontend.parse import parse, plain_function
-from mmsim.frontend.thread_dialect import ThreadDialect
+from mmsim.frontend.python.parse import parse, plain_function
+from mmsim.frontend.thread.dialect import ThreadDialect
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers

@@ -31,7 +31,7 @@ def load_program(target: str) -> Program:
     module, found = _find(target)
     if isinstance(found, Program):
         return found
-    from mmsim.frontend.numba_kernel import as_program  # loads the front end
+    from mmsim.frontend.numba.kernel import as_program  # loads the front end
 
     found = as_program(found)
     if not isinstance(found, Program):

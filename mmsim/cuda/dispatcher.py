@@ -28,7 +28,7 @@ from mmsim.cuda.types import (
     signatures_of,
 )
 from mmsim.errors import Brief, MMSimError, shown
-from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
+from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile

@@ -19,7 +19,7 @@ from mmsim.cuda import clock, machines
 from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError, RaisedError, TypeFault
-from mmsim.frontend.numba_kernel import NumbaProgram
+from mmsim.frontend.numba.kernel import NumbaProgram
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import accesses, written_arrays

@@ -7,7 +7,7 @@ from typing import Any
 
 from mmsim.cuda import types
 from mmsim.cuda.stubs import outside
-from mmsim.frontend.numba_vectors import ALIASES, AXES
+from mmsim.frontend.numba.vectors import ALIASES, AXES
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.run import check_trace
 from mmsim.errors import LaunchError, ProgramError, shown
-from mmsim.frontend.numba_kernel import is_kernel
+from mmsim.frontend.numba.kernel import is_kernel
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule

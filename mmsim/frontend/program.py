@@ -9,12 +9,13 @@ from typing import Any, TypeVar, cast
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
 from mmsim.frontend.packed import Packed, packed
-from mmsim.frontend.remedies import LAUNCH
 from mmsim.ir import nodes as ir
 from mmsim.model.threads import Given, asked
 from mmsim.tracebacks import said
 
 T = TypeVar("T")
+LAUNCH = "machine.run(f, a, grid=grid, block=block)"
+"""The launch of a program, as text."""
 MOST_KEPT = 100
 STAYING = ("__wrapped__", "__annotations__", "__annotate__", "__type_params__")
 """Attributes that aren't pickled: the function is packed separately, the rest is for readers."""
@@ -130,7 +131,7 @@ class Program:
 
     def __getitem__(self, sizes: Any) -> Any:
         self.code  # noqa: B018  # an error for a helper
-        raise MMSimError(f"a program is launched by a machine: {LAUNCH.words}")
+        raise MMSimError(f"a program is launched by a machine: write {LAUNCH}")
 
     __iter__ = None  # else Python would take any object with indices for a sequence
 

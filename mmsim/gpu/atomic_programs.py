@@ -7,8 +7,8 @@ and `old`, for what was there. Where `h` is to lie in shared memory its elements
 from __future__ import annotations
 
 from mmsim.api.program import program
-from mmsim.frontend import atomic
-from mmsim.frontend.names import Array, Thread, shared
+from mmsim.frontend.thread import atomic
+from mmsim.frontend.thread.names import Array, Thread, shared
 
 # ------------------------------------------------------------ in shared memory
 

@@ -11,8 +11,8 @@ from typing import Any
 from numpy import int32, uint32
 
 from mmsim.api.program import program
-from mmsim.frontend import atomic
-from mmsim.frontend.names import Array, Thread, registers, shared
+from mmsim.frontend.thread import atomic
+from mmsim.frontend.thread.names import Array, Thread, registers, shared
 
 
 @program

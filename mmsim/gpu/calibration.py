@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mmsim.api.program import program
 from mmsim.cuda_c.kernels import WARP
-from mmsim.frontend.names import Array, Thread, registers
+from mmsim.frontend.thread.names import Array, Thread, registers
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.replay import cupy, replay
 

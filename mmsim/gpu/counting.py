@@ -22,7 +22,7 @@ from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.cuda_c.writer import STATIC_BYTES
 from mmsim.errors import LaunchError
-from mmsim.frontend.numba_kernel import as_program
+from mmsim.frontend.numba.kernel import as_program
 from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
 from mmsim.gpu.counted import Launches, save

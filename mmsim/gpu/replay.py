@@ -24,7 +24,7 @@ from mmsim.api.run import Run
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Argument, Kernel
 from mmsim.errors import MMSimError
-from mmsim.frontend.numba_kernel import as_program
+from mmsim.frontend.numba.kernel import as_program
 from mmsim.frontend.program import Program
 from mmsim.model.threads import Given
 

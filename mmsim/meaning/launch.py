@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, RoomError, shown
 from mmsim.frontend.program import Program
-from mmsim.frontend.scope import number
+from mmsim.frontend.python.scope import number
 from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
@@ -64,7 +64,7 @@ class Launch:
         shape: Shape | None = None,
     ) -> None:
         if not isinstance(program, Program):
-            from mmsim.frontend.numba_kernel import as_program  # loads the front end
+            from mmsim.frontend.numba.kernel import as_program  # loads the front end
 
             program = as_program(program)
         if not isinstance(program, Program):

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mmsim.frontend.codes import does, functions_in, inside
 from mmsim.frontend.program import Program
+from mmsim.frontend.python.codes import does, functions_in, inside
 from mmsim.sweeps.canonical import python_text
 
 INSTALLED = {"site-packages", "dist-packages"}

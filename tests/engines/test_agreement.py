@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mmsim as mm
-from mmsim.frontend import grammar
-from mmsim.frontend.atomic import OPERATIONS
+from mmsim.frontend.python import grammar
+from mmsim.frontend.thread.atomic import OPERATIONS
 from mmsim.ir import nodes as ir
 from tests.kit.generators.language_forms import FORMS, forms
 from tests.kit.generators.random_programs import define

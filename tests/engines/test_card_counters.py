@@ -15,7 +15,7 @@ import mmsim as mm
 from mmsim.engines.array import engine as array_engine
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import counted
-from mmsim.frontend.numba_kernel import numba_program
+from mmsim.frontend.numba.kernel import numba_program
 from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts

@@ -19,16 +19,16 @@ from numba import cuda
 
 import mmsim as mm
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.dialect import Dialect, Joint, Maker
-from mmsim.frontend.element_types import numpy_name
-from mmsim.frontend.function import Function
-from mmsim.frontend.parse import parse
-from mmsim.frontend.scope import Entity, Value
-from mmsim.frontend.source import FunctionText
+from mmsim.frontend.python.dialect import Dialect, Joint, Maker
+from mmsim.frontend.python.element_types import numpy_name
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.parse import parse
+from mmsim.frontend.python.scope import Entity, Value
+from mmsim.frontend.python.source import FunctionText
 from mmsim.ir import nodes as ir
 
-PACKAGE, _, PARSE = parse.__module__.rpartition(".")
-FILE = Path(sys.modules[parse.__module__].__file__)
+PACKAGE = "mmsim.frontend"
+FOLDER = Path(sys.modules[PACKAGE].__file__).parent
 FIELDS = {
     (cuda.threadIdx, "x"): "index",
     (cuda.blockIdx, "x"): "block",
@@ -246,25 +246,23 @@ def test_a_dialect_does_not_know_the_words_of_another():
     assert "the call of 'cuda.grid' isn't in the language" in str(caught.value)
 
 
-def imported_by(module):
-    """The modules of the language that one imports, and those that they import."""
-    found, pending = set(), [module]
-    while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        found.add(name)
-        tree = ast.parse(FILE.with_name(f"{name}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
-                pending += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                package, _, name = (node.module or "").rpartition(".")
-                pending += [name] if package == PACKAGE else []
-    return found
+ROOMS = {"python": set(), "thread": {"python"}, "numba": {"python"}}
+"""The rooms of the front end, with the others that their files may import."""
 
 
-def test_parsing_knows_no_dialect_and_a_program_no_parser():
-    assert imported_by(PARSE).isdisjoint({"thread_dialect", "names", "program"})
-    assert imported_by("program").isdisjoint({"parse", "thread_dialect", "names"})
-    assert {"names", "program"} < imported_by("thread_dialect")
+def imported_from(path):
+    """The rooms of the front end, and `program`, that a file imports from."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
+            yield node.module.split(".")[2]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_parsing_knows_no_dialect_and_no_dialect_another(room):
+    found = {one for path in (FOLDER / room).glob("*.py") for one in imported_from(path)} - {room}
+    assert found - {"program"} == ROOMS[room]
+    assert ("program" in found) == (room != "python")
+
+
+def test_a_program_knows_no_parser():
+    assert set(imported_from(FOLDER / "program.py")) == {"packed"}

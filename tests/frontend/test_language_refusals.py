@@ -14,7 +14,7 @@ import traceback
 import pytest
 
 import mmsim as mm
-from mmsim.frontend.grammar import ADVICE, DEEPEST, MOST_CALLS, STATEMENT_ADVICE
+from mmsim.frontend.python.grammar import ADVICE, DEEPEST, MOST_CALLS, STATEMENT_ADVICE
 from tests.kit.generators.random_programs import define
 
 OUTSIDE = """\

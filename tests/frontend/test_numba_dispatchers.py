@@ -11,7 +11,7 @@ from numba import cuda
 import mmsim as mm
 import mmsim.gpu
 from mmsim.errors import LanguageError, MMSimError
-from mmsim.frontend.numba_kernel import as_program, numba_program
+from mmsim.frontend.numba.kernel import as_program, numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

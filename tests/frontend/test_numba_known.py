@@ -10,7 +10,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba_kernel import numba_program
+from mmsim.frontend.numba.kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from mmsim.frontend.numba_kernel import numba_program
+from mmsim.frontend.numba.kernel import numba_program
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_numba import numba_cases
 

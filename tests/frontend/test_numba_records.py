@@ -11,8 +11,8 @@ from numba.np import numpy_support as numba_types
 
 import mmsim as mm
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba_kernel import numba_program
-from mmsim.frontend.numba_records import record_dtype
+from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.records import record_dtype
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 POINT = np.dtype(

@@ -11,7 +11,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim import cuda as own_cuda
 from mmsim.errors import LanguageError, LaunchError
-from mmsim.frontend.numba_kernel import numba_program
+from mmsim.frontend.numba.kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

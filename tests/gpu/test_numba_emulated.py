@@ -19,7 +19,7 @@ from numba import cuda
 import mmsim as mm
 import mmsim.gpu
 from mmsim.errors import MMSimError
-from mmsim.frontend.numba_kernel import as_program, numba_program
+from mmsim.frontend.numba.kernel import as_program, numba_program
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_numba import numba_cases
 from tests.kit.generators.random_programs import drawn

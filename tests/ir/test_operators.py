@@ -132,8 +132,8 @@ SIGNS -= {"int", "float", "complex", "bool"}
 NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "pow")}
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
-    "frontend/numba_cmath.py": {"**"},  # written out in the language of kernels
-    "frontend/numba_numbers.py": set(COMPARE),  # of complex numbers: equality alone
+    "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
+    "frontend/numba/numbers.py": set(COMPARE),  # of complex numbers: equality alone
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
@@ -176,8 +176,8 @@ COMPARED = {
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
     "engines/array/fused/expressions.py": {"//"},  # of the two divisions, by a shift or a mask
     "engines/array/fused/typed.py": {"*"},  # of the sums, the one whose parts mix
-    "frontend/expressions.py": {"-"},  # a literal with a sign
-    "frontend/numba_names.py": {"<"},  # in names of Python's own
+    "frontend/python/expressions.py": {"-"},  # a literal with a sign
+    "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "sweeps/functions.py": {"*"},  # the names of an import
 }

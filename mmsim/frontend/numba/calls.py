@@ -1,0 +1,333 @@
+"""Calls in kernels: numba.cuda's functions, and Python's, NumPy's and math's."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend.numba import functions, vectors
+from mmsim.frontend.numba.arrays import NumbaValues
+from mmsim.frontend.numba.atomics import NumbaAtomics
+from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.elementwise import Elementwise
+from mmsim.frontend.numba.functions import CUDA
+from mmsim.frontend.numba.names import name_of, type_name
+from mmsim.frontend.numba.warp import Together
+from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.scope import Alias, Captured, Missing, Value
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.statements import Statements
+from mmsim.frontend.python.tables import constant_of
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+AXES = ("x", "y", "z")
+SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+"""Calls without a meaning in a model whose accesses take effect in order."""
+
+
+class NumbaCalls(Calls):
+    """The calls of one function; `known` are those of numba.cuda that give a value."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        values: Values,
+        inline: Callable[..., Value | None],
+    ) -> None:
+        super().__init__(lowering, values, inline)
+        assert isinstance(values, NumbaValues)
+        self.elementwise = Elementwise(values)
+        self.atomics = NumbaAtomics(values)
+        self.together = Together(lowering, self.taking)
+        self.known: dict[str, Callable[[ast.Call], Value]] = {
+            "grid": self.grid,
+            "gridsize": self.gridsize,
+            **self.together.known(),
+        }
+        self.waits: dict[str, Callable[[ast.Call], None]] = {
+            "syncthreads": self.barrier,
+            "syncwarp": self.together.sync_warp,
+            **dict.fromkeys(SILENT, self.nothing),
+        }
+
+    def result(self, node: ast.Call) -> Value:
+        """The value of a call."""
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            assert isinstance(self.values, NumbaValues)
+            node = copy.copy(node)
+            node.args = self.values.spread(node.args)
+        name = name_of(node.func, self.function)
+        if name in self.known:
+            return self.known[name](node)
+        if name in self.waits:
+            raise self.function.refuse(
+                node, f"{written(node.func)!r} gives nothing", "write it as a statement of its own"
+            )
+        method = node.func
+        if isinstance(method, ast.Attribute) and self.is_method(method, "bit_count"):
+            number = self.lowering.expression(method.value)
+            return ir.Call("popc", (number,), self.function.place(node))
+        what = vectors.maker(node.func, self.function)
+        if what is not None:
+            given = self.values.tuple_of(node.args, [None] * len(node.args))
+            return vectors.made(node, what, given, self.function)
+        called = self.function.captured(node.func)
+        if called is isinstance and len(node.args) == 2 and not node.keywords:
+            return self.is_instance(*node.args)
+        if called is tuple and len(node.args) == 1 and not node.keywords:
+            return self.plain_tuple(node.args[0])
+        simple = CUDA.get(name) or functions.simple(called)
+        if (
+            simple is not None
+            and self.function.place(node) in self.function.shared.known.of_complex
+        ):
+            return self.of_complex(node, simple)
+        if simple is not None:
+            numbers = self.taking(node, simple.arity)
+            return simple.make(tuple(numbers), self.function.place(node))
+        own = functions.written_out(called, len(node.args))
+        if own is not None and not node.keywords:
+            value = self.inline(node, own)
+            assert value is not None  # each of them returns something
+            return value
+        type_ = type_name(called)
+        if type_ and called not in (int, float, complex, bool):
+            return self.typed(node, type_)
+        return super().result(node)
+
+    def plain_tuple(self, node: ast.expr) -> tuple[Value, ...]:
+        """tuple(x) of a tuple."""
+        value = self.values.value(node)
+        if not isinstance(value, tuple):
+            raise self.function.refuse(node, f"{written(node)!r} is not a tuple", "write a tuple")
+        return tuple(value)
+
+    def is_instance(self, node: ast.expr, kind: ast.expr) -> ir.Expr:
+        """isinstance(x, tuple) and isinstance(x, np.ndarray), which are known beforehand."""
+        wanted = [self.function.captured(one) for one in getattr(kind, "elts", [kind])]
+        if not wanted or any(one not in (tuple, list, np.ndarray) for one in wanted):
+            raise self.function.refuse(
+                kind,
+                "isinstance knows tuples and arrays here, not types of numbers",
+                "choose by another argument, as None",
+            )
+        known = self.function.captured(node)
+        if not isinstance(known, Missing):
+            return ir.Const(isinstance(known, tuple(wanted)))
+        with self.lowering.aside():
+            value = self.values.value(node)
+        of = tuple if isinstance(value, tuple) else np.ndarray
+        return ir.Const(isinstance(value, tuple | Alias) and of in wanted)
+
+    def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
+        """A function of NumPy's with a complex argument, written out."""
+        place = self.function.place(node)
+        call = simple.make((ir.Const(0),) * simple.arity, place)
+        assert isinstance(call, ir.Call | ir.Binary)
+        value = self.inline(node, OF_COMPLEX[call.op])
+        assert value is not None  # each of them returns something
+        return value
+
+    def length(self, node: ast.Call) -> ir.Expr:
+        """len(a), also of an array in a tuple."""
+        assert isinstance(self.values, NumbaValues)
+        whole = copy.copy(node)
+        whole.args = [self.values.by_name(one) for one in node.args]
+        return super().length(whole)
+
+    def typed(self, node: ast.Call, type_: str) -> ir.Expr:
+        """A number of a type, as np.float32(x) and numba.int32(x) give it."""
+        (value,) = self.taking(node, 1)
+        return ir.Unary(type_, value, self.function.place(node))
+
+    def taking(self, node: ast.Call, count: int) -> list[ir.Expr]:
+        """The arguments of a call that takes this many."""
+        if len(node.args) != count or node.keywords:
+            takes = "one argument" if count == 1 else f"{count} arguments"
+            raise self.function.refuse(node, f"{written(node.func)!r} takes {takes}")
+        return self.lowering.operands(*node.args)
+
+    # The place of a thread
+
+    def axes(self, node: ast.Call) -> int:
+        """The number of axes in a call of cuda.grid or cuda.gridsize."""
+        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        count = None if given is None else self.lowering.apart(given)[0]
+        if not isinstance(count, ir.Const) or count.value not in (1, 2, 3):
+            raise self.function.refuse(
+                node, f"{written(node.func)!r} takes 1, 2 or 3", "write the number of axes"
+            )
+        return int(count.value.real)
+
+    def grid(self, node: ast.Call) -> Value:
+        """cuda.grid(1), the number of the thread; a tuple for more axes."""
+        count, place = self.axes(node), self.function.place(node)
+        return self.along(count, lambda axis: position(axis, place))
+
+    def gridsize(self, node: ast.Call) -> Value:
+        """cuda.gridsize(1), the number of threads; a tuple for more axes."""
+        count, place = self.axes(node), self.function.place(node)
+        return self.along(count, lambda axis: extent(axis, place))
+
+    def along(self, count: int, of: Callable[[str], ir.Expr]) -> Value:
+        """A number, or a tuple of one for each axis."""
+        values = tuple(map(of, AXES[:count]))
+        return values[0] if count == 1 else values
+
+    # Statements
+
+    def barrier(self, node: ast.Call) -> None:
+        """cuda.syncthreads()."""
+        self.taking(node, 0)
+        self.lowering.emit(ir.Barrier(self.function.place(node)))
+
+    def nothing(self, node: ast.Call) -> None:
+        """A fence: every access takes effect in order anyway."""
+        self.lowering.operands(*node.args)
+
+
+def position(axis: str, place: Place) -> ir.Expr:
+    """The place of a thread along an axis."""
+    block, extent = ir.ThreadField(f"blockIdx.{axis}"), ir.ThreadField(f"blockDim.{axis}")
+    first = ir.Binary("*", block, extent, place)
+    return ir.Binary("+", first, ir.ThreadField(f"threadIdx.{axis}"), place)
+
+
+def extent(axis: str, place: Place) -> ir.Expr:
+    """The number of threads along an axis."""
+    blocks, extent = ir.ThreadField(f"gridDim.{axis}"), ir.ThreadField(f"blockDim.{axis}")
+    return ir.Binary("*", blocks, extent, place)
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
+        "through the launch, as with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )
+
+
+def _waits_for_grid(node: ast.AST) -> bool:
+    """Whether something is the call of a grid's sync, by its name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (node.func.attr == "sync" and not node.args)
+    )
+
+
+class NumbaStatements(Statements):
+    """Branches, and expressions on a separate line."""
+
+    calls: NumbaCalls
+
+    def split(self, node: ast.If, test: ir.Expr) -> None:
+        """The branches of an `if`; for a test known beforehand, the taken one."""
+        if isinstance(test, ir.Const):
+            self.lowering.statements(node.body if test.value else node.orelse)
+            return
+        if self.is_last(node) and any(map(_waits_for_grid, ast.walk(node))):
+            place = self.function.place(node.test)
+            self.lowering.emit(ir.If(test, (), (ir.Return(place),), place))
+            self.lowering.statements(node.body)
+            return
+        super().split(node, test)
+
+    def is_last(self, node: ast.If) -> bool:
+        """Return whether a kernel has no more statements for the threads whose test is false.
+
+        They end there, as on GPUs since Volta, so that others can wait for the grid without them.
+        """
+        inside = len(self.function.shared.stack) > 1
+        return not inside and not node.orelse and node is self.function.text.node.body[-1]
+
+    def called(self, node: ast.Expr, call: ast.Call) -> bool:
+        """Return whether a call is a statement."""
+        name = name_of(call.func, self.function)
+        if name in self.calls.waits:
+            self.calls.waits[name](call)
+            return True
+        if self.calls.together.is_grid_sync(call):
+            self.calls.together.sync_grid(call)
+            return True
+        if name in self.calls.known:
+            self.calls.known[name](call)
+            return True
+        if name == "cg.this_grid":
+            return True
+        if self.function.captured(call.func) is print:
+            warn_of_print(self.function.place(call))
+            return True
+        if self.calls.elementwise.is_ufunc(call):
+            self.calls.elementwise.ufunc(call, self.calls.result)
+            return True
+        return super().called(node, call)
+
+    def defined(self, node: ast.FunctionDef) -> None:
+        """def inside a kernel: its calls inline the function, with the names around it."""
+        outer = self.function.python
+        codes = [
+            one
+            for one in outer.__code__.co_consts
+            if isinstance(one, types.CodeType) and one.co_name == node.name
+        ]
+        at_line = self.function.place(node).line
+        found = next((one for one in codes if one.co_firstlineno == at_line), None)
+        if found is None or node.decorator_list:
+            raise self.function.refuse(
+                node,
+                f"{node.name!r} can't be a function inside a kernel",
+                "define it outside the kernel and call it",
+            )
+        cells = tuple(types.CellType() for _ in found.co_freevars)
+        defaults = tuple(map(self.default, node.args.defaults))
+        inner = types.FunctionType(found, outer.__globals__, node.name, defaults, cells)
+        self.function.shared.around[inner] = self.function
+        self.function.bound[node.name] = Captured(inner)
+
+    def default(self, node: ast.expr) -> ir.Scalar:
+        """The default of a parameter of a function inside a kernel: a number in the text."""
+        value, _ = self.lowering.apart(node)
+        known = constant_of(value)
+        if known is None:
+            raise self.function.refuse(
+                node, f"the default {written(node)!r} is not a number", "give numbers as defaults"
+            )
+        return known
+
+    def raised(self, node: ast.Raise) -> None:
+        """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
+        given = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        name = "RuntimeError" if given is None else written(given)
+        texts = node.exc.args if isinstance(node.exc, ast.Call) else []
+        self.emit_raise(name, texts, node)
+
+    def emit_raise(self, name: str, texts: list[ast.expr], node: ast.AST) -> None:
+        """The statement by which a thread raises an exception."""
+        message = None
+        if self.function.shared.debug:
+            said = [
+                str(one.value) if isinstance(one, ast.Constant) else written(one) for one in texts
+            ]
+            message = f"{name}: {', '.join(said)}" if said else name
+        self.lowering.emit(ir.Return(self.function.place(node), message))
+
+    def asserted(self, node: ast.Assert) -> None:
+        """assert test: raise an exception if the test is false."""
+        test = self.lowering.expression(node.test)
+        with self.lowering.aside() as fails:
+            self.emit_raise("AssertionError", [] if node.msg is None else [node.msg], node)
+        self.lowering.emit(ir.If(test, (), tuple(fails), self.function.place(node)))

@@ -1,0 +1,160 @@
+"""A kernel of numba.cuda as a program, parsed again for each kind of arguments."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LanguageError, MMSimError, Place, shown
+from mmsim.frontend.numba.dialect import python_function
+from mmsim.frontend.numba.kinds import Flattened, Kind
+from mmsim.frontend.numba.parser import Options, parse_kernel
+from mmsim.frontend.program import Program
+from mmsim.frontend.python.scope import no_memory
+from mmsim.ir import nodes as ir
+
+DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
+"""The modules with the classes of `cuda.jit`'s results."""
+
+
+class NumbaProgram(Program):
+    """A kernel in the language of numba.cuda. Made by `numba_program`, run by a machine.
+
+    Numba compiles a kernel for the types of its arguments; likewise, a launch parses it for their
+    kinds. `specialized` gives the program for some arguments. `code` is the last one parsed.
+    """
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        *,
+        device: bool = False,
+        debug: bool = False,
+        memory_of: Callable[[Any], Any] = no_memory,
+    ) -> None:
+        first = function.__code__.co_firstlineno
+        where = Place(function.__name__, function.__code__.co_filename, first)
+        super().__init__(function, where)
+        if not device:
+            self._returns = None
+        self._options = Options(debug=debug, memory_of=memory_of)
+        self._specialized: dict[tuple[Kind, ...], tuple[Program, tuple[Any, ...]]] = {}
+        self._dynamic: dict[int, NumbaProgram] = {}
+
+    def with_shared(self, dynamic_bytes: int) -> NumbaProgram:
+        """This kernel for launches with `dynamic_bytes` of dynamic shared memory in each block."""
+        if dynamic_bytes == self._options.dynamic_bytes:
+            return self
+        found = self._dynamic.get(dynamic_bytes)
+        if found is None:
+            found = NumbaProgram(cast(types.FunctionType, self.function))
+            found._options = self._options._replace(dynamic_bytes=dynamic_bytes)
+            self._dynamic[dynamic_bytes] = found
+        return found
+
+    def store(self, arrays: Mapping[str, npt.NDArray[Any]], args: Sequence[Any]) -> None:
+        """Copy a run's results into the arrays that the launch got, or that the kernel captures."""
+        given = Flattened(self.name, args)
+        program, from_outside = self._specialized[given.kinds]
+        values = (*given.values, *from_outside)
+        for parameter, value in zip(program.code.parameters, values, strict=True):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                np.copyto(value, arrays[parameter.name])
+        given.put_back()
+
+    def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
+        """The program for arguments of these kinds, and the arguments of its launch."""
+        if self.is_helper:
+            self.code  # noqa: B018  # an error
+        python = cast(types.FunctionType, self.function)
+        given = Flattened(self.name, args)
+        found = self._specialized.get(given.kinds)
+        if found is None:
+            parsed = parse_kernel(python, given.kinds, self._options)
+            found = Program(python, parsed.code), parsed.from_outside
+            self._specialized[given.kinds] = found
+            self._code = parsed.code
+        program, from_outside = found
+        return program, (*given.values, *from_outside)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The function alone; another process parses it again for its arguments."""
+        return {**super().__getstate__(), "_specialized": {}, "_dynamic": {}}
+
+    @property
+    def parsed_late(self) -> bool:
+        """Return whether a launch parses it: it has no code before."""
+        return True
+
+    @property
+    def code(self) -> ir.Code:
+        """The representation for the arguments of its last launch."""
+        if self.is_helper:
+            return super().code
+        if self._code is None:
+            raise MMSimError(
+                f"the kernel {self.name!r} is parsed for the arguments of a launch; launch it first"
+            )
+        return self._code
+
+
+_adopted: WeakKeyDictionary[Any, NumbaProgram] = WeakKeyDictionary()
+
+
+def as_program(thing: Any) -> Any:
+    """A kernel of `cuda.jit`, of Numba's or of mmsim's, as a program; all else unchanged.
+
+    Equal kernels give one program.
+    """
+    module = type(thing).__module__
+    if isinstance(thing, Program | types.FunctionType) or not module.startswith(DISPATCHERS):
+        return thing
+    function = python_function(thing)
+    if function is None:
+        return thing
+    found = _adopted.get(thing)
+    if found is None:
+        found = _adopted[thing] = NumbaProgram(function)
+    return found
+
+
+def is_kernel(thing: Any) -> bool:
+    """Return whether a program, or an object taken as one, is a kernel of numba.cuda."""
+    program = as_program(thing)
+    if isinstance(program, NumbaProgram):
+        return True
+    return isinstance(program, Program) and program.code.arithmetic == "numba"
+
+
+def kernel_function(kernel: Any) -> types.FunctionType:
+    """The Python function of a kernel, or a `LanguageError` if it has none."""
+    function = python_function(kernel)
+    if function is None:
+        raise LanguageError(
+            f"{shown(kernel)} is not a function",
+            Place(shown(kernel), "<unknown>", 0),
+            "give a function written with def, or what cuda.jit made of one",
+        )
+    return function
+
+
+def numba_program(
+    kernel: Any,
+    *,
+    device: bool = False,
+    debug: bool = False,
+    memory_of: Callable[[Any], Any] = no_memory,
+) -> NumbaProgram:
+    """A kernel of numba.cuda, a plain function or a dispatcher, as a program.
+
+    A `device` function is a helper, which kernels call and no machine runs. If a kernel raises an
+    exception, this is an error of the launch, `RaisedError`, with `debug`; else the thread ends.
+    `memory_of` gives the memory of captured arrays of the device.
+    """
+    function = kernel_function(kernel)
+    return NumbaProgram(function, device=device, debug=debug, memory_of=memory_of)

@@ -1,0 +1,166 @@
+"""The arguments of a kernel: the kind of each, and the values for a launch.
+
+Numba compiles a kernel for the types of its arguments, and so a kernel is parsed for them. The
+number of axes of an array decides the meaning of `a[i]`, and a tuple is several arguments.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError, shown
+from mmsim.frontend.numba.dialect import python_function
+from mmsim.frontend.python.named import field_names
+from mmsim.frontend.python.scope import number
+from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
+
+
+@dataclass(frozen=True)
+class ArrayKind:
+    """An array of `ndim` axes of elements of a type."""
+
+    dtype: str
+    ndim: int
+
+
+@dataclass(frozen=True)
+class NumberKind:
+    """A number of a type."""
+
+    dtype: str
+
+
+@dataclass(frozen=True)
+class TupleKind:
+    """A tuple, or a list, of such arguments; those of a named tuple have names."""
+
+    items: tuple[Kind, ...]
+    names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SameKind:
+    """The array that is also the launch's argument number `place`."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """An array of `ndim` axes of records: an array for each of their fields.
+
+    A field's array has the axes of the records, followed by those of the field.
+    """
+
+    fields: tuple[tuple[str, Kind], ...]
+    ndim: int
+
+
+class ObjectKind:
+    """An object that the kernel knows as it is: None, a function, a type, a member of an enum."""
+
+    __match_args__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectKind) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+Kind = ArrayKind | NumberKind | TupleKind | SameKind | RecordKind | ObjectKind
+
+
+class Flattened:
+    """The arguments of a call, one by one: their `kinds`, and the `values` for a launch.
+
+    An array that is given twice is one argument of the launch, because it is one array.
+    """
+
+    def __init__(self, name: str, args: Sequence[Any]) -> None:
+        self.name = name
+        self.values: list[Any] = []
+        self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
+        self.kinds = tuple(self._kind(value, f"argument {n}") for n, value in enumerate(args, 1))
+
+    def put_back(self) -> None:
+        """Copy the contents of the records' copies into the records."""
+        for record, copy in self.records:
+            if not copy.flags.writeable:
+                continue
+            for name in copy.dtype.names or ():
+                record[name] = copy[name]
+
+    def _kind(self, value: Any, where: str) -> Kind:
+        known = number(value)
+        if isinstance(value, enum.Enum) or (known is None and _is_object(value)):
+            return ObjectKind(value)
+        names = field_names(type(value))
+        if type(value) in (tuple, list) or names is not None:
+            inside = (self._kind(one, f"{where}[{n}]") for n, one in enumerate(value))
+            return TupleKind(tuple(inside), names)
+        if isinstance(value, np.void) and value.dtype.names:
+            copy = np.array(value)
+            if not value.flags.writeable:
+                copy.flags.writeable = False
+            self.records.append((value, copy))
+            return self._array(copy, where)
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if known is None:
+            raise LaunchError(
+                f"{where} of the kernel {self.name!r} is {shown(value)}: kernels take arrays, "
+                "numbers and tuples of these"
+            )
+        self.values.append(known)
+        if isinstance(value, np.generic):
+            return NumberKind(value.dtype.name)
+        return NumberKind(type_of_number(known).name)
+
+    def _array(self, value: npt.NDArray[Any], where: str) -> Kind:
+        if value.dtype.names:
+            plain = np.asarray(value).view(np.ndarray)
+            fields = tuple(
+                (name, self._array(plain[name], f"{where}[{name!r}]"))
+                for name in value.dtype.names
+                if _is_held(plain[name].dtype)
+            )
+            return RecordKind(fields, value.ndim)
+        if not supported(value.dtype.name):
+            raise LaunchError(
+                f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
+                f"{SUPPORTED_TEXT}"
+            )
+        for place, other in enumerate(self.values):
+            if isinstance(other, np.ndarray) and same(value, other):
+                return SameKind(place)
+        self.values.append(value if value.ndim else value.reshape(1))
+        return ArrayKind(value.dtype.name, value.ndim)
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a kernel can know an argument as it is."""
+    return (
+        value is None
+        or isinstance(value, enum.Enum | str | type)
+        or python_function(value) is not None
+    )
+
+
+def _is_held(dtype: np.dtype[Any]) -> bool:
+    """Return whether a kernel can use a field of a type; it must not access other fields."""
+    return supported(dtype.name) or bool(dtype.names)
+
+
+def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    """Whether two arrays are one."""
+    return one is other or (one.__array_interface__ == other.__array_interface__ and one.size > 0)

@@ -1,0 +1,92 @@
+"""The names of numba.cuda, recognised by the objects outside of a kernel.
+
+A kernel's globals and closure hold `cuda`, or members of it, of either package: numba.cuda's
+own, or one with the same names. Neither is imported here. A module is known by its name, any other
+object by the module and the qualified name in its attributes. Nothing of it is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from mmsim.frontend.python.element_types import numpy_name
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.scope import Missing
+
+PACKAGES = (
+    "numba.cuda",
+    "mmsim.cuda",
+    "numba_cuda.numba.cuda",
+    "numba_cuda_mlir.numba_cuda",
+    "numba_cuda_mlir.cuda",
+)
+"""Modules whose members have a meaning in kernels."""
+INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernelapi", "api")
+"""Parts of such a package whose members are those of the package."""
+TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
+"""The modules of the types' classes; the text of such a type is its name."""
+
+
+def name_of(node: ast.expr, function: Function) -> str:
+    """The name in numba.cuda of the object of a name or a dotted name; "" for any other.
+
+    `cuda.shared.array` is "shared.array", whatever the name of the imported `cuda` is.
+    """
+    if isinstance(node, ast.Attribute):
+        owner = function.captured(node.value)
+        inside = name_of_module(owner)
+        if inside is not None:
+            return f"{inside}.{node.attr}" if inside else node.attr
+        if not isinstance(owner, types.ModuleType):
+            before = name_of(node.value, function)
+            return f"{before}.{node.attr}" if before else ""
+    found = function.captured(node)
+    return "" if isinstance(found, Missing) else name_of_object(found)
+
+
+def name_of_module(module: Any) -> str | None:
+    """A module's name inside numba.cuda, "" for that itself; None for anything else."""
+    if not isinstance(module, types.ModuleType):
+        return None
+    return _inside(getattr(module, "__name__", ""))
+
+
+def _inside(module: str) -> str | None:
+    for package in PACKAGES:
+        if module == package:
+            return ""
+        if module.startswith(package + "."):
+            parts = module[len(package) + 1 :].split(".")
+            return ".".join(part for part in parts if part not in INSIDE)
+    return None
+
+
+def name_of_object(found: Any) -> str:
+    """The name in numba.cuda of one of its objects, by its own attributes; "" for any other."""
+    if isinstance(found, types.ModuleType):
+        return ""
+    facts = vars(found) if hasattr(found, "__dict__") else {}
+    kind = found if isinstance(found, type | types.FunctionType) else type(found)
+    module = facts.get("__module__", getattr(kind, "__module__", None))
+    inside = _inside(module) if isinstance(module, str) else None
+    if inside is None:
+        return ""
+    name = getattr(kind, "__qualname__", "")
+    if kind is not found:  # an object has a name, its type may lack one
+        name = next((facts[key] for key in ("__qualname__", "_name") if key in facts), name)
+    if not isinstance(name, str) or "<" in name:
+        return ""
+    return f"{inside}.{name}" if inside == "cg" else name
+
+
+def type_name(found: Any) -> str:
+    """The name of NumPy's type for an object, also for one of Numba's types; else ""."""
+    known = numpy_name(found)
+    if known:
+        return known
+    if type(found).__module__.startswith(TYPES):
+        name = str(found)
+        return {"boolean": "bool"}.get(name) or numpy_name(name)
+    return ""

@@ -1,0 +1,144 @@
+"""Elements and extents of arrays, under whatever name an array is accessed."""
+
+from __future__ import annotations
+
+import ast
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.function import with_article
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.scope import Alias, Part, TupleName
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.trees import constant_index, indices_of, root
+from mmsim.ir import nodes as ir
+
+
+class Arrays:
+    """The accesses of one function."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+
+    def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
+        """The array and the index of a[i], a[i, j] or a[i][j]."""
+        indices, owner = indices_of(node), root(node)
+        array = self.function.array(owner)
+        if array is None:
+            raise self.no_array(owner)
+        if not indices:
+            raise self.function.refuse(
+                node, "an element needs an index", "write a number for each axis"
+            )
+        return array, self.index(indices)
+
+    def index(self, indices: list[ast.expr]) -> tuple[ir.Expr, ...]:
+        """The numbers of an index."""
+        for index in indices:
+            if isinstance(index, ast.Slice):
+                raise self.lowering.refuse_kind(index)
+            if isinstance(index, ast.Constant) and index.value in (None, Ellipsis):
+                raise self.function.refuse(
+                    index, f"{written(index)!r} is not an index", "write a number"
+                )
+        return tuple(self.lowering.operands(*indices))
+
+    def no_array(self, owner: ast.expr) -> LanguageError:
+        """The error for an element of a value without elements, or with fixed ones."""
+        text, outside = written(owner), self.function.captured(owner)
+        dialect = self.lowering.dialect
+        if tables.is_table(outside):
+            return self.function.refuse(
+                owner,
+                f"{text!r} is {with_article(tables.kind_of(outside))} from outside the program",
+                f"it is constant; make it a parameter and pass it to {dialect.launch}",
+            )
+        if isinstance(owner, ast.Name) and isinstance(self.function.entity(owner.id), TupleName):
+            return self.function.refuse(
+                owner,
+                f"{text!r} is a tuple, whose values stay as they are",
+                f"assign a new tuple, or use {dialect.own_array}",
+            )
+        self.function.refuse_no_array(owner)
+        return self.function.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
+
+    def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
+        """An element of an array, read by a statement in front."""
+        if len(array.parts) == 1:
+            (part,) = array.parts
+            if self.is_registers(part.array):
+                return ir.RegisterRead(part.array, part.element(index), place)
+        else:
+            index = tuple(self.lowering.spill(one, place) for one in index)
+        target = self.lowering.temporary()
+        self.lowering.emit(
+            aliases.chosen(array, lambda part: self.read(target, part, index, place), place)
+        )
+        return ir.Var(target, place)
+
+    def touch(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> None:
+        """Read an element and drop it."""
+        self.lowering.emit(
+            aliases.chosen(array, lambda part: self.read(None, part, index, place), place)
+        )
+
+    def read(
+        self, target: str | None, part: Part, index: tuple[ir.Expr, ...], place: Place
+    ) -> ir.Stmt:
+        """The statement that reads an element."""
+        whole = part.element(index)
+        if target is not None and self.is_registers(part.array):
+            return ir.Assign(target, ir.RegisterRead(part.array, whole, place), place)
+        return ir.Load(target, part.array, whole, place)
+
+    def store(self, array: Alias, index: tuple[ir.Expr, ...], value: ir.Expr, place: Place) -> None:
+        """Write an element of an array."""
+        if len(array.parts) > 1:
+            index = tuple(self.lowering.spill(one, place) for one in index)
+            value = self.lowering.spill(value, place)
+
+        def write(part: Part) -> ir.Stmt:
+            kind = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
+            return kind(part.array, part.element(index), value, place)
+
+        self.lowering.emit(aliases.chosen(array, write, place))
+
+    def is_registers(self, array: str) -> bool:
+        """Whether an array is one of each thread's own."""
+        return any(
+            local.name == array and local.kind == "registers"
+            for local in self.function.shared.locals
+        )
+
+    def rank(self, part: Part) -> int | None:
+        """The number of axes of a part of an array, if it is known."""
+        fixed = len(part.index) - len(part.spans)
+        for local in self.function.shared.locals:
+            if local.name == part.array:
+                return len(local.shape) - fixed
+        whole = self.function.shared.ranks.get(part.array)
+        return None if whole is None else whole - fixed
+
+    def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
+        """An extent of an array."""
+        if axis < -1 and any(part.index for part in array.parts):
+            raise self.function.refuse(
+                node, "the axes of a part of an array are counted from 0 here", "or write -1"
+            )
+        return aliases.extent_of(array, axis, None, place)
+
+    def sliced_axes(self, node: ast.Slice, owner: ast.expr) -> range:
+        """The axes of a.shape[:2] and of a.shape[-2:], if their number is known."""
+        first, last, step = map(constant_index, (node.lower, node.upper, node.step))
+        start = 0 if first is None else first
+        if isinstance(start, int) and step in (None, 1):
+            if isinstance(last, int) and start >= 0 and last >= 0:
+                return range(start, last)
+            if last is None and start < 0:
+                return range(start, 0)
+        raise self.function.refuse(
+            node,
+            "how many axes this takes is not known",
+            f"write {written(owner)}[:2], {written(owner)}[-2:] or one axis at a time",
+        )

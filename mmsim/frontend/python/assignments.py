@@ -1,0 +1,221 @@
+"""Assignments: to names, to several of them, to elements of arrays."""
+
+from __future__ import annotations
+
+import ast
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python import tables
+from mmsim.frontend.python.declarations import Declarations
+from mmsim.frontend.python.grammar import BINARY
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+
+class Assignments:
+    """The assignments of one function."""
+
+    def __init__(self, lowering: Lowering, values: Values, declarations: Declarations) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.arrays = values.arrays
+        self.tuples = values.tuples
+        self.declarations = declarations
+
+    def assignment(self, node: ast.Assign) -> None:
+        """x = y = value, x, y = values and a[i] = value."""
+        first = node.targets[0]
+        alone = len(node.targets) == 1
+        if (
+            alone
+            and isinstance(first, ast.Name)
+            and self.declarations.declared_array(first, node.value)
+        ):
+            return
+        for target in node.targets:
+            if isinstance(target, ast.List):
+                raise self.function.refuse(
+                    target, "a list can't be assigned", "write the names without []"
+                )
+        value = self.values.value(node.value, first)
+        if len(node.targets) > 1 or len(tables.leaves(value)) > 1:
+            value = self.lowering.spill_all(value, self.function.place(node))
+        for target in node.targets:
+            self.assign(target, value, node)
+
+    def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        """Assign the value of `node` for one of its targets."""
+        match target:
+            case ast.Tuple(elts):
+                for part in elts:
+                    if isinstance(part, ast.Starred | ast.List):
+                        raise self.lowering.refuse_kind(part)
+                for part, own in zip(elts, self.unpacked(target, value, node), strict=True):
+                    self.assign(part, own, node)
+            case ast.Name():
+                self.assign_name(target, value, node)
+            case ast.Subscript() if self.values.vectors.stands_in(target):
+                self.assign_vector(target, value, node)
+            case ast.Subscript():
+                number, place = self.values.single(value, target), self.function.place(node)
+                with self.lowering.aside() as before:
+                    array, index = self.arrays.element(target)
+                if any(map(changes, before)):
+                    number = self.lowering.spill(number, place)
+                self.lowering.block.extend(before)
+                self.arrays.store(array, index, number, self.function.place(target))
+            case ast.Attribute():
+                raise self.function.refuse(target, f"{written(target)!r} can't be assigned")
+            case _:
+                raise self.lowering.refuse_kind(target)
+
+    def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        """Write a vector of an array; its values are already in separate variables."""
+        source = node.value if isinstance(node, ast.Assign) else node
+        count = self.values.vectors.count(target)
+        if not isinstance(value, tuple):
+            raise self.function.refuse(
+                source,
+                f"a vector of {count} elements takes a tuple",
+                "write as many values as it has elements, as in x, y, z, w",
+            )
+        if len(value) != count:
+            raise self.function.refuse(
+                source, f"{len(value)} values for a vector of {count} elements"
+            )
+        numbers = tuple(self.values.single(one, target) for one in value)
+        self.values.vectors.write(target, numbers)
+
+    def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
+        """The values of a tuple, one for each target."""
+        source = node.value if isinstance(node, ast.Assign) else node
+        if not isinstance(value, tuple):
+            raise self.function.refuse(
+                source,
+                "only a tuple of values or a.shape can be assigned to several names",
+                "write as many values as there are names",
+            )
+        if len(value) != len(target.elts):
+            raise self.function.refuse(source, f"{len(value)} values for {len(target.elts)} names")
+        return value
+
+    def assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
+        """Bind a name to a value: a variable to its number, or to an array, or to a tuple."""
+        place, role = self.function.place(node), self.function.role(target.id)
+        if isinstance(value, Alias):
+            if role is None:
+                self.function.variable(target)  # refuses names that can't be assigned
+                self.function.learn(target.id, Role(self.function.place(target)))
+            if role.shape is not None:
+                raise self.two_kinds(target, role)
+            self.function.bound[target.id] = value
+            return
+        if isinstance(value, tuple):
+            self.assign_tuple(target, value, role, place)
+            return
+        if role is not None:
+            wrong = self.two_kinds(target, role)
+            if role.shape is not None:
+                raise wrong
+            if isinstance(value, ir.Number):
+                self.function.learn_array(value.name, wrong)
+            # the number may come from a parameter that a later line shows to be an array
+            self.function.shared.doubtful = self.function.shared.doubtful or wrong
+            return
+        name = self.function.variable(target)
+        self.declarations.remember_constant(target.id, value)
+        self.lowering.emit(ir.Assign(name, value, place))
+
+    def assign_tuple(
+        self, target: ast.Name, value: tuple[Value, ...], role: Role | None, place: Place
+    ) -> None:
+        """Keep a tuple of numbers in a variable for each of them."""
+        if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
+            raise self.function.refuse(
+                target,
+                "a tuple of arrays has no name here",
+                "give each array a name, as in x, y = y, x",
+            )
+        shape = tables.shape_of(value)
+        assert shape is not None
+        if role is None and self.function.becomes_tuple(target.id, Role(place, shape)):
+            role = self.function.role(target.id)
+        if role is None:
+            self.function.variable(target)  # refuses names that can't be assigned
+        if role is None or (role.shape is None and not role.declared):
+            self.function.learn(target.id, Role(place, shape))
+        if role.shape != shape:
+            raise self.two_kinds(target, role)
+        name = self.function.bound[target.id]
+        if not isinstance(name, TupleName):
+            raise self.function.refuse(
+                target,
+                f"{target.id!r} is a number already",
+                "give numbers, arrays and tuples of each size names of their own",
+            )
+        self.tuples.set_all(self.tuples.tuple_value(name, target), value, place)
+
+    def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
+        """The error for a name with a value of another kind than its role."""
+        kind = "arrays" if role.shape is None else f"tuples of {len(role.shape)}"
+        return self.function.refuse(
+            target,
+            f"{target.id!r} is given something else here than {kind}, as in line {role.place.line}",
+            "give numbers, arrays and tuples of each size names of their own",
+        )
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        """x: int = value."""
+        if node.value is not None:
+            whole = ast.Assign([node.target], node.value)
+            self.assignment(ast.copy_location(whole, node))
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """x += value and a[i] += value."""
+        op = BINARY.get(type(node.op))
+        place = self.function.place(node)
+        if op is None:
+            raise self.function.refuse(
+                node, "the matrix product isn't in the language", "write loops"
+            )
+        if isinstance(node.target, ast.Name):
+            self.augmented_name(node, node.target, op, place)
+            return
+        if self.values.vectors.stands_in(node.target):
+            raise self.function.refuse(
+                node,
+                "the elements of a vector are not changed in one assignment",
+                "read them, as in x, y = mm.vector(a, 2)[i], and write them by an assignment",
+            )
+        if not isinstance(node.target, ast.Subscript):
+            raise self.function.refuse(node.target, f"{written(node.target)!r} can't be assigned")
+        array, index = self.arrays.element(node.target)
+        index = tuple(self.lowering.spill(part, place) for part in index)
+        at = self.function.place(node.target)
+        old = self.arrays.load(array, index, at)
+        if isinstance(old, ir.RegisterRead):
+            old = self.lowering.spill(old, place)
+        value = self.lowering.expression(node.value)
+        self.arrays.store(array, index, ir.Binary(op, old, value, place), at)
+
+    def augmented_name(self, node: ast.AugAssign, target: ast.Name, op: str, place: Place) -> None:
+        """x += value."""
+        if self.function.role(target.id) is not None:
+            raise self.function.refuse(
+                target,
+                f"{target.id!r} is not a number",
+                "change an array element by element, and a tuple by assigning a new one",
+            )
+        name = self.function.variable(target)
+        old = ir.Var(name, self.function.place(target))
+        value = self.lowering.expression(node.value)
+        self.lowering.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
+
+
+def changes(statement: ir.Stmt) -> bool:
+    """Return whether a hoisted statement may change a value that an earlier expression reads."""
+    return not isinstance(statement, ir.Load | ir.VectorLoad | ir.Assign)

@@ -1,0 +1,185 @@
+"""Arrays that a program makes; their sizes are known before the launch."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mmsim.errors import LanguageError
+from mmsim.frontend.python.dialect import Maker
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.parameters import parameter_names
+from mmsim.frontend.python.scope import ArrayName, Role, VariableName
+from mmsim.frontend.python.source import written
+from mmsim.ir import nodes as ir
+from mmsim.ir.promotion import SUPPORTED_TEXT, supported
+
+
+class Declarations:
+    """The arrays that one function makes, and the variables that may occur in their sizes."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.constants: dict[str, ir.Expr] = {}
+        self.in_sizes: dict[str, ir.Expr] = {}  # of variables of functions that sizes call
+        self.arrays: dict[str, ArrayName] = {}
+
+    def remember_constant(self, name: str, value: ir.Expr) -> None:
+        """Keep the value of a name that is assigned once: it may be the size of an array."""
+        if self.lowering.depth == 0 and self.function.assignments.get(name) == 1:
+            known = self.launch_constant(value)
+            if known is not None:
+                self.constants[name] = known
+
+    def launch_constant(self, value: ir.Expr) -> ir.Expr | None:
+        """`value` without variables, None if it may differ between threads."""
+        match value:
+            case ir.Const() | ir.Number() | ir.Extent():
+                return value
+            case ir.ThreadField(field):
+                return value if field in ir.UNIFORM_FIELDS else None
+            case ir.Var(name) if name in self.in_sizes:
+                return self.in_sizes[name]
+            case ir.Var(name):
+                for own, entity in self.function.bound.items():
+                    if isinstance(entity, VariableName) and entity.name == name:
+                        return self.constants.get(own)
+                return None
+            case ir.Unary(op, operand, place):
+                inner = self.launch_constant(operand)
+                return None if inner is None else ir.Unary(op, inner, place)
+            case ir.Binary(op, left, right, place):
+                first, second = self.launch_constant(left), self.launch_constant(right)
+                if first is None or second is None:
+                    return None
+                return ir.Binary(op, first, second, place)
+            case _:
+                return None
+
+    def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
+        """Declare the array if an assigned value makes one; return whether it does."""
+        if not isinstance(node, ast.Call):
+            return False
+        maker = self.lowering.dialect.maker(self.function.captured(node.func))
+        if maker is None:
+            return False
+        self.check_position(node, maker)
+        self.check_name(target)
+        extents, dtype = self.arguments_of(node, maker)
+        shape = tuple(self.array_extent(extent, maker) for extent in extents)
+        reserved = self.function.bound.get(target.id)
+        if not isinstance(reserved, VariableName):  # its name is given to other arrays too
+            reserved = self.function.shared.variable(target.id, self.function.python.__name__)
+        name, place = reserved.name, self.function.place(node)
+        self.function.shared.locals.append(
+            ir.LocalArray(name, maker.kind, shape, self.array_dtype(dtype), place)
+        )
+        self.arrays[target.id] = self.function.bound[target.id] = ArrayName(name, maker.kind)
+        return True
+
+    def check_position(self, node: ast.Call, maker: Maker) -> None:
+        """Refuse an array that is made repeatedly."""
+        if self.lowering.depth > 0:
+            raise self.function.refuse(
+                node,
+                f"{maker.called} inside a loop or a branch",
+                "declare arrays at the top level of the function",
+            )
+        if maker.kind == "shared" and self.lowering.looping:
+            raise self.function.refuse(
+                node,
+                f"{maker.called} in a function that is called in a loop",
+                "declare the array in the program and pass it to the function",
+            )
+
+    def check_name(self, target: ast.Name) -> None:
+        """Refuse a second array of a name; learn whether other arrays get the name, too."""
+        role = self.function.role(target.id)
+        if target.id in parameter_names(self.function.text) or target.id in self.arrays:
+            raise LanguageError(
+                f"two arrays or variables of one name: {target.id!r}",
+                self.function.place(target) if role is None else role.place,
+                "give every array a name of its own",
+            )
+        if self.function.assignments[target.id] > 1 and (role is None or not role.declared):
+            self.function.learn(target.id, Role(self.function.place(target), declared=True))
+
+    def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[list[ast.expr], ast.expr | None]:
+        """The extents and the element type of an array that the program makes."""
+        parameters = (maker.shape, "dtype")
+        arguments = dict(zip(parameters, node.args[:2], strict=False))
+        twice = any(keyword.arg in arguments for keyword in node.keywords)
+        for keyword in node.keywords:
+            arguments[keyword.arg or "**"] = keyword.value
+        if (
+            twice
+            or maker.shape not in arguments
+            or set(arguments) - set(parameters)
+            or node.args[2:]
+        ):
+            raise self.function.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
+        shape = arguments[maker.shape]
+        extents = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+        if not extents:
+            raise self.function.refuse(
+                shape, "an array needs at least one dimension", "give its size"
+            )
+        return extents, arguments.get("dtype")
+
+    def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
+        """The size of an axis, which is known before the launch.
+
+        A function in it may only assign variables and return: no statement of it is kept.
+        """
+        value, before = self.lowering.apart(node)
+        constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
+        if constant is None:
+            raise self.function.refuse(
+                node,
+                f"the size of {maker.array} must be the same for all threads and known before the "
+                "launch",
+                f"make it of {self.lowering.dialect.uniform}, by arithmetic and by calls of "
+                "functions without a branch or a loop",
+            )
+        return constant
+
+    def is_known(self, statement: ir.Stmt) -> bool:
+        """Keep a known value that a statement before a size assigns; return whether it does."""
+        if isinstance(statement, ir.Forget):  # a call in a loop begins with it
+            return True
+        if not isinstance(statement, ir.Assign):
+            return False
+        known = self.launch_constant(statement.value)
+        if known is not None:
+            self.in_sizes[statement.target] = known
+        return known is not None
+
+    def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
+        """The element type of an array, None if it depends on the stored values."""
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return None
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            array = self.function.array(node.value)
+            if array is not None and len(array.parts) == 1:
+                return self.dtype_of(array.parts[0].array, node)
+        given: Any = node.value if isinstance(node, ast.Constant) else self.function.captured(node)
+        name = self.lowering.dialect.element_type(given)
+        if not supported(name):
+            raise self.function.refuse(
+                node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"
+            )
+        return name
+
+    def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
+        """The dtype of another array: a parameter's, or the given one of a local array."""
+        for local in self.function.shared.locals:
+            if local.name == array:
+                if local.dtype is None:
+                    raise self.function.refuse(
+                        node,
+                        f"{written(node)!r} follows from what the program stores",
+                        f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
+                    )
+                return local.dtype
+        return (array,)

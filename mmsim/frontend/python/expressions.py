@@ -1,0 +1,287 @@
+"""Expressions with one number as value: Python's tree to pure expressions.
+
+A conditional access (in `and`, `or`, a conditional expression or a chained comparison)
+makes the expression an `If` around it.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.function import with_article
+from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.scope import (
+    Alias,
+    ArrayName,
+    Captured,
+    Missing,
+    NoArray,
+    ParameterUse,
+    TupleName,
+    ValueName,
+    VariableName,
+    number,
+)
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+
+class Expressions:
+    """The numbers of one function's expressions."""
+
+    def __init__(self, lowering: Lowering, values: Values) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.tuples = values.tuples
+
+    def literal(self, node: ast.Constant) -> ir.Expr:
+        """A number in the text."""
+        value = number(node.value) if not isinstance(node.value, str | bytes) else None
+        if value is None:
+            raise self.function.refuse(
+                node,
+                f"{node.value!r} is not a number",
+                "programs compute with int, float, complex and bool",
+            )
+        return self.lowering.constant(value, node)
+
+    def name(self, node: ast.Name) -> ir.Expr:
+        """A name: of a variable, a parameter, a number outside."""
+        entity = self.function.entity(node.id)
+        if isinstance(entity, VariableName):
+            return ir.Var(entity.name, self.function.place(node))
+        if isinstance(entity, ParameterUse):
+            self.function.use(entity, "number", node)
+            return ir.Number(entity.name)
+        if isinstance(entity, ArrayName | Alias | NoArray):
+            raise self.function.refuse(
+                node, f"the array {node.id!r} stands where a number must", "read an element of it"
+            )
+        if isinstance(entity, TupleName):
+            return self.values.single(self.tuples.tuple_value(entity, node), node)
+        if isinstance(entity, ValueName):
+            return self.values.single(entity.value, node)
+        own = self.lowering.dialect.value(node, self.function)
+        if own is not None:
+            return self.values.single(own, node)
+        if not isinstance(entity, Captured):
+            raise self.function.refuse(
+                node,
+                f"the name {node.id!r} means nothing here",
+                self.lowering.dialect.remedy(node, self.function)
+                or "assign it first, make it a parameter, or define it above the program",
+            )
+        return self.captured_number(node, entity.value)
+
+    def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
+        """The number for an object from outside."""
+        converted = number(value)
+        if converted is None:
+            text, launch = written(node), self.lowering.dialect.launch
+            if tables.is_table(value):
+                raise self.function.refuse(
+                    node,
+                    f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
+                    f"read an element of it, as {text}[i], or pass it to {launch} as a parameter",
+                )
+            advice = (
+                self.lowering.dialect.remedy(node, self.function)
+                or "numbers, tables of numbers and functions of the language can be captured"
+            )
+            if isinstance(value, enum.Enum):
+                advice = f"write {text}.value"
+            raise self.function.refuse(
+                node,
+                f"{text!r} is {with_article(type(value).__name__)} from outside the program",
+                advice,
+            )
+        return self.lowering.constant(converted, node)
+
+    def attribute(self, node: ast.Attribute) -> ir.Expr:
+        """A name of the dialect, a.size, or a number of a module or a class."""
+        own = self.lowering.dialect.value(node, self.function)
+        if own is not None:
+            return self.values.single(own, node)
+        if isinstance(node.value, ast.Name):
+            entity = self.function.entity(node.value.id)
+            if isinstance(entity, ParameterUse) and node.attr in ("real", "imag"):
+                return self.part(node)
+            if isinstance(entity, ArrayName | ParameterUse | Alias | NoArray) or (
+                isinstance(entity, VariableName) and node.attr in ("size", "ndim", "shape", "dtype")
+            ):
+                return self.of_array(node, node.value)
+        value = self.function.captured(node)
+        if isinstance(value, Missing):
+            if node.attr in ("real", "imag"):
+                return self.part(node)
+            table = self.function.captured(node.value)
+            if type(table) is np.ndarray and node.attr in ("size", "ndim"):
+                return ir.Const(table.size if node.attr == "size" else table.ndim)
+            raise self.function.refuse(
+                node,
+                f"{written(node)!r} means nothing in a program",
+                self.lowering.dialect.remedy(node, self.function) or "",
+            )
+        return self.captured_number(node, value)
+
+    def part(self, node: ast.Attribute) -> ir.Expr:
+        """z.real and z.imag."""
+        operand = self.lowering.expression(node.value)
+        return ir.Call(node.attr, (operand,), self.function.place(node))
+
+    def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:
+        """a.size and a.ndim."""
+        array = self.function.array(owner)
+        assert array is not None
+        place = self.function.place(node)
+        if node.attr == "size":
+            return aliases.size_of(array, place)
+        if node.attr == "ndim":
+            return aliases.dimensions_of(array, place)
+        advice = "programs know its shape, its size, its ndim, len() and its elements"
+        if node.attr == "shape":
+            advice = f"write {owner.id}.shape[0], or rows, columns = {owner.id}.shape"
+        raise self.function.refuse(node, f"{written(node)!r} is not a number", advice)
+
+    def unary(self, node: ast.UnaryOp) -> ir.Expr:
+        """-x, +x, ~x and not x."""
+        op = UNARY[type(node.op)]
+        if op == "-" and isinstance(node.operand, ast.Constant):
+            value = number(node.operand.value)
+            if isinstance(value, int | float | complex) and not isinstance(value, bool):
+                return self.lowering.constant(-value, node)
+        return ir.Unary(op, self.lowering.expression(node.operand), self.function.place(node))
+
+    def binary(self, node: ast.BinOp) -> ir.Expr:
+        """x + y and the like."""
+        chain = [node]  # a long sum is a deep tree: walk down its left side in a loop
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        value = self.lowering.expression(chain[-1].left)
+        for position, part in enumerate(reversed(chain), start=1):
+            place = self.function.place(part)
+            op = BINARY.get(type(part.op))
+            if op is None:
+                raise self.function.refuse(
+                    part, "the matrix product isn't in the language", "write loops"
+                )
+            value, right = self.lowering.followed([value], part.right)
+            value = self.lowering.link(ir.Binary(op, value, right, place), position, place)
+        return value
+
+    def bool_op(self, node: ast.BoolOp) -> ir.Expr:
+        """x and y, x or y: y only for the lanes that need it."""
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        place = self.function.place(node)
+        value = self.lowering.expression(node.values[0])
+        for position, other in enumerate(node.values[1:], start=1):
+            value = self.lowering.link(
+                self.logic(op, value, *self.lowering.apart(other), place), position, place
+            )
+        return value
+
+    def logic(
+        self, op: str, left: ir.Expr, right: ir.Expr, statements: list[ir.Stmt], place: Place
+    ) -> ir.Expr:
+        """left op right, with `statements` before right, for the lanes that need it."""
+        if not statements:
+            return ir.Logic("and" if op == "and" else "or", left, right)
+        name = self.lowering.temporary()
+        self.lowering.emit(ir.Assign(name, left, place))
+        needed = (*statements, ir.Assign(name, right, place))
+        test = ir.Var(name, place)
+        then, orelse = (needed, ()) if op == "and" else ((), needed)
+        self.lowering.emit(ir.If(test, then, orelse, place))
+        return ir.Var(name, place)
+
+    def comparison(self, node: ast.Compare) -> ir.Expr:
+        """x < y < z and x in (2, 3): z only for the lanes that need it."""
+        place = self.function.place(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found = self.membership(node.left, node.comparators[0], place)
+            return found if isinstance(node.ops[0], ast.In) else ir.Unary("not", found, place)
+        self.check_operators(node)
+        left, right = self.lowering.operands(node.left, node.comparators[0])
+        if len(node.ops) > 1:
+            right = self.lowering.spill(right, place)
+        value: ir.Expr = ir.Compare(COMPARE[type(node.ops[0])], left, right, place)
+        for position, operator in enumerate(node.ops[1:], start=1):
+            left = right
+            right, statements = self.lowering.apart(node.comparators[position])
+            if position < len(node.ops) - 1 and not isinstance(right, ir.Const | ir.Number):
+                name = self.lowering.temporary()
+                statements.append(ir.Assign(name, right, place))
+                right = ir.Var(name, place)
+            link = ir.Compare(COMPARE[type(operator)], left, right, place)
+            value = self.lowering.link(
+                self.logic("and", value, link, statements, place), position, place
+            )
+        return value
+
+    def check_operators(self, node: ast.Compare) -> None:
+        """Refuse a comparison of anything but numbers."""
+        for operator in node.ops:
+            if isinstance(operator, ast.In | ast.NotIn):
+                raise self.function.refuse(
+                    node,
+                    "'in' stands alone in the language of programs, not in a chain",
+                    "compare in two steps, joined by and",
+                )
+            if type(operator) not in COMPARE:
+                raise self.function.refuse(
+                    node, "'is' isn't in the language of programs", "compare numbers by =="
+                )
+
+    def membership(self, left: ast.expr, right: ast.expr, place: Place) -> ir.Expr:
+        """x in (2, 3): whether x equals a value of a tuple."""
+        value = self.lowering.expression(left)
+        is_range = isinstance(right, ast.Call) and self.function.captured(right.func) is range
+        with self.lowering.aside() as statements:
+            inside = (
+                self.values.value(right)
+                if self.tuples.gives_tuple(right) and not is_range
+                else None
+            )
+        if not isinstance(inside, tuple) or any(isinstance(one, tuple | Alias) for one in inside):
+            advice = "write start <= x < stop" if is_range else "write x in (2, 3)"
+            raise self.function.refuse(right, "'in' takes a tuple of numbers here", advice)
+        (value,) = self.lowering.kept([value], statements, right)
+        if statements or len(inside) > 1:
+            value = self.lowering.spill(value, place)
+        self.lowering.block.extend(statements)
+        found: ir.Expr = ir.Const(False)
+        for position, item in enumerate(inside):
+            equal = ir.Compare("==", value, self.values.single(item, right), place)
+            if position == 0:
+                found = equal
+            else:
+                found = self.lowering.link(ir.Logic("or", found, equal), position, place)
+        return found
+
+    def choice(self, node: ast.IfExp) -> ir.Expr:
+        """x if test else y, each side for its own lanes."""
+        place = self.function.place(node)
+        test = self.lowering.expression(node.test)
+        then, before_then = self.lowering.apart(node.body)
+        other, before_other = self.lowering.apart(node.orelse)
+        if not before_then and not before_other:
+            return ir.Choose(test, then, other)
+        name = self.lowering.temporary()
+        self.lowering.emit(
+            ir.If(
+                test,
+                (*before_then, ir.Assign(name, then, place)),
+                (*before_other, ir.Assign(name, other, place)),
+                place,
+            )
+        )
+        return ir.Var(name, place)

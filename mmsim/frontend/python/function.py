@@ -1,0 +1,267 @@
+"""A function that is being parsed: its text, the meaning of its names, and its refusals.
+
+The kind of a name may show only after its use: a later line may assign an array to a variable, or
+use a parameter as an array. Then parsing begins again with this knowledge (`Learnt`).
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import sys
+import types
+from typing import Any, NoReturn
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python.parameters import assignment_counts
+from mmsim.frontend.python.scope import (
+    Alias,
+    ArrayName,
+    Captured,
+    DialectName,
+    Entity,
+    Learnt,
+    Missing,
+    NameKey,
+    NoArray,
+    ParameterUse,
+    Part,
+    Role,
+    Shared,
+    VariableName,
+    outside,
+)
+from mmsim.frontend.python.source import FunctionText
+from mmsim.frontend.python.tables import is_large
+from mmsim.ir import nodes as ir
+
+
+class Function:
+    """The program itself, or a helper at one of its calls.
+
+    `python` is the function itself, `bound` gives the meaning of its own names.
+    """
+
+    def __init__(
+        self,
+        shared: Shared,
+        python: types.FunctionType,
+        text: FunctionText,
+        bound: dict[str, Entity],
+    ) -> None:
+        self.shared = shared
+        self.python = python
+        self.text = text
+        self.bound = bound
+        self.assignments = assignment_counts(text.node)
+        self.assigned = list(self.assignments)
+        self.asked = {one.arg for one in text.node.args.args}  # names that were needed so far
+
+    # Places and refusals
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands."""
+        return self.text.place(node)
+
+    def refuse(self, node: ast.AST, message: str, advice: str = "") -> LanguageError:
+        """An error for a node: the fault, and the replacement."""
+        return LanguageError(message, self.place(node), advice)
+
+    def refuse_no_array(self, node: ast.expr) -> None:
+        """Refuse a name of the dialect, such as the thread, in the place of an array."""
+        entity = self.entity(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(entity, DialectName):
+            message = f"{ast.unparse(node)!r} is {entity.meaning}, not an array"
+            raise self.refuse(node, message, entity.advice)
+
+    def entity(self, name: str) -> Entity:
+        """The meaning of a name here; names of this function hide those outside."""
+        self.asked.add(name)
+        found = self.bound.get(name)
+        if found is not None:
+            return found
+        beyond, take = outside(self.python, name), self.shared.array_from_outside
+        if take is not None and isinstance(beyond, Captured):
+            memory = self.shared.memory_of(beyond.value)
+            if memory is not None or is_large(beyond.value):
+                return take(name, beyond.value, memory, self.place(self.text.node))
+        return beyond
+
+    def captured(self, node: ast.expr) -> Any:
+        """The outside object of a name or a dotted name, else `Missing()`."""
+        if isinstance(node, ast.Name):
+            entity = self.entity(node.id)
+            return entity.value if isinstance(entity, Captured) else Missing()
+        if isinstance(node, ast.Attribute):
+            owner = self.captured(node.value)
+            return member(owner, node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return member_called(self.captured(node.value), node.slice.value)
+        return Missing()
+
+    def array(self, node: ast.expr) -> Alias | None:
+        """The array or part that `node` names, None if it names something else.
+
+        Such a use makes a parameter an array parameter.
+        """
+        if not isinstance(node, ast.Name):
+            return None
+        entity = self.entity(node.id)
+        match entity:
+            case ArrayName(name):
+                return Alias((Part(name),))
+            case ParameterUse(name):
+                self.use(entity, "array", node)
+                return Alias((Part(name),))
+            case Alias():
+                return entity
+            case NoArray():
+                raise self.refuse(
+                    node,
+                    f"{node.id!r} may not name one array here",
+                    "assign an array to it on every path to this line",
+                )
+            case VariableName():
+                self.learn(node.id, Role(self.place(node)))
+        return None
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Return whether an expression certainly names an array."""
+        entity = self.entity(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(entity, ArrayName | Alias) or (
+            isinstance(entity, ParameterUse) and entity.use == "array"
+        )
+
+    def learn(self, name: str, role: Role) -> NoReturn:
+        """Begin again with the kind of a name that this function assigns."""
+        self.shared.known.roles[self.python, name] = role
+        raise Learnt
+
+    def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
+        """Begin again with a parameter as an array; `wrong` is the error if it is not one."""
+        if parameter in self.shared.known.arrays:
+            raise self.shared.known.arrays[parameter]
+        self.shared.known.arrays[parameter] = wrong
+        raise Learnt
+
+    def learn_once(self, key: NameKey, role: Role) -> None:
+        """Begin again, knowing a role, if it was not known yet."""
+        if key not in self.shared.known.roles:
+            self.shared.known.roles[key] = role
+            raise Learnt
+
+    def role(self, name: str) -> Role | None:
+        """The kind of a name that this function assigns, None for a number."""
+        return self.shared.known.roles.get((self.python, name))
+
+    def becomes_tuple(self, name: str, role: Role) -> bool:
+        """Let a variable hold tuples if it has had no use; return whether it does now."""
+        entity = self.bound.get(name)
+        if name in self.asked or not isinstance(entity, VariableName) or role.shape is None:
+            return False
+        shared = self.shared
+        shared.known.roles[self.python, name] = role
+        shared.variables[:] = [one for one in shared.variables if one.name != entity.name]
+        self.bound[name] = shared.tuple_name(name, role.shape, self.python.__name__)
+        return True
+
+    def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
+        """Record the use of a parameter; after a different use, begin again."""
+        if parameter.use not in ("unused", use):
+            before = parameter.used_at.line if parameter.used_at else 0
+            wrong = self.refuse(
+                node,
+                f"{parameter.name!r} is used as {with_article(use)} here and as "
+                f"{with_article(parameter.use)} in line {before}",
+                "a parameter is either an array or a number",
+            )
+            self.learn_array(parameter.name, wrong)
+        if parameter.use == "unused":
+            parameter.use, parameter.used_at = use, self.place(node)
+
+    def variable(self, node: ast.Name) -> str:
+        """The unique name of a variable that is being assigned."""
+        self.asked.add(node.id)
+        entity = self.bound.get(node.id)
+        if isinstance(entity, VariableName):
+            return entity.name
+        if isinstance(entity, DialectName):
+            raise self.refuse(node, f"{node.id!r} is {entity.meaning}; it can't be assigned")
+        if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
+            raise self.refuse(
+                node,
+                f"{node.id!r} is the name of an array already",
+                "give every array and variable a name of its own",
+            )
+        raise AssertionError(f"unbound {node.id!r}")  # every assigned name is bound at the start
+
+    def array_names(self) -> dict[str, Entity]:
+        """The parts of arrays that the names of this function stand for."""
+        found: dict[str, Entity] = {}
+        for name in self.assigned:
+            role = self.role(name)
+            if role is not None and role.shape is None:
+                found[name] = self.bound[name]
+        return found
+
+    def stands_for(self, entity: Entity) -> Alias | None:
+        """The array that a name stands for, None if there is none."""
+        match entity:
+            case Alias():
+                return entity
+            case ArrayName(name) | ParameterUse(name):
+                return Alias((Part(name),))
+        return None
+
+    def bind_variables(self) -> None:
+        """Bind every name that the function assigns, unless it is bound already.
+
+        It is a variable, unless it has another role.
+        """
+        own = self.python.__name__
+        for name in self.assigned:
+            if name in self.bound:
+                continue
+            role = self.role(name)
+            if role is None:
+                self.bound[name] = self.shared.variable(name, own)
+            elif role.shape is None:
+                self.bound[name] = NoArray()
+            else:
+                self.bound[name] = self.shared.tuple_name(name, role.shape, own)
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiouAEIOU" else f"a {noun}"
+
+
+def member_called(owner: Any, name: Any) -> Any:
+    """owner["name"] of an enumeration, else `Missing()`."""
+    if type(owner) is not enum.EnumMeta or not isinstance(name, str):
+        return Missing()
+    members: dict[str, Any] = vars(owner).get("_member_map_", {})
+    return members.get(name, Missing())
+
+
+def member(owner: Any, name: str) -> Any:
+    """owner.name of a module, a class or a member of an enumeration, else `Missing()`.
+
+    It is looked up where it is kept, because getattr may run code. `mmsim` itself may: it loads its
+    names when they are first used.
+    """
+    if owner is sys.modules.get("mmsim"):
+        return getattr(owner, name, Missing())
+    if isinstance(owner, types.ModuleType):
+        return vars(owner).get(name, Missing())
+    if isinstance(owner, enum.Enum):
+        return vars(owner).get("_value_", Missing()) if name == "value" else Missing()
+    if type(owner) is enum.EnumMeta:
+        members: dict[str, Any] = vars(owner).get("_member_map_", {})
+        if name in members:
+            return members[name]
+    if isinstance(owner, type):
+        found = inspect.getattr_static(owner, name, Missing())
+        return found.__func__ if isinstance(found, staticmethod) else found
+    return Missing()

@@ -1,0 +1,307 @@
+"""Parsing of functions, by parts of one idea each; a helper is parsed at each of its calls."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterable, Iterator
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python import tables
+from mmsim.frontend.python.arrays import Arrays
+from mmsim.frontend.python.assignments import Assignments
+from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.declarations import Declarations
+from mmsim.frontend.python.dialect import Dialect
+from mmsim.frontend.python.expressions import Expressions
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.grammar import MOST_CALLS
+from mmsim.frontend.python.loops import Loops
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.merging import Merging
+from mmsim.frontend.python.named import like
+from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
+from mmsim.frontend.python.returns import Returns
+from mmsim.frontend.python.scope import (
+    Alias,
+    Captured,
+    DialectName,
+    Entity,
+    Missing,
+    Role,
+    TupleName,
+    Value,
+    ValueName,
+    VariableName,
+)
+from mmsim.frontend.python.source import FunctionText, read
+from mmsim.frontend.python.statements import Statements
+from mmsim.frontend.python.tuples import Tuples
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+
+class FunctionParser:
+    """Parses one function: the program itself, or a helper at one of its calls.
+
+    A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
+    says whether its call is in a loop. Two tables by the kind of node define the lowering of the
+    parts, and so the language. A dialect with more meanings for its names has a parser
+    with its own parts.
+    """
+
+    arrays_part: type[Arrays] = Arrays
+    assignments_part: type[Assignments] = Assignments
+    calls_part: type[Calls] = Calls
+    declarations_part: type[Declarations] = Declarations
+    expressions_part: type[Expressions] = Expressions
+    inlining_part: type[Inlining]
+    loops_part: type[Loops] = Loops
+    statements_part: type[Statements] = Statements
+    tuples_part: type[Tuples] = Tuples
+    values_part: type[Values] = Values
+
+    def __init__(
+        self,
+        function: Function,
+        dialect: Dialect,
+        scope: str | None = None,
+        given_name: str = "",
+        looping: bool = False,
+    ) -> None:
+        self.function = function
+        self.lowering = lowering = Lowering(function, dialect, looping)
+        tuples = self.tuples_part(lowering)
+        values = self.values_part(lowering, self.arrays_part(lowering), tuples, self.result)
+        self.declarations = self.declarations_part(lowering)
+        self.returns = Returns(lowering, values, scope, given_name)
+        inlining = self.inlining_part(lowering, values, self.declarations, type(self))
+        self.calls = self.calls_part(lowering, values, inlining.call)
+        merging = Merging(lowering)
+        assignments = self.assignments_part(lowering, values, self.declarations)
+        loops = self.loops_part(lowering, values, assignments, merging)
+        self.statements = statements = self.statements_part(lowering, values, self.calls, merging)
+        expressions = self.expressions_part(lowering, values)
+        lowering.expression_forms = {
+            ast.Constant: expressions.literal,
+            ast.Name: expressions.name,
+            ast.Attribute: expressions.attribute,
+            ast.UnaryOp: expressions.unary,
+            ast.BinOp: expressions.binary,
+            ast.BoolOp: expressions.bool_op,
+            ast.Compare: expressions.comparison,
+            ast.IfExp: expressions.choice,
+            ast.Subscript: values.item,
+            ast.Call: self.calls.number,
+        }
+        lowering.statement_forms = {
+            ast.Assign: assignments.assignment,
+            ast.AnnAssign: assignments.annotated,
+            ast.AugAssign: assignments.augmented,
+            ast.If: statements.branch,
+            ast.While: loops.while_loop,
+            ast.For: loops.for_loop,
+            ast.Break: loops.break_loop,
+            ast.Continue: loops.continue_loop,
+            ast.Pass: statements.nothing,
+            ast.Return: self.returns.return_,
+            ast.Expr: statements.alone,
+        }
+
+    def result(self, node: ast.Call) -> Value:
+        """The value of a call: values contain calls, whose arguments are values."""
+        return self.calls.result(node)
+
+    def body(self) -> ir.Block:
+        """The function's body."""
+        self.lowering.statements(self.function.text.node.body)
+        return tuple(self.lowering.block)
+
+
+class Inlining:
+    """The calls of helpers in one function: the statements of a helper replace its call."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        values: Values,
+        declarations: Declarations,
+        parser: type[FunctionParser],
+    ) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.tuples = values.tuples
+        self.declarations = declarations
+        self.parser = parser
+
+    def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
+        """Inline a call; return its value, None if it has none."""
+        shared = self.function.shared
+        self.check_call(node, function)
+        text = self.text_of(function)
+        arguments = arguments_of(node, self.function, function, text)
+        scope = shared.unique(text.node.name)
+        value = shared.unique(f"{text.node.name}_value")
+        looping = self.lowering.looping or self.lowering.loops > 0
+        own = Function(shared, function, text, {})
+        inner = self.parser(own, self.lowering.dialect, scope, value, looping)
+        for name, argument in arguments.items():
+            own.bound[name] = self.argument(name, argument, inner)
+        self.enclose(own)
+        own.bind_variables()
+        shared.sources[source_key(text.source)] = text.source
+        shared.stack.append(function)
+        body = inner.body()
+        shared.stack.pop()
+        if looping:
+            self.lowering.emit(forget(inner, arguments))
+        if inner.returns.leaves:
+            self.lowering.emit(ir.Scope(scope, body))
+        else:
+            self.lowering.block.extend(body)
+        given = inner.returns.given
+        return None if given is None else placed(given, self.function.place(node))
+
+    def enclose(self, own: Function) -> None:
+        """Bind the names of a function inside another one; here there are none."""
+
+    def text_of(self, function: types.FunctionType) -> FunctionText:
+        """The text of a called function."""
+        return read(function, self.lowering.dialect.decorator)
+
+    def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
+        """Refuse recursion, and more calls than a program may have."""
+        if function in self.function.shared.stack:
+            raise self.function.refuse(
+                node, f"{function.__name__!r} calls itself", "write a loop instead of recursion"
+            )
+        self.function.shared.calls += 1
+        if self.function.shared.calls > MOST_CALLS:
+            raise self.function.refuse(
+                node,
+                f"the program grows to more than {MOST_CALLS} calls",
+                "a call stands for the function's body; call fewer functions from functions",
+            )
+
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+        """The meaning of the parameter `name` of an inlined function."""
+        own = inner.function
+        assigned = name in own.assigned
+        if isinstance(argument, Captured):  # a default
+            if not assigned:
+                return argument
+            default = default_numbers(own.python, own.text)[name]
+            return self.number_argument(name, ir.Const(default), inner, own.place(own.text.node))
+        role = own.role(name)
+        if role is not None and role.shape is None:
+            return self.values.alias(argument, role)
+        if isinstance(argument, ast.Name):
+            entity = self.function.entity(argument.id)
+            if not assigned and not isinstance(entity, VariableName | TupleName | Missing):
+                return entity
+            if isinstance(entity, DialectName):
+                raise own.refuse(
+                    own.text.node, f"{own.python.__name__!r} assigns its parameter {name!r}"
+                )
+        value, place = self.values.value(argument), self.function.place(argument)
+        if isinstance(value, Alias):
+            if assigned:
+                own.learn(name, Role(place))
+            return value
+        if isinstance(value, tuple):
+            return self.tuple_argument(name, value, own, place)
+        return self.number_argument(name, value, inner, place)
+
+    def number_argument(
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+    ) -> VariableName | ValueName:
+        """A number that an inlined function gets."""
+        known = self.declarations.launch_constant(value)
+        if known is not None and name not in inner.function.assigned:
+            inner.declarations.constants[name] = known
+        variable = self.function.shared.variable(name, inner.function.python.__name__)
+        self.lowering.emit(ir.Assign(variable.name, value, place))
+        return variable
+
+    def tuple_argument(
+        self, name: str, value: tuple[Value, ...], own: Function, place: Place
+    ) -> Entity:
+        """A tuple that an inlined function gets."""
+        shape, role = tables.shape_of(value), own.role(name)
+        assert shape is not None
+        if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
+            raise LanguageError(
+                "a tuple of arrays is handed to a function", place, "hand the arrays one by one"
+            )
+        if name in own.assigned and role is None:
+            own.learn(name, Role(place, shape))
+        if role is not None and role.shape != shape:
+            raise LanguageError(
+                f"{name!r} of {own.python.__name__!r} is given tuples of several sizes",
+                place,
+                "write a function for each size",
+            )
+        given = self.function.shared.tuple_name(name, shape, own.python.__name__)
+        variables = self.tuples.tuple_value(given, own.text.node)
+        self.tuples.set_all(variables, self.lowering.spill_all(value, place), place)
+        return given
+
+
+def arguments_of(
+    node: ast.Call, caller: Function, function: types.FunctionType, text: FunctionText
+) -> dict[str, ast.expr | Captured]:
+    """Parameter names, with the arguments of the call."""
+    parameters = parameter_names(text)
+    given: dict[str, ast.expr | Captured] = {}
+    if len(node.args) > len(parameters):
+        raise caller.refuse(
+            node,
+            f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}",
+        )
+    given.update(zip(parameters, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise caller.refuse(
+                keyword.value, "** isn't in the language", "write the arguments one by one"
+            )
+        if keyword.arg not in parameters or keyword.arg in given:
+            raise caller.refuse(node, f"{function.__name__!r} can't take {keyword.arg!r} here")
+        given[keyword.arg] = keyword.value
+    defaults = function.__defaults__ or ()
+    for name, value in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True):
+        given.setdefault(name, Captured(value))
+    missing = [name for name in parameters if name not in given]
+    if missing:
+        raise caller.refuse(node, f"the call of {function.__name__!r} lacks {missing[0]!r}")
+    return given
+
+
+def forget(inner: FunctionParser, arguments: Iterable[str]) -> ir.Forget:
+    """The start of an inlined call in a loop: none of its names keep their old values."""
+    function = inner.function
+    own = [function.bound[name] for name in function.assigned if name not in arguments]
+    arrays = inner.declarations.arrays.values()
+    registers = tuple(one.name for one in arrays if one.kind == "registers")
+    return ir.Forget((*variables_of(own), *inner.returns.variables()), registers)
+
+
+def variables_of(names: Iterable[Entity]) -> Iterator[str]:
+    """The variables that names stand for."""
+    for name in names:
+        if isinstance(name, VariableName):
+            yield name.name
+        elif isinstance(name, TupleName):
+            yield from variables_of(name.items)
+
+
+def placed(value: Value, place: Place) -> Value:
+    """The value of a call, at the place of the call."""
+    if isinstance(value, tuple):
+        return like(value, (placed(part, place) for part in value))
+    if isinstance(value, ir.Var):
+        return ir.Var(value.name, place)
+    return value
+
+
+FunctionParser.inlining_part = Inlining

@@ -1,0 +1,264 @@
+"""Loops: over ranges, while a test holds, and over tuples, which are unrolled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from mmsim.errors import Place
+from mmsim.frontend.python import tables
+from mmsim.frontend.python.assignments import Assignments
+from mmsim.frontend.python.grammar import MOST_TRIPS
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.merging import Loop, Merging, ends
+from mmsim.frontend.python.scope import Value
+from mmsim.frontend.python.trees import jumps_of
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+
+class Loops:
+    """The loops of one function; `within` are those around the statement at work."""
+
+    def __init__(
+        self, lowering: Lowering, values: Values, assignments: Assignments, merging: Merging
+    ) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.tuples = values.tuples
+        self.assignments = assignments
+        self.merging = merging
+        self.within: list[Loop] = []
+        self.ending = ""  # the scope of the next loop; it contains more than the loop
+
+    def while_loop(self, node: ast.While) -> None:
+        """while test: ..."""
+        self.no_else(node)
+        place = self.function.place(node.test)
+        loop = self.enter(node, place)
+        self.lowering.loops += 1  # the test runs again with every iteration
+        test, prelude = self.lowering.apart(node.test)
+        body = self.trip(loop, node.body)
+        self.lowering.loops -= 1
+        self.lowering.emit(ir.While(tuple(prelude), test, body, place))
+
+    def for_loop(self, node: ast.For) -> None:
+        """for x in range(...), and over values known when the program is parsed."""
+        self.no_else(node)
+        call = node.iter
+        if isinstance(call, ast.Call):
+            kind = self.function.captured(call.func)
+            if kind is range:
+                start, stop, step = self.range_of(call)
+                if not isinstance(node.target, ast.Name):
+                    raise self.function.refuse(
+                        node.target, "a loop over a range has one variable here"
+                    )
+                self.for_range(node, node.target, start, stop, step)
+                return
+            if kind is enumerate and self.counted(node, call):
+                return
+        self.unroll(node, self.items(call, node.target))
+
+    def enter(self, node: ast.For | ast.While, place: Place) -> Loop:
+        """Begin a loop; its scope may already exist."""
+        loop = self.merging.enter(node.body, place)
+        loop.scope, self.ending = self.ending, ""
+        return loop
+
+    def range_of(self, call: ast.Call) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
+        """Start, stop and step of range(...)."""
+        if not 1 <= len(call.args) <= 3 or call.keywords:
+            raise self.function.refuse(call, "range takes one, two or three numbers")
+        parts = self.lowering.operands(*call.args)
+        start = parts[0] if len(parts) > 1 else ir.Const(0)
+        stop = parts[1] if len(parts) > 1 else parts[0]
+        step = parts[2] if len(parts) > 2 else ir.Const(1)
+        if step == ir.Const(0):
+            raise self.function.refuse(call, "the step of a range can't be 0")
+        return start, stop, step
+
+    def for_range(
+        self,
+        node: ast.For,
+        target: ast.Name,
+        start: ir.Expr,
+        stop: ir.Expr,
+        step: ir.Expr,
+        counter: tuple[ast.Name, str] | None = None,
+    ) -> None:
+        """A loop over a range; `counter` is the name that counts its trips, and its variable."""
+        role = self.function.role(target.id)
+        if role is not None:
+            raise self.assignments.two_kinds(target, role)
+        place, name = self.function.place(node.iter), self.function.variable(target)
+        loop = self.enter(node, place)
+        self.lowering.loops += 1
+        before: list[ir.Stmt] = []
+        if counter is not None:
+            own, count = counter
+            last = self.function.place(own)
+            more = ir.Binary("+", ir.Var(count, last), ir.Const(1), last)
+            before.append(ir.Assign(self.function.variable(own), ir.Var(count, last), last))
+            before.append(ir.Assign(count, more, last))
+        body = (*before, *self.trip(loop, node.body))
+        self.lowering.loops -= 1
+        self.lowering.emit(ir.For(name, start, stop, step, body, place))
+
+    def counted(self, node: ast.For, call: ast.Call) -> bool:
+        """A loop over enumerate(range(...)), with a counter; return whether it is one."""
+        inner = call.args[0] if call.args else None
+        if not (isinstance(inner, ast.Call) and self.function.captured(inner.func) is range):
+            return False
+        names = node.target.elts if isinstance(node.target, ast.Tuple) else []
+        if len(names) != 2 or not all(isinstance(one, ast.Name) for one in names):
+            raise self.function.refuse(
+                node.target, "a loop over enumerate(range(...)) has two variables here"
+            )
+        counter, target = names
+        assert isinstance(counter, ast.Name)
+        assert isinstance(target, ast.Name)
+        start, stop, step = self.range_of(inner)
+        count = self.lowering.temporary("trip")
+        self.lowering.emit(ir.Assign(count, self.first_number(call), self.function.place(call)))
+        self.for_range(node, target, start, stop, step, (counter, count))
+        return True
+
+    def first_number(self, call: ast.Call) -> ir.Expr:
+        """The first number of enumerate(x, start)."""
+        more = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "start")]
+        if not call.args or len(more) > 1 or len(more) != len(call.args) - 1 + len(call.keywords):
+            raise self.function.refuse(
+                call, "enumerate takes a tuple or a range, and a first number"
+            )
+        return self.lowering.expression(more[0]) if more else ir.Const(0)
+
+    def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
+        """A loop's values by iteration, if they are known when the program is parsed."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return self.values.tuple_of(node.elts, [target] * len(node.elts))
+        if isinstance(node, ast.Call):
+            kind = self.function.captured(node.func)
+            if kind is range:
+                return self.known_range(node)
+            if kind is enumerate:
+                first = tables.constant_of(self.first_number(node))
+                if type(first) is not int:
+                    raise self.function.refuse(node, "the first number must be a constant")
+                inner = self.items(node.args[0], _targets(target, 2)[1])
+                return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
+            if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
+                return self.zipped(node, target)
+        if self.tuples.gives_tuple(node) or isinstance(node, ast.Attribute):
+            value = self.values.value(node)
+            if isinstance(value, tuple):
+                return value
+        raise self.function.refuse(
+            node,
+            "a for loop runs over range(...) or a tuple here",
+            "write for i in range(n), or for x in (1, 2, 3)",
+        )
+
+    def known_range(self, node: ast.Call) -> tuple[Value, ...]:
+        """The numbers of a range inside zip or enumerate."""
+        bounds = [tables.constant_of(part) for part in self.range_of(node)]
+        if all(type(bound) is int for bound in bounds):
+            trips = range(*bounds)  # type: ignore[arg-type]  # all are integers
+            self.count_trips(len(trips), node)
+            return tuple(ir.Const(trip) for trip in trips)
+        raise self.function.refuse(
+            node,
+            "the length of this range must be known before the run here",
+            "loop over the range alone, and compute the rest from its variable",
+        )
+
+    def zipped(self, node: ast.Call, target: ast.expr | None) -> tuple[Value, ...]:
+        """The tuples of zip(x, y)."""
+        targets = _targets(target, len(node.args))
+        parts = [self.items(part, own) for part, own in zip(node.args, targets, strict=True)]
+        for keyword in node.keywords:
+            same = len(set(map(len, parts))) == 1
+            strict = self.lowering.expression(keyword.value) if not same else ir.Const(False)
+            if tables.constant_of(strict):
+                raise self.function.refuse(node, "zip(..., strict=True) of tuples of several sizes")
+        return tuple(zip(*parts, strict=False))
+
+    def count_trips(self, trips: int, node: ast.expr) -> None:
+        """Refuse a program whose unrolled loops grow without bound."""
+        self.function.shared.trips += trips
+        if self.function.shared.trips > MOST_TRIPS:
+            raise self.function.refuse(
+                node,
+                f"the program grows to more than {MOST_TRIPS} iterations of loops over tuples",
+                "each iteration is a copy of the loop's body; loop over range(n) and read a table",
+            )
+
+    def unroll(self, node: ast.For, items: tuple[Value, ...]) -> None:
+        """A loop over a tuple: its body, once for each value."""
+        self.count_trips(len(items), node.iter)
+        place = self.function.place(node.iter)
+        if sum(len(tables.leaves(item)) for item in items) > 1:
+            items = tuple(self.lowering.spill_all(item, place) for item in items)
+        jumps = list(jumps_of(node.body))
+        loop = self.enter(node, place) if jumps else Loop({})
+        self.ending = ""
+        own = bool(jumps) and not loop.scope
+        if own:
+            loop.scope = self.function.shared.unique("loop")
+        with self.lowering.aside() as block:
+            for item in items:
+                loop.trip = self.function.shared.unique("trip") if jumps else ""
+                trip = self.unrolled_trip(node, item, loop)
+                if any(isinstance(jump, ast.Continue) for jump in jumps):
+                    trip = (ir.Scope(loop.trip, trip),)
+                self.lowering.block.extend(trip)
+        if own and any(isinstance(jump, ast.Break) for jump in jumps):
+            self.lowering.emit(ir.Scope(loop.scope, tuple(block)))
+        else:
+            self.lowering.block.extend(block)
+
+    def unrolled_trip(self, node: ast.For, item: Value, loop: Loop) -> ir.Block:
+        """One trip of a loop over a tuple."""
+        with self.lowering.aside() as before:
+            self.lowering.depth += 1
+            self.assignments.assign(node.target, item, node.iter)
+            self.lowering.depth -= 1
+            return (*before, *self.trip(loop, node.body))
+
+    def trip(self, loop: Loop, body: list[ast.stmt]) -> ir.Block:
+        """One trip of a loop; then its names get the values for the start of the next trip."""
+        self.within.append(loop)
+        block = self.lowering.inner(body)
+        self.within.pop()
+        with self.lowering.aside() as end:
+            if not ends(block):
+                self.merging.keep_names(loop, self.function.place(body[-1]))
+        loop.begin_trip(self.function.bound)
+        return (*block, *end)
+
+    def no_else(self, node: ast.For | ast.While) -> None:
+        """Refuse else after a loop."""
+        if node.orelse:
+            raise self.function.refuse(
+                node.orelse[0], "else after a loop isn't in the language", "use a variable"
+            )
+
+    def break_loop(self, node: ast.Break) -> None:
+        """break."""
+        loop, place = self.within[-1], self.function.place(node)
+        self.merging.keep_names(loop, place)
+        self.lowering.emit(ir.Leave(loop.scope, place) if loop.scope else ir.Break(place))
+
+    def continue_loop(self, node: ast.Continue) -> None:
+        """continue."""
+        loop, place = self.within[-1], self.function.place(node)
+        self.merging.keep_names(loop, place)
+        self.lowering.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
+
+
+def _targets(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
+    """The target of each of several values, if the text gives them."""
+    if isinstance(target, ast.Tuple) and len(target.elts) == count:
+        return target.elts
+    return [None] * count

@@ -1,0 +1,172 @@
+"""The common part of all lowering: the place of statements, and the order of evaluation.
+
+An access inside an expression becomes a `Load` statement in front of it, in Python's order of
+evaluation. A value that a later operand's statements could change is first kept in a variable (it
+is spilled). Two tables give the part of the parser that lowers each kind of node.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mmsim.errors import LanguageError, Place, shown
+from mmsim.frontend.python.dialect import Dialect
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
+from mmsim.frontend.python.named import like
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import reads_registers, writes_registers
+
+
+class Lowering:
+    """The lowering of one function: the block at work, and how each kind of node is lowered.
+
+    `expression_forms` and `statement_forms` give the method that lowers each kind of node; all
+    other nodes are refused. `depth` counts the loops and branches around the
+    statement at work, `loops` the loops whose body or test runs again. `looping` says whether the
+    function's call is in such a loop.
+    """
+
+    def __init__(self, function: Function, dialect: Dialect, looping: bool = False) -> None:
+        self.function = function
+        self.dialect = dialect
+        self.looping = looping
+        self.block: list[ir.Stmt] = []
+        self.expression_forms: dict[type[ast.expr], Callable[[Any], ir.Expr]] = {}
+        self.statement_forms: dict[type[ast.stmt], Callable[[Any], None]] = {}
+        self.depth = 0
+        self.loops = 0
+
+    def refuse_kind(self, node: ast.AST) -> LanguageError:
+        """The error for a node outside of the language."""
+        what, advice = ADVICE.get(
+            type(node), (f"Python's {type(node).__name__!r}", "see the language page of the docs")
+        )
+        advice = advice.format(own_array=self.dialect.own_array)
+        return self.function.refuse(node, f"{what} isn't in the language of programs", advice)
+
+    # Emitting
+
+    def emit(self, statement: ir.Stmt) -> None:
+        """Put a statement at the end of the current block."""
+        self.block.append(statement)
+
+    def temporary(self, hint: str = "t") -> str:
+        """A variable without a name in the text."""
+        return self.function.shared.unique(hint)
+
+    def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
+        """`value` in a separate variable, unless nothing can change it."""
+        if isinstance(value, ir.Const | ir.Number | ir.ThreadField | ir.Extent):
+            return value
+        name = self.temporary(hint)
+        self.emit(ir.Assign(name, value, place))
+        return ir.Var(name, place)
+
+    def spill_all(self, value: Value, place: Place) -> Value:
+        """A value with its numbers in separate variables."""
+        if isinstance(value, tuple):
+            return like(value, (self.spill_all(part, place) for part in value))
+        return value if isinstance(value, Alias) else self.spill(value, place)
+
+    def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:
+        """An expression and the statements in front of it, kept apart from the current block."""
+        outer, self.block = self.block, []
+        value = self.expression(node)
+        block, self.block = self.block, outer
+        return value, block
+
+    @contextmanager
+    def aside(self) -> Iterator[list[ir.Stmt]]:
+        """Gather statements apart from the current block."""
+        outer, self.block = self.block, []
+        yield self.block
+        self.block = outer
+
+    def operands(self, *nodes: ast.expr) -> list[ir.Expr]:
+        """Operands from left to right. Values that a later one's call could change are kept."""
+        values: list[ir.Expr] = []
+        for node in nodes:
+            values = self.followed(values, node)
+        return values
+
+    def followed(self, values: list[ir.Expr], node: ast.expr) -> list[ir.Expr]:
+        """Operands and one more after them."""
+        value, statements = self.apart(node)
+        kept = self.kept(values, statements, node)
+        self.block.extend(statements)
+        return [*kept, value]
+
+    def kept(
+        self, values: Sequence[ir.Expr], statements: list[ir.Stmt], node: ast.expr
+    ) -> list[ir.Expr]:
+        """Values that `statements` can't change any more."""
+        if not any(writes_registers(statement) for statement in statements):
+            return list(values)
+        place = self.function.place(node)
+        return [self.spill(one, place) if reads_registers(one) else one for one in values]
+
+    def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
+        """A chain's value so far: after many operators in a variable, so that it stays flat."""
+        return self.spill(value, place) if position % LONGEST == 0 else value
+
+    @contextmanager
+    def nested(self, node: ast.AST) -> Iterator[None]:
+        """One level further down in the program."""
+        shared = self.function.shared
+        shared.depth += 1
+        if shared.depth > DEEPEST:
+            raise self.function.refuse(
+                node,
+                f"this is nested more than {DEEPEST} levels deep",
+                "take it apart into several statements",
+            )
+        yield
+        shared.depth -= 1
+
+    # Nesting
+
+    def expression(self, node: ast.expr) -> ir.Expr:
+        """The expression of one number."""
+        lower = self.expression_forms.get(type(node))
+        if lower is None:
+            raise self.refuse_kind(node)
+        with self.nested(node):
+            return lower(node)
+
+    def statements(self, nodes: list[ast.stmt]) -> None:
+        """Statements, in order."""
+        for node in nodes:
+            lower = self.statement_forms.get(type(node))
+            if lower is None:
+                what, advice = STATEMENT_ADVICE.get(
+                    type(node), (f"Python's {type(node).__name__!r}", "leave it out")
+                )
+                raise self.function.refuse(
+                    node, f"{what} isn't in the language of programs", advice
+                )
+            lower(node)
+
+    def inner(self, nodes: list[ast.stmt]) -> ir.Block:
+        """A block inside a loop or a branch."""
+        if not nodes:
+            return ()
+        self.depth += 1
+        with self.aside() as block, self.nested(nodes[0]):
+            self.statements(nodes)
+        self.depth -= 1
+        return tuple(block)
+
+    def constant(self, value: ir.Scalar, node: ast.AST) -> ir.Const:
+        """A number written in the program."""
+        if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+            raise self.function.refuse(
+                node,
+                f"the integer {shown(value)} doesn't fit into 64 bits",
+                "programs compute with integers from -2^63 to 2^64 - 1",
+            )
+        return ir.Const(value)

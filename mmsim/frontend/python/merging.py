@@ -1,0 +1,128 @@
+"""Names of arrays where paths meet: after an `if`, and around a loop.
+
+A name that stands for one array on every path keeps it. Otherwise variables select the array
+(`aliases.Merged`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python import aliases
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.scope import Entity, NoArray, ParameterUse
+from mmsim.frontend.python.trees import assigned_in
+from mmsim.ir import nodes as ir
+
+
+@dataclass
+class Loop:
+    """A loop that is being parsed.
+
+    `merged` are the names of arrays that it gives to others, `unset` those without an array before
+    it. A loop over a tuple is unrolled: `scope` is its name, `trip` that of the trip at work.
+    """
+
+    merged: dict[str, aliases.Merged]
+    unset: list[str] = field(default_factory=list)
+    scope: str = ""
+    trip: str = ""
+
+    def begin_trip(self, bound: dict[str, Entity]) -> None:
+        """Give its names their meaning at the start of every trip."""
+        for name, merged in self.merged.items():
+            bound[name] = merged.alias
+        for name in self.unset:
+            bound[name] = NoArray()
+
+
+class Merging:
+    """The names of arrays of one function."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+
+    def merged(
+        self, after_then: dict[str, Entity], then: ir.Block, orelse: ir.Block, place: Place
+    ) -> tuple[ir.Block, ir.Block]:
+        """Both branches of an `if`; each name stands for one thing after them."""
+        if ends(orelse) and not ends(then):
+            self.function.bound.update(after_then)
+        if ends(then) or ends(orelse):
+            return then, orelse
+        settings: tuple[list[ir.Stmt], list[ir.Stmt]] = [], []
+        for name, entity in after_then.items():
+            ways = (
+                self.function.stands_for(entity),
+                self.function.stands_for(self.function.bound[name]),
+            )
+            if ways[0] == ways[1]:
+                continue
+            if ways[0] is None or ways[1] is None:
+                self.function.bound[name] = NoArray()
+                continue
+            keys = [*aliases.keys_of(ways[0]), *aliases.keys_of(ways[1])]
+            name_of = aliases.Merged.of(keys, place, self.function.shared)
+            self.function.bound[name] = name_of.alias
+            for block, way in zip(settings, ways, strict=True):
+                assert way is not None
+                pairs = name_of.settings(way, place, True)
+                block += [ir.Assign(variable, value, place) for variable, value in pairs]
+        return (*then, *settings[0]), (*orelse, *settings[1])
+
+    def enter(self, body: list[ast.stmt], place: Place) -> Loop:
+        """Begin a loop: names that its body gives to other arrays are variables from here on."""
+        renamed = set(assigned_in(body))
+        known = self.function.array_names()
+        named = {
+            name: alias
+            for name, entity in self.function.bound.items()
+            if (alias := self.function.stands_for(entity)) is not None
+        }
+        entries = {name: self.function.stands_for(known[name]) for name in known if name in renamed}
+        reached = aliases.reached(body, entries, named)
+        loop = Loop({}, [name for name, entry in entries.items() if entry is None])
+        for name, entry in entries.items():
+            if entry is None:
+                self.function.bound[name] = NoArray()
+                continue
+            for array, _ in reached[name]:
+                self.takes_array(array)
+            merged = aliases.Merged.of(reached[name], place, self.function.shared)
+            for variable, value in merged.settings(entry, place, True):
+                self.lowering.emit(ir.Assign(variable, value, place))
+            loop.merged[name] = merged
+        for name, merged in loop.merged.items():
+            self.function.bound[name] = merged.alias
+        return loop
+
+    def takes_array(self, name: str) -> None:
+        """Make a parameter that a name may stand for an array."""
+        for entity in self.function.bound.values():
+            if isinstance(entity, ParameterUse) and entity.name == name and entity.use == "unused":
+                self.function.use(entity, "array", self.function.text.node)
+
+    def keep_names(self, loop: Loop, place: Place) -> None:
+        """Set the variables of a loop's names before the trip ends."""
+        settings: list[tuple[str, ir.Expr]] = []
+        for name, merged in loop.merged.items():
+            alias = self.function.stands_for(self.function.bound[name])
+            if alias is None or not merged.holds(alias):
+                raise LanguageError(
+                    f"{name!r} may not name one array after this iteration of the loop",
+                    place,
+                    "assign an array to it on every path through the loop's body",
+                )
+            settings += merged.settings(alias, place, False)
+        if len(settings) > 1:
+            settings = [(name, self.lowering.spill(value, place)) for name, value in settings]
+        for name, value in settings:
+            self.lowering.emit(ir.Assign(name, value, place))
+
+
+def ends(block: ir.Block) -> bool:
+    """Return whether the end of a block is never reached."""
+    return bool(block) and isinstance(block[-1], ir.Break | ir.Continue | ir.Return | ir.Leave)

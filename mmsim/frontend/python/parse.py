@@ -1,0 +1,138 @@
+"""From a function to its representation (docs/language.md), in any dialect."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from collections.abc import Callable
+from typing import Any
+
+from mmsim.errors import LanguageError, Place, shown
+from mmsim.frontend.python.dialect import Dialect
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.function_parser import FunctionParser
+from mmsim.frontend.python.parameters import default_numbers, source_key
+from mmsim.frontend.python.scope import Known, Learnt, ParameterUse, Shared
+from mmsim.frontend.python.source import FunctionText, read
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import numbered
+
+
+def plain_function(function: Callable[..., Any]) -> types.FunctionType:
+    """The object to be parsed, or a `LanguageError` if it is not a function."""
+    if isinstance(function, types.FunctionType):
+        return function
+    raise LanguageError(
+        f"{shown(function)} is not a function",
+        Place(shown(function), "<unknown>", 0),
+        "decorate a function written with def",
+    )
+
+
+def parse(function: types.FunctionType, dialect: Dialect) -> ir.Code | Place:
+    """The representation of `function`, or a `LanguageError` at the first fault.
+
+    A function that returns a value is a helper, which is parsed at its calls. Before, only the
+    place of its return is known.
+    """
+    try:
+        text = read(function, dialect.decorator)
+        returns = returns_value(text)
+        return parse_program(function, text, dialect) if returns is None else returns
+    except RecursionError:
+        code = function.__code__
+        first = code.co_firstlineno
+        line = linecache.getline(code.co_filename, first).rstrip("\n")
+        raise LanguageError(
+            f"an expression or a block of {function.__name__!r} is nested too deeply",
+            Place(function.__name__, code.co_filename, first, 0, len(line), line),
+            "take it apart into several statements",
+        ) from None
+
+
+def returns_value(text: FunctionText) -> Place | None:
+    """Where a function returns a value, None if it returns none."""
+    pending: list[ast.AST] = list(text.node.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return) and not _is_none(node.value):
+            return text.place(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            pending += ast.iter_child_nodes(node)
+    return None
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def parse_program(function: types.FunctionType, text: FunctionText, dialect: Dialect) -> ir.Code:
+    """The representation of a program."""
+    bound = dialect.bound(text)
+    defaults = default_numbers(function, text)
+    known = Known()
+    while True:
+        shared = Shared(
+            function.__name__,
+            {source_key(text.source): text.source},
+            stack=[function],
+            known=known,
+        )
+        try:
+            return _parsed(Function(shared, function, text, dict(bound)), dialect, defaults)
+        except Learnt:  # the kind of one more name or parameter; so this ends
+            continue
+
+
+def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]) -> ir.Code:
+    """The representation, if enough is known of the names; else `Learnt`."""
+    shared, parser = function.shared, FunctionParser(function, dialect)
+    uses = [
+        _parameter(node, parser, defaults.get(node.arg))
+        for node in function.text.node.args.args
+        if node.arg not in function.bound
+    ]
+    function.bind_variables()
+    try:
+        body = parser.body()
+    except LanguageError as error:
+        raise shared.doubtful or error from None
+    if shared.doubtful is not None:
+        raise shared.doubtful
+    return ir.Code(
+        shared.name,
+        tuple(ir.Parameter(use.name, use.use, use.default, use.place) for use in uses),
+        tuple(shared.locals),
+        tuple(shared.variables),
+        numbered(body),
+        tuple(shared.sources.values()),
+    )
+
+
+def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
+    """A parameter of the program, bound to the initial meaning of its name."""
+    function, name = parser.function, node.arg
+    shared = function.shared
+    shared.taken.add(name)
+    shared.parameters.append(name)
+    parameter = ParameterUse(name, function.text.place(node), default)
+    if name in shared.known.arrays:
+        parameter.use, parameter.used_at = "array", parameter.place
+    role = function.role(name)
+    if name in function.assigned and role is None:
+        _copy_to_variable(parser, parameter)
+    elif role is None or role.shape is None:
+        function.bound[name] = parameter
+        if role is not None:  # its name holds arrays, from the beginning
+            parameter.use, parameter.used_at = "array", role.place
+    return parameter
+
+
+def _copy_to_variable(parser: FunctionParser, parameter: ParameterUse) -> None:
+    """A parameter that the program assigns is a number, and a variable of each thread."""
+    parameter.use, parameter.used_at = "number", parameter.place
+    shared = parser.function.shared
+    variable = shared.variable(parameter.name, shared.name)
+    parser.function.bound[parameter.name] = variable
+    parser.lowering.emit(ir.Assign(variable.name, ir.Number(parameter.name), parameter.place))

@@ -1,0 +1,326 @@
+"""The meaning of names inside a function of the language.
+
+A name is the dialect's (the thread), a variable, a parameter, an array of the program, or something
+captured from outside: a number, a function, a type, a module. Everything is resolved once, at
+decoration.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python.named import Named, like
+from mmsim.ir import nodes as ir
+
+INT_MIN, INT_MAX = -(2**63), 2**64 - 1
+
+
+@dataclass(frozen=True)
+class DialectName:
+    """A name with a meaning in the dialect, such as the thread T; `meaning` is for messages.
+
+    `advice` is for a user who uses it as an array.
+    """
+
+    meaning: str
+    advice: str = ""
+
+
+@dataclass
+class ParameterUse:
+    """A parameter of the program, with its use."""
+
+    name: str
+    place: Place
+    default: ir.Scalar | None = None
+    use: ir.Use = "unused"
+    used_at: Place | None = None
+
+
+@dataclass(frozen=True)
+class ArrayName:
+    """An array that the program makes."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class VariableName:
+    """A variable under its unique name."""
+
+    name: str
+
+
+FIRST = ir.Const(0)
+"""The selector of an alias with one part."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Elements of an axis: `count` of them from `start` on, every `step`-th."""
+
+    start: ir.Expr
+    step: ir.Expr
+    count: ir.Expr
+    place: Place
+
+    def at(self, index: ir.Expr) -> ir.Expr:
+        """The element of the axis at number `index` of the span, from its end if negative."""
+        if isinstance(index, ir.Const) and index.value.real < 0:
+            index = _sum(self.count, index, self.place)
+        elif not isinstance(index, ir.Const | ir.ThreadField | ir.Extent):
+            below = ir.Compare("<", index, ir.Const(0), self.place)
+            index = ir.Choose(below, _sum(self.count, index, self.place), index)
+        return _sum(self.start, _product(self.step, index, self.place), self.place)
+
+    def within(self, inner: Span) -> Span:
+        """A span of this span."""
+        start = _sum(self.start, _product(self.step, inner.start, self.place), self.place)
+        step = _product(self.step, inner.step, self.place)
+        return Span(start, step, inner.count, self.place)
+
+
+def _sum(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if ir.Const(0) in (left, right):
+        return right if left == ir.Const(0) else left
+    return ir.Binary("+", left, right, place)
+
+
+def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if ir.Const(1) in (left, right):
+        return right if left == ir.Const(1) else left
+    return ir.Binary("*", left, right, place)
+
+
+@dataclass(frozen=True)
+class Part:
+    """An array of the program under its unique name, with its leading axes restricted.
+
+    Each of these has an index, which fixes it, or a span of remaining elements.
+    """
+
+    array: str
+    index: tuple[ir.Expr | Span, ...] = ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The axes with a span."""
+        return tuple(one for one in self.index if isinstance(one, Span))
+
+    def restricted(self, index: Sequence[ir.Expr | Span]) -> Part:
+        """This part, restricted by more indices or spans."""
+        given = list(index)
+        found: list[ir.Expr | Span] = []
+        for one in self.index:
+            if not isinstance(one, Span) or not given:
+                found.append(one)
+                continue
+            inner = given.pop(0)
+            found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
+        return Part(self.array, (*found, *given))
+
+    def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+        """The indices of an element of the array, by those of the element of this part."""
+        whole = self.restricted(index).index
+        return tuple(one.start if isinstance(one, Span) else one for one in whole)
+
+
+@dataclass(frozen=True)
+class Alias:
+    """The meaning of a name of arrays: one of `parts`, by the value of `which`."""
+
+    parts: tuple[Part, ...]
+    which: ir.Expr = FIRST
+
+
+@dataclass(frozen=True)
+class NoArray:
+    """A name of arrays where it names none, or different ones on different paths."""
+
+
+@dataclass(frozen=True)
+class TupleName:
+    """A name of a tuple: a variable, or a tuple again, for each of its values."""
+
+    items: tuple[VariableName | TupleName, ...]
+
+
+@dataclass(frozen=True)
+class ValueName:
+    """A name of a constant value: a number, or a tuple of numbers and arrays."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class Captured:
+    """An object from outside the function."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A name without a meaning, or without one yet."""
+
+
+Entity = (
+    DialectName
+    | ParameterUse
+    | ArrayName
+    | Alias
+    | NoArray
+    | VariableName
+    | TupleName
+    | ValueName
+    | Captured
+    | Missing
+)
+Value = ir.Expr | Alias | tuple["Value", ...]
+"""The value of an expression at parse time: a number, an array, or a tuple of these."""
+
+NameKey = tuple[types.FunctionType, str]
+"""A name that a function assigns, a parameter of the program, or `RETURNED`."""
+
+RETURNED = "return"
+"""Stands for the value that a function returns; no variable has this name."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """The kind of a name that a function assigns, if not a number.
+
+    It holds arrays if `shape` is None, else tuples of that shape; `place` is the evidence.
+    """
+
+    place: Place
+    shape: Shape | None = None
+    declared: bool = False  # as an array that the program makes
+
+
+Shape = tuple["Shape | None", ...]
+"""The structure of a tuple: a tuple's shape, or None for a number."""
+
+
+class Learnt(Exception):
+    """Parsing found the kind of a name or a parameter, and has to begin again with it."""
+
+
+@dataclass
+class Known:
+    """The knowledge of a program from earlier parsing.
+
+    `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
+    number; each has the error that is right if that use is one. `of_complex` are the places of
+    functions whose arguments turned out to be complex. `apart` are the names in functions that
+    have a separate meaning in each of several loops.
+    """
+
+    roles: dict[NameKey, Role] = field(default_factory=dict)
+    arrays: dict[str, LanguageError] = field(default_factory=dict)
+    of_complex: set[Place] = field(default_factory=set)
+    apart: set[tuple[ir.Source, str]] = field(default_factory=set)
+
+
+def no_memory(value: Any) -> None:
+    """The memory of an array of the device, if there is no device."""
+
+
+@dataclass
+class Shared:
+    """The data of one program's parsing, for all its functions."""
+
+    name: str
+    sources: dict[str, ir.Source] = field(default_factory=dict)
+    locals: list[ir.LocalArray] = field(default_factory=list)
+    variables: list[ir.Variable] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    stack: list[types.FunctionType] = field(default_factory=list)
+    known: Known = field(default_factory=Known)
+    parameters: list[str] = field(default_factory=list)
+    array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
+    memory_of: Callable[[Any], Any] = no_memory  # of an array of the device from outside
+    around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
+    debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
+    dynamic_bytes: int = 0  # of shared memory, from the launch
+    records: dict[str, dict[str, str]] = field(default_factory=dict)  # arrays of their fields
+    ranks: dict[str, int] = field(default_factory=dict)  # of parameters, as far as known
+    doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
+    calls: int = 0
+    trips: int = 0  # of unrolled loops
+    depth: int = 0  # of blocks and expressions
+
+    def order(self, array: str) -> int:
+        """The place of an array: parameters come first, then arrays as they are declared."""
+        names = [*self.parameters, *(local.name for local in self.locals)]
+        return names.index(array)
+
+    def unique(self, name: str) -> str:
+        """`name`, or `name_2`, `name_3`, ... if it is taken."""
+        candidate, number = name, 1
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        self.taken.add(candidate)
+        return candidate
+
+    def variable(self, text: str, function: str) -> VariableName:
+        """A variable, or an array, that `function` calls `text`, under a unique name."""
+        name = self.unique(text)
+        self.variables.append(ir.Variable(name, text, function))
+        return VariableName(name)
+
+    def tuple_name(self, text: str, shape: Shape, function: str) -> TupleName:
+        """Variables for the values of a tuple that `function` calls `text`."""
+        items: list[VariableName | TupleName] = []
+        for position, inner in enumerate(shape):
+            part = f"{text}[{position}]"
+            if isinstance(shape, Named):
+                part = f"{text}.{shape.names[position]}"
+            if inner is not None:
+                items.append(self.tuple_name(part, inner, function))
+                continue
+            name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
+            self.variables.append(ir.Variable(name, part, function))
+            items.append(VariableName(name))
+        return TupleName(like(shape, items))
+
+
+def outside(function: types.FunctionType, name: str) -> Captured | Missing:
+    """The meaning of `name` outside `function`: enclosing functions, the module, builtins."""
+    code = function.__code__
+    if name in code.co_freevars:
+        cell = (function.__closure__ or ())[code.co_freevars.index(name)]
+        try:
+            return Captured(cell.cell_contents)
+        except ValueError:
+            return Missing()
+    if name in function.__globals__:
+        return Captured(function.__globals__[name])
+    if hasattr(builtins, name):
+        return Captured(getattr(builtins, name))
+    return Missing()
+
+
+def number(value: Any) -> ir.Scalar | None:
+    """`value` as a Python number if it is one (NumPy scalars too), else None."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, np.timedelta64):  # NumPy counts it among the integers
+        return None
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value)
+    if isinstance(value, complex | np.complexfloating):
+        return complex(value)
+    return None

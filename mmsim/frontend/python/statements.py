@@ -1,0 +1,86 @@
+"""Statements other than assignments, loops and returns."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.merging import Merging
+from mmsim.frontend.python.trees import root
+from mmsim.frontend.python.values import Values
+from mmsim.ir import nodes as ir
+
+
+class Statements:
+    """Branches, and expressions on a separate line."""
+
+    def __init__(self, lowering: Lowering, values: Values, calls: Calls, merging: Merging) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.arrays = values.arrays
+        self.vectors = values.vectors
+        self.calls = calls
+        self.merging = merging
+
+    def branch(self, node: ast.If) -> None:
+        """if test: ... else: ..."""
+        self.split(node, self.lowering.expression(node.test))
+
+    def split(self, node: ast.If, test: ir.Expr) -> None:
+        """The branches of an `if`, for the lanes whose test is true and for the others."""
+        before = self.function.array_names()
+        then = self.lowering.inner(node.body)
+        after_then = self.function.array_names()
+        self.function.bound.update(before)
+        orelse = self.lowering.inner(node.orelse)
+        then, orelse = self.merging.merged(after_then, then, orelse, self.function.place(node.test))
+        self.lowering.emit(ir.If(test, then, orelse, self.function.place(node.test)))
+
+    def nothing(self, node: ast.Pass) -> None:
+        """pass."""
+
+    def alone(self, node: ast.Expr) -> None:
+        """An expression on a separate line: a call, or an element that is read and dropped."""
+        value = node.value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return  # a docstring
+        if isinstance(value, ast.Call) and self.called(node, value):
+            return
+        if isinstance(value, ast.Subscript) and self.vectors.stands_in(value):
+            self.vectors.read(value)
+            return
+        if isinstance(value, ast.Subscript) and self.function.array(root(value)) is not None:
+            array, index = self.arrays.element(value)
+            if not any(self.arrays.is_registers(part.array) for part in array.parts):
+                self.arrays.touch(array, index, self.function.place(value))
+                return
+        self.lowering.apart(value)  # refuses everything outside of the language
+        raise self.function.refuse(
+            node,
+            "this statement does nothing",
+            "statements assign, read an element of an array, branch, loop, call or wait",
+        )
+
+    def called(self, node: ast.Expr, call: ast.Call) -> bool:
+        """Whether a call is a statement: the dialect's, or a helper's, whose value is dropped."""
+        statement = self.lowering.dialect.statement(call, self.function.place(node), self.function)
+        if statement is not None:
+            self.lowering.emit(statement)
+            return True
+        op = self.calls.atomics.op(call)
+        if op is not None:
+            self.calls.atomics.emit(call, op, None)
+            return True
+        joint = self.lowering.dialect.joint(call, self.function)
+        if joint is not None:
+            self.calls.joined(joint, None, self.function.place(node))
+            return True
+        if self.lowering.dialect.value(call, self.function) is not None:
+            return False
+        callee = self.calls.callee(call)
+        if isinstance(callee, types.FunctionType):
+            self.calls.inline(call, callee)
+            return True
+        return False

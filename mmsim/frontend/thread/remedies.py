@@ -1,0 +1,383 @@
+"""CUDA C's and Numba's names, and their replacements in a program.
+
+The error message for one of these words gives the right one. docs/cuda.md has
+the same as a table.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import types
+from dataclasses import dataclass
+
+from mmsim.frontend.program import LAUNCH as LAUNCHED
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.grammar import NO_SLICE
+from mmsim.frontend.python.scope import Captured, Missing
+from mmsim.frontend.python.source import written
+from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.nodes import AXES
+from mmsim.ir.promotion import SUPPORTED
+
+PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups|numba)\.|__")
+"""Prefixes that change nothing."""
+NUMPY = re.compile(r"(np|numpy|cp|cupy)\.")
+ARRAYS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "arange")
+"""NumPy's functions that make arrays."""
+OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(math, name)} | {
+    **{one.c: f"mm.{name}" for name, one in FUNCTIONS.items() if one.own and one.takes == "float"},
+    "rsqrt": "1 / math.sqrt(x)",
+    **{
+        "fmin": "min",
+        "fmax": "max",
+        "minimum": "min",
+        "maximum": "max",
+        "absolute": "abs",
+        "abs": "abs",
+    },
+}
+"""Functions of C's library, and of NumPy, with their names in a program."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One feature as text of CUDA C, of Numba and of a program; "" for none.
+
+    `names` are the refused words, without `cuda.` and `__` before them. The advice is to
+    write `program`, or `advice` if it gives more detail.
+    """
+
+    what: str
+    cuda: str
+    numba: str
+    program: str
+    names: tuple[str, ...]
+    advice: str = ""
+
+    @property
+    def words(self) -> str:
+        """The replacement, as text for a message."""
+        return self.advice or f"write {self.program}"
+
+
+def _index(what: str, name: str) -> Remedy:
+    names = (name, *(f"{name}.{axis}" for axis in AXES))
+    advice = f"write T.{name}.x, T.{name}.y or T.{name}.z"
+    return Remedy(what, f"{name}.x", f"cuda.{name}.x", f"T.{name}.x", names, advice)
+
+
+def _atomic(op: str, cuda: str, numba: str, program: str = "") -> Remedy:
+    names = (cuda, *([f"atomic.{numba}"] if numba else []))
+    return Remedy(
+        f"atomic {op}",
+        f"{cuda}(&a[i], x)",
+        f"cuda.atomic.{numba}(a, i, x)" if numba else "",
+        f"mm.atomic.{program or numba}(a, i, x)",
+        names,
+    )
+
+
+def _votes(what: str, name: str, program: str, operands: str = "x") -> Remedy:
+    return Remedy(
+        what,
+        f"__{name}(mask, {operands})",
+        f"cuda.{name}(mask, {operands})",
+        f"mm.warp.{program}({operands})",
+        (name,),
+    )
+
+
+def _bits(what: str, name: str) -> Remedy:
+    program = f"mm.{name}(x)"
+    advice = f"write {program}, or mm.{name}(mm.uint32(x)) for the 32 bits of x"
+    return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", program, (name, f"{name}ll"), advice)
+
+
+LAUNCH = Remedy(
+    "launch",
+    "f<<<grid, block>>>(a)",
+    "f[grid, block](a)",
+    LAUNCHED,
+    (),
+)
+SLICE = Remedy(
+    "part of an array",
+    "",
+    "a[i:j]",
+    "for k in range(i, j): ... a[k]",
+    (),
+    NO_SLICE,
+)
+
+VECTORS = ("float2", "float4", "int2", "int4", "uint2", "uint4", "double2", "longlong2")
+"""CUDA's vector types, which are tuples in programs."""
+
+REMEDIES = (
+    _index("place of a thread in its block", "threadIdx"),
+    _index("place of a block in the grid", "blockIdx"),
+    _index("extents of a block", "blockDim"),
+    _index("extents of the grid", "gridDim"),
+    Remedy(
+        "number of a thread in the launch",
+        "blockIdx.x * blockDim.x + threadIdx.x",
+        "cuda.grid(1)",
+        "T.id",
+        ("grid",),
+        "write T.id; with two axes T.blockIdx.x * T.blockDim.x + T.threadIdx.x, and the same in y",
+    ),
+    Remedy(
+        "number of threads in the launch",
+        "gridDim.x * blockDim.x",
+        "cuda.gridsize(1)",
+        "T.count",
+        ("gridsize",),
+    ),
+    Remedy("lane in the warp", "threadIdx.x % warpSize", "cuda.laneid", "T.lane", ("laneid",)),
+    Remedy(
+        "threads of a warp",
+        "warpSize",
+        "cuda.warpsize",
+        "a parameter",
+        ("warpSize", "warpsize"),
+        "pass the machine's width as a parameter",
+    ),
+    Remedy(
+        "barrier of the block",
+        "__syncthreads()",
+        "cuda.syncthreads()",
+        "T.barrier()",
+        ("syncthreads",),
+    ),
+    *(
+        Remedy(
+            f"barrier that returns {returned}",
+            f"__syncthreads_{op}(x)",
+            f"cuda.syncthreads_{op}(x)",
+            f"T.barrier_{op}(x)",
+            (f"syncthreads_{op}",),
+        )
+        for op, returned in (
+            ("or", "whether x holds for any"),
+            ("and", "whether x holds for all"),
+            ("count", "for how many x holds"),
+        )
+    ),
+    Remedy(
+        "barrier of the grid",
+        "this_grid().sync()",
+        "cuda.cg.this_grid().sync()",
+        "T.grid_barrier()",
+        ("this_grid", "this_grid().sync"),
+    ),
+    Remedy(
+        "fence",
+        "__threadfence()",
+        "cuda.threadfence()",
+        "",
+        ("threadfence", "threadfence_block", "threadfence_system"),
+        "leave it out: memory takes effect in the order of the dispatches",
+    ),
+    Remedy(
+        "shared array",
+        "__shared__ float s[32];",
+        "s = cuda.shared.array(32, float32)",
+        "s = mm.shared(32, dtype=np.float32)",
+        ("shared.array",),
+    ),
+    Remedy(
+        "array of a thread",
+        "float r[4];",
+        "r = cuda.local.array(4, float32)",
+        "r = mm.registers(4, dtype=np.float32)",
+        ("local.array",),
+    ),
+    Remedy(
+        "adjacent elements",
+        "((float4 *)a)[i]",
+        "",
+        "mm.vector(a, 4)[i]",
+        tuple(f"{made}{kind}" for kind in VECTORS for made in ("", "make_")),
+        "write x, y = mm.vector(a, 2)[i]; a vector is a tuple",
+    ),
+    Remedy(
+        "constant table",
+        "__constant__ float t[4];",
+        "t = cuda.const.array_like(TABLE)",
+        "TABLE[i]",
+        ("const.array_like",),
+        "read the table itself, as TABLE[i]",
+    ),
+    *(
+        _atomic(op, cuda, numba, program)
+        for op, cuda, numba, program in (
+            ("addition", "atomicAdd", "add", ""),
+            ("subtraction", "atomicSub", "sub", ""),
+            ("maximum", "atomicMax", "max", ""),
+            ("minimum", "atomicMin", "min", ""),
+            ("and", "atomicAnd", "and_", ""),
+            ("or", "atomicOr", "or_", ""),
+            ("exclusive or", "atomicXor", "xor", ""),
+            ("exchange", "atomicExch", "exch", ""),
+            ("increment", "atomicInc", "inc", ""),
+            ("decrement", "atomicDec", "dec", ""),
+        )
+    ),
+    Remedy(
+        "compare and swap",
+        "atomicCAS(&a[i], old, x)",
+        "cuda.atomic.cas(a, i, old, x)",
+        "mm.atomic.cas(a, i, old, x)",
+        ("atomicCAS", "atomic.cas", "atomic.compare_and_swap"),
+    ),
+    _votes("value of a lane", "shfl_sync", "shuffle", "x, lane"),
+    _votes("value of a lane below", "shfl_up_sync", "shuffle_up", "x, delta"),
+    _votes("value of a lane above", "shfl_down_sync", "shuffle_down", "x, delta"),
+    _votes("value of the lane lane ^ delta", "shfl_xor_sync", "shuffle_xor", "x, delta"),
+    _votes("lanes for which x holds", "ballot_sync", "ballot"),
+    _votes("whether x holds for any lane", "any_sync", "any"),
+    _votes("whether x holds for all lanes", "all_sync", "all"),
+    _votes("lanes with the same x", "match_any_sync", "match_any"),
+    _votes("whether all lanes have the same x", "match_all_sync", "match_all"),
+    Remedy(
+        "active lanes",
+        "__activemask()",
+        "cuda.activemask()",
+        "mm.warp.active_mask()",
+        ("activemask",),
+    ),
+    Remedy(
+        "barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()", ("syncwarp",)
+    ),
+    _bits("bits that are set", "popc"),
+    _bits("leading zeros", "clz"),
+    _bits("bits reversed", "brev"),
+    _bits("first bit that is set", "ffs"),
+    Remedy(
+        "fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)", ("fma",)
+    ),
+    Remedy(
+        "power of 10",
+        "exp10(x)",
+        "cuda.libdevice.exp10(x)",
+        "mm.exp10(x)",
+        ("exp10", "libdevice.exp10"),
+    ),
+    Remedy(
+        "choice of a value",
+        "test ? x : y",
+        "cuda.selp(test, x, y)",
+        "x if test else y",
+        ("selp",),
+    ),
+    Remedy(
+        "square root and the like",
+        "sqrt(x)",
+        "math.sqrt(x)",
+        "math.sqrt(x)",
+        (),
+    ),
+    Remedy(
+        "number of a type",
+        "(float)x",
+        "float32(x)",
+        "mm.float32(x)",
+        tuple(name for name in SUPPORTED if name != "bool"),
+        "write mm.float32(x), or another type of NumPy's by its name",
+    ),
+    Remedy(
+        "output",
+        'printf("%d", x);',
+        "print(x)",
+        "a[T.id] = x",
+        ("printf", "print"),
+        "store the value in an array, as a[T.id] = x, or step through it: trace=True, run.player()",
+    ),
+    Remedy(
+        "clock",
+        "clock64()",
+        "",
+        "",
+        ("clock", "clock64", "globaltimer"),
+        "leave it out: the run has the time of each line, by run.time and run.profile()",
+    ),
+    Remedy(
+        "kernel",
+        "__global__ void f(...)",
+        "@cuda.jit",
+        "@mm.program",
+        ("jit",),
+        "write @mm.program",
+    ),
+    LAUNCH,
+    SLICE,
+)
+"""All of them, in the order of the table."""
+
+OF_NAME = {name: remedy for remedy in REMEDIES for name in remedy.names}
+
+
+def table() -> str:
+    """The table of the docs, in Markdown."""
+
+    def cell(text: str) -> str:
+        escaped = text.replace("|", "\\|")
+        return f"`{escaped}`" if text else ""
+
+    head = ["| what | CUDA C | Numba | mmsim |", "| --- | --- | --- | --- |"]
+    rows = (
+        f"| {one.what} | {cell(one.cuda)} | {cell(one.numba)} | {cell(one.program)} |"
+        for one in REMEDIES
+    )
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def remedy(node: ast.expr, function: Function) -> str | None:
+    """The replacement for a word that a program can't have; None for an unknown one."""
+    text = _full_name(node, function)
+    if text is None:
+        return None
+    if found := NUMPY.match(text):
+        return _of_numpy(text[found.end() :])
+    known = OF_NAME.get(text)
+    while known is None and (found := PREFIX.match(text)):
+        text = text[found.end() :]
+        known = OF_NAME.get(text)
+    return _of_math(text) if known is None else known.words
+
+
+def _of_math(name: str) -> str | None:
+    """The replacement for a function of C's library, such as sqrtf."""
+    return next(
+        (f"write {OF_C[one]}" for one in (name, name.removesuffix("f")) if one in OF_C), None
+    )
+
+
+def _of_numpy(name: str) -> str:
+    """The replacement for a function of NumPy."""
+    of_c = "pow" if name == "power" else re.sub("^arc", "a", name)
+    if of_c in OF_C:
+        return f"write {OF_C[of_c]}"
+    if name in ARRAYS:
+        return "make arrays outside, or by mm.shared(shape) and mm.registers(size)"
+    return "programs compute with one number at a time: write a loop, or call it outside"
+
+
+def _full_name(node: ast.expr, function: Function) -> str | None:
+    """A dotted name with the real name of its module; None for the user's own objects."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    text = written(node)
+    if not isinstance(root, ast.Name):
+        return text
+    entity = function.entity(root.id)
+    if isinstance(entity, Missing):
+        return text
+    if not isinstance(entity, Captured):
+        return None
+    if isinstance(entity.value, types.ModuleType):
+        module = str(vars(entity.value).get("__name__"))
+        return module + text[len(root.id) :]
+    return text if entity.value is print else None
