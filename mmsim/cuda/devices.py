@@ -212,7 +212,7 @@ def list_devices() -> DeviceList:
 
 
 def is_available() -> bool:
-    """Whether there is a device: yes.
+    """Return whether there is a device: True.
 
     >>> is_available()
     True
@@ -221,7 +221,7 @@ def is_available() -> bool:
 
 
 def is_supported_version() -> bool:
-    """Whether the device's software can be used: yes."""
+    """Return whether the device's software can be used: True."""
     return True
 
 
@@ -230,17 +230,17 @@ def cuda_error() -> None:
 
 
 def is_float16_supported() -> bool:
-    """Whether kernels compute with 16 bit floats."""
+    """Return whether kernels compute with 16 bit floats."""
     return Device.supports_float16
 
 
 def is_bfloat16_supported() -> bool:
-    """Whether kernels compute with bfloat16."""
+    """Return whether kernels compute with bfloat16."""
     return Device.supports_bfloat16
 
 
 def is_fp8_supported() -> bool:
-    """Whether kernels compute with 8 bit floats."""
+    """Return whether kernels compute with 8 bit floats."""
     return Device.supports_fp8
 
 

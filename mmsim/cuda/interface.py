@@ -28,7 +28,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether an object has the CUDA array interface."""
+    """Return whether an object has the CUDA array interface."""
     return hasattr(obj, "__cuda_array_interface__")
 
 

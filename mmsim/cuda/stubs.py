@@ -150,17 +150,17 @@ def shfl_xor_sync(mask: int, value: Any, lane_mask: int) -> Any:
 
 
 def all_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate holds for all lanes of the mask."""
+    """Return whether the predicate holds for all lanes of the mask."""
     outside("all_sync")
 
 
 def any_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate holds for any lane of the mask."""
+    """Return whether the predicate holds for any lane of the mask."""
     outside("any_sync")
 
 
 def eq_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate is the same for all lanes of the mask."""
+    """Return whether the predicate is the same for all lanes of the mask."""
     outside("eq_sync")
 
 

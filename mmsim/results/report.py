@@ -45,7 +45,7 @@ class Report(Tabular, Guessed):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not self.findings
 
     @property

@@ -1,4 +1,4 @@
-"""How busy each bank is: a map of banks and time, or of banks and rounds."""
+"""The use of each bank: a map of banks and time, or of banks and rounds."""
 
 from __future__ import annotations
 
