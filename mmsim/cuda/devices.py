@@ -12,6 +12,29 @@ from mmsim.cuda import machines
 from mmsim.errors import MMSimError
 from mmsim.host.free_memory import available
 
+__all__ = [
+    "CudaAPIError",
+    "CudaSupportError",
+    "close",
+    "cuda_error",
+    "current_context",
+    "defer_cleanup",
+    "detect",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_bfloat16_supported",
+    "is_float16_supported",
+    "is_fp8_supported",
+    "is_supported_version",
+    "list_devices",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
+    "select_device",
+]
+
 P = ParamSpec("P")
 T = TypeVar("T")
 

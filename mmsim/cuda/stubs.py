@@ -12,6 +12,50 @@ from typing import Any, NoReturn
 
 from mmsim.errors import MMSimError
 
+__all__ = [
+    "activemask",
+    "all_sync",
+    "any_sync",
+    "atomic",
+    "ballot_sync",
+    "blockDim",
+    "blockIdx",
+    "brev",
+    "cbrt",
+    "clz",
+    "const",
+    "declare_device",
+    "eq_sync",
+    "ffs",
+    "fma",
+    "grid",
+    "gridDim",
+    "gridsize",
+    "laneid",
+    "lanemask_lt",
+    "local",
+    "match_all_sync",
+    "match_any_sync",
+    "nanosleep",
+    "popc",
+    "selp",
+    "shared",
+    "shfl_down_sync",
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_xor_sync",
+    "syncthreads",
+    "syncthreads_and",
+    "syncthreads_count",
+    "syncthreads_or",
+    "syncwarp",
+    "threadIdx",
+    "threadfence",
+    "threadfence_block",
+    "threadfence_system",
+    "warpsize",
+]
+
 
 class HostCallError(MMSimError, NotImplementedError):
     """A name that has a meaning only inside a kernel, used on the host."""
