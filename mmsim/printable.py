@@ -25,3 +25,12 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """The same of text whose lines stay lines."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number of things in words.
+
+    >>> counted(1, "launch", "launches"), counted(2, "kernel")
+    ('1 launch', '2 kernels')
+    """
+    return f"{count} {one if count == 1 else several or one + 's'}"

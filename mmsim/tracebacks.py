@@ -1,4 +1,4 @@
-"""Where an exception was raised, in the frames that help the reader.
+"""Tracebacks of only the frames that help the reader.
 
 An error of mmsim says in words what is wrong, and where in the user's program.
 The frames of mmsim itself only hide that. So they are left out, unless Python is in its
@@ -17,7 +17,7 @@ LONGEST_SAID = 500
 
 
 def shown_by_ipython(error: BaseException, file: str | None) -> list[str]:
-    """What IPython shows of an error: the user's cells, the error, and the line of the program.
+    """Return IPython's text of an error: the user's cells, the error, and the program's line.
 
     `file` is the program's, which is shown as a cell if it is one.
     """

@@ -1,4 +1,4 @@
-"""How wall time and memory grow with n.
+"""Growth of wall time and memory with n.
 
 Run as a module (program, schedule, n, repetitions, folder), it is the measured process. It takes
 its arguments from files, so that only the simulation raises the peak of its memory.

@@ -106,7 +106,7 @@ class Machines:
         return Machines(str(record.facts["device"]), cached_machine(record, plain), plain)
 
     def milliseconds(self, steps: Sequence[Step], arrays: Arrays) -> float:
-        """What launches last when they are timed."""
+        """The milliseconds that timed launches take."""
         return self.timed(steps, arrays)[0]
 
     def timed(self, steps: Sequence[Step], arrays: Arrays) -> tuple[float, str]:

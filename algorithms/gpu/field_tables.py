@@ -56,7 +56,7 @@ class Timed:
 
     @property
     def about(self) -> Row:
-        """Which it is."""
+        """The values that identify the measurement."""
         return {
             "program": self.name,
             "memory": "shared" if self.shared else "global",

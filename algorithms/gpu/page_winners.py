@@ -30,7 +30,7 @@ def winners(rows: Sequence[Row], time: Callable[[Row], float | None]) -> dict[Pl
 
 
 def section(rows: Sequence[Row]) -> str:
-    """Where the scheduled permutation wins: on the card, in the paper, and by the model."""
+    """The wins of the scheduled permutation: on the card, in the paper, and by the model."""
     sides = values(rows, "sqrt n")
     own = cells(rows)
     today = winners(rows, lambda row: number(row, "measured"))

@@ -23,7 +23,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Shape:
-    """How the permutations are launched.
+    """The parameters of launches of the permutations.
 
     A thread of D- and S-designated takes `words` words, and a thread of a transpose `tile_words`. A
     thread of a row-wise permutation takes at most `words`, or more if a row is longer than a block.

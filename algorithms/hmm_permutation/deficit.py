@@ -1,4 +1,4 @@
-"""How far a random permutation stays below the largest distribution: n - D_w(P) (ICPP section IV).
+"""The distance of a random permutation from the largest distribution: n - D_w(P) (ICPP section IV).
 
 D_w(P) = n if each warp's w destinations lie in w address groups. A warp that meets a group more
 than once lowers it. With N = n/w warps and N groups, let Z(j, g) = 1 if warp j misses group g. Then

@@ -55,7 +55,7 @@ class Trend:
 
     @property
     def grows(self) -> bool:
-        """Whether the exponent is above `POWER`, decided in whole numbers."""
+        """Return whether the exponent is above `POWER`, decided in whole numbers."""
         return self._factor**POWER.denominator > self._span**POWER.numerator
 
     @property

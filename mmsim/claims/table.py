@@ -34,7 +34,7 @@ class Figure:
 
     @property
     def counts(self) -> bool:
-        """Whether another outcome could have disagreed."""
+        """Return whether another outcome could have disagreed."""
         return not self.held_to or self.kept is not None
 
     @property
@@ -54,9 +54,9 @@ class Figure:
 
     @property
     def agrees(self) -> bool:
-        """Whether the computed figure, rounded as the paper rounds, is the paper's, digit by digit.
+        """Return whether the computed figure, rounded as in the paper, has the paper's digits.
 
-        With `held_to`, whether the computed figure satisfies this condition.
+        With `held_to`, return whether the computed figure satisfies this condition.
         """
         if self.held_to:
             return self.kept is not False

@@ -20,7 +20,7 @@ from mmsim.claims.points import points as random_points
 from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
 from mmsim.host.guesses import Guessed, instead
-from mmsim.printable import printable_lines
+from mmsim.printable import counted, printable_lines
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
@@ -149,9 +149,9 @@ class Verdict(Guessed):
 
     def __str__(self) -> str:
         extreme = "largest case" if self.kind == "exact" else "nearest to the bound"
-        cases = f"{self.cases} case{'s' * (self.cases != 1)}"
         lines = [
-            f"{self.id}, {self.title} ({self.source}): {self.outcome} in {cases}",
+            f"{self.id}, {self.title} ({self.source}): {self.outcome} "
+            f"in {counted(self.cases, 'case')}",
             f"claimed: {self.statement}",
             self.reason or f"{extreme}: {self.worst}",
         ]

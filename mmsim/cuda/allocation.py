@@ -13,6 +13,18 @@ from mmsim.cuda.arrays import DeviceNDArray, ManagedNDArray, MappedNDArray, exte
 from mmsim.cuda.devices import require_context
 from mmsim.cuda.streams import Given
 
+__all__ = [
+    "device_array",
+    "device_array_like",
+    "managed_array",
+    "mapped",
+    "mapped_array",
+    "mapped_array_like",
+    "pinned",
+    "pinned_array",
+    "pinned_array_like",
+]
+
 
 @require_context
 def device_array(

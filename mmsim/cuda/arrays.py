@@ -94,7 +94,7 @@ class DeviceNDArray:
 
     @property
     def flags(self) -> dict[str, bool]:
-        """Whether it is contiguous, under NumPy's names."""
+        """Return whether it is contiguous, under NumPy's names."""
         flags = self._array.flags
         return {"C_CONTIGUOUS": flags.c_contiguous, "F_CONTIGUOUS": flags.f_contiguous}
 
@@ -207,11 +207,11 @@ class DeviceNDArray:
         return type(self).of(_uncopied(self._array, (-1,), order), stream or self.stream)
 
     def is_c_contiguous(self) -> bool:
-        """Whether its elements lie in row-major order, without gaps."""
+        """Return whether its elements lie in row-major order, without gaps."""
         return self._array.flags.c_contiguous
 
     def is_f_contiguous(self) -> bool:
-        """Whether its elements lie in column-major order, without gaps."""
+        """Return whether its elements lie in column-major order, without gaps."""
         return self._array.flags.f_contiguous
 
     def __len__(self) -> int:
@@ -317,11 +317,11 @@ class HostNDArray(np.ndarray[Any, Any]):
         DeviceNDArray.of(self.gpu_data).copy_to_device(ary)
 
     def is_c_contiguous(self) -> bool:
-        """Whether its elements lie in row-major order, without gaps."""
+        """Return whether its elements lie in row-major order, without gaps."""
         return self.flags.c_contiguous
 
     def is_f_contiguous(self) -> bool:
-        """Whether its elements lie in column-major order, without gaps."""
+        """Return whether its elements lie in column-major order, without gaps."""
         return self.flags.f_contiguous
 
 
@@ -449,10 +449,10 @@ def _on_host(value: Any) -> npt.NDArray[Any]:
 
 
 def is_device_memory(value: Any) -> bool:
-    """Whether a value is an array of the device."""
+    """Return whether a value is an array of the device."""
     return bool(getattr(value, "__cuda_memory__", False))
 
 
 def is_cuda_ndarray(value: Any) -> bool:
-    """Whether a value is an array of the device."""
+    """Return whether a value is an array of the device."""
     return bool(getattr(value, "__cuda_ndarray__", False))

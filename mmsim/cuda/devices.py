@@ -12,6 +12,29 @@ from mmsim.cuda import machines
 from mmsim.errors import MMSimError
 from mmsim.host.free_memory import available
 
+__all__ = [
+    "CudaAPIError",
+    "CudaSupportError",
+    "close",
+    "cuda_error",
+    "current_context",
+    "defer_cleanup",
+    "detect",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_bfloat16_supported",
+    "is_float16_supported",
+    "is_fp8_supported",
+    "is_supported_version",
+    "list_devices",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
+    "select_device",
+]
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -212,7 +235,7 @@ def list_devices() -> DeviceList:
 
 
 def is_available() -> bool:
-    """Whether there is a device: yes.
+    """Return whether there is a device: True.
 
     >>> is_available()
     True
@@ -221,7 +244,7 @@ def is_available() -> bool:
 
 
 def is_supported_version() -> bool:
-    """Whether the device's software can be used: yes."""
+    """Return whether the device's software can be used: True."""
     return True
 
 
@@ -230,17 +253,17 @@ def cuda_error() -> None:
 
 
 def is_float16_supported() -> bool:
-    """Whether kernels compute with 16 bit floats."""
+    """Return whether kernels compute with 16 bit floats."""
     return Device.supports_float16
 
 
 def is_bfloat16_supported() -> bool:
-    """Whether kernels compute with bfloat16."""
+    """Return whether kernels compute with bfloat16."""
     return Device.supports_bfloat16
 
 
 def is_fp8_supported() -> bool:
-    """Whether kernels compute with 8 bit floats."""
+    """Return whether kernels compute with 8 bit floats."""
     return Device.supports_fp8
 
 

@@ -14,6 +14,8 @@ from mmsim.cuda.arrays import DeviceNDArray, is_described, strides_of
 from mmsim.cuda.streams import external_stream
 from mmsim.errors import MMSimError
 
+__all__ = ["as_cuda_array", "from_cuda_array_interface", "is_cuda_array"]
+
 
 class ForeignMemoryError(MMSimError, TypeError):
     """An array in a GPU's memory, which mmsim can't access."""
@@ -28,7 +30,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether an object has the CUDA array interface."""
+    """Return whether an object has the CUDA array interface."""
     return hasattr(obj, "__cuda_array_interface__")
 
 

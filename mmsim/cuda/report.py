@@ -14,12 +14,12 @@ from mmsim.api.run import Run
 from mmsim.cuda.launches import Launched, history
 from mmsim.cuda.stepping import player
 from mmsim.errors import MMSimError
-from mmsim.printable import printable
-from mmsim.results import Finding, Profile
+from mmsim.printable import counted, printable
+from mmsim.results import Finding
 from mmsim.results.findings import merge
 from mmsim.results.verdict import looked_for
 from mmsim.view.forms import html
-from mmsim.view.tables import Column, Table, findings_table, table_html, words
+from mmsim.view.tables import Column, Table, findings_table, table_html, text_column
 
 SMALL = 1 << 11
 """The most requests of warps in a launch that a page shows step by step."""
@@ -131,15 +131,15 @@ class Report:
     def table(self) -> Table:
         """A row for each kernel."""
         spaces = sorted({space for row in self.kernels for space in row.memories})
-        columns = [words("kernel"), *(Column(name) for name in NUMBERS)]
+        columns = [text_column("kernel"), *(Column(name) for name in NUMBERS)]
         for space in spaces:
             columns += [Column(f"{space} stages"), Column(f"{space} wasted")]
-        columns += [words("line that wastes the most"), Column("findings")]
+        columns += [text_column("line that wastes the most"), Column("findings")]
         launches = sum(row.launches for row in self.kernels)
         time = sum(row.time for row in self.kernels)
         return Table(
-            f"{many(launches, 'launch', 'launches')} of {many(len(self.kernels), 'kernel')}: "
-            f"{many(time, 'time unit')}",
+            f"{counted(launches, 'launch', 'launches')} of {counted(len(self.kernels), 'kernel')}: "
+            f"{counted(time, 'time unit')}",
             tuple(columns),
             tuple(tuple(map(printable, self._cells(row, spaces))) for row in self.kernels),
         )
@@ -165,7 +165,8 @@ class Report:
 
     def _costs_and_findings(self, row: KernelReport) -> str:
         name = f"{row.kernel} ({Path(row.file).name}:{row.line})"
-        launches = f"{many(row.launches, 'launch', 'launches')}, {many(row.threads, 'thread')}"
+        launches = counted(row.launches, "launch", "launches")
+        launches += f", {counted(row.threads, 'thread')}"
         costs = [_of_memory(space, cost) for space, cost in sorted(row.memories.items())]
         worst = f", most of it in line {row.worst_line}" if row.worst_line else ""
         text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
@@ -194,7 +195,7 @@ class Report:
             first = self._first[row.kernel, row.file, row.line]
             title = html_text.escape(f"{row.kernel}, first launch: {first.run.threads} threads")
             verdict = html_text.escape(self.verdict(row))
-            parts += [f"<h2>{title}</h2>", f"<p>{verdict}</p>", html(_profile(first.run))]
+            parts += [f"<h2>{title}</h2>", f"<p>{verdict}</p>", html(first.run.profile())]
             parts.append(_player(row.kernel, first))
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Kernels</title>\n'
@@ -235,11 +236,6 @@ def _of_memory(space: str, cost: Cost) -> str:
     return f"{' and '.join(texts)} {cost.stages} stages of {name}" if texts else well
 
 
-def _profile(run: Run) -> Profile:
-    """The source of a run line by line, with its costs."""
-    return run.profile()
-
-
 def _player(kernel: str, launched: Launched) -> str:
     """The player of a small launch; for a larger one, how to see it."""
     if launched.run.requests <= SMALL:
@@ -253,12 +249,3 @@ def _player(kernel: str, launched: Launched) -> str:
         f"<p>Not shown step by step: {launched.run.requests} requests of warps are more than "
         f"{SMALL}. Launch it smaller, or write {how}.</p>"
     )
-
-
-def many(count: int, one: str, several: str = "") -> str:
-    """A number of things in words.
-
-    >>> many(1, "launch", "launches"), many(2, "kernel")
-    ('1 launch', '2 kernels')
-    """
-    return f"{count} {one if count == 1 else several or one + 's'}"

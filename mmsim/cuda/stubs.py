@@ -12,6 +12,50 @@ from typing import Any, NoReturn
 
 from mmsim.errors import MMSimError
 
+__all__ = [
+    "activemask",
+    "all_sync",
+    "any_sync",
+    "atomic",
+    "ballot_sync",
+    "blockDim",
+    "blockIdx",
+    "brev",
+    "cbrt",
+    "clz",
+    "const",
+    "declare_device",
+    "eq_sync",
+    "ffs",
+    "fma",
+    "grid",
+    "gridDim",
+    "gridsize",
+    "laneid",
+    "lanemask_lt",
+    "local",
+    "match_all_sync",
+    "match_any_sync",
+    "nanosleep",
+    "popc",
+    "selp",
+    "shared",
+    "shfl_down_sync",
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_xor_sync",
+    "syncthreads",
+    "syncthreads_and",
+    "syncthreads_count",
+    "syncthreads_or",
+    "syncwarp",
+    "threadIdx",
+    "threadfence",
+    "threadfence_block",
+    "threadfence_system",
+    "warpsize",
+]
+
 
 class HostCallError(MMSimError, NotImplementedError):
     """A name that has a meaning only inside a kernel, used on the host."""
@@ -150,17 +194,17 @@ def shfl_xor_sync(mask: int, value: Any, lane_mask: int) -> Any:
 
 
 def all_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate holds for all lanes of the mask."""
+    """Return whether the predicate holds for all lanes of the mask."""
     outside("all_sync")
 
 
 def any_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate holds for any lane of the mask."""
+    """Return whether the predicate holds for any lane of the mask."""
     outside("any_sync")
 
 
 def eq_sync(mask: int, predicate: Any) -> bool:
-    """Whether the predicate is the same for all lanes of the mask."""
+    """Return whether the predicate is the same for all lanes of the mask."""
     outside("eq_sync")
 
 

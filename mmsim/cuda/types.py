@@ -236,7 +236,7 @@ def of_value(value: Any) -> Type:
 
 
 def layout_of(array: Any) -> str:
-    """Whether an array's elements lie in the order of C, of Fortran, or of neither."""
+    """Return the order of an array's elements: that of C, of Fortran, or neither."""
     if 0 in array.strides:
         return "A"
     flags = array.flags
@@ -265,14 +265,14 @@ def as_type(value: Any) -> Type:
 
 
 def is_type(value: Any) -> bool:
-    """Whether a value is the type of a number, of this module, of Numba, or of NumPy."""
+    """Return whether a value is the type of a number, of this module, of Numba, or of NumPy."""
     if isinstance(value, type):
         return issubclass(value, np.generic)
     return isinstance(value, Scalar) or (is_numbas(value) and str(value) in SCALARS)
 
 
 def is_numbas(value: Any) -> bool:
-    """Whether a value is a type, or a signature, that Numba made."""
+    """Return whether a value is a type, or a signature, that Numba made."""
     return type(value).__module__.partition(".")[0] in ("numba", "numba_cuda")
 
 

@@ -22,9 +22,11 @@ from mmsim.cuda.stubs import grid
 from mmsim.cuda.texts import function_from
 from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
+from mmsim.printable import counted
 
 Dtypes = tuple[np.dtype[Any], ...]
 Shape = tuple[int, ...]
+POSITIONAL = "positional argument"
 
 ELEMENTS = """\
 def {name}({arguments}, out):
@@ -237,9 +239,9 @@ class GeneralizedVectorized:
         count, more = len(self._inputs), len(self._outputs)
         if out is None and len(args) not in (count, count + more):
             raise TypeError(
-                f"This gufunc accepts {_positional(count)} (when providing input only) or "
-                f"{_positional(count + more)} (when providing input and output). Got "
-                f"{_positional(len(args))}."
+                f"This gufunc accepts {counted(count, POSITIONAL)} (when providing input only) or "
+                f"{counted(count + more, POSITIONAL)} (when providing input and output). Got "
+                f"{counted(len(args), POSITIONAL)}."
             )
         if out is not None and len(args) > count:
             raise ValueError("cannot specify argument 'out' as both positional and keyword")
@@ -273,10 +275,6 @@ class GeneralizedVectorized:
             if loop not in (largest, (1,), ()):
                 raise ValueError(f"arg #{number}: outer dimension mismatch")
         return largest, sizes
-
-
-def _positional(count: int) -> str:
-    return f"{count} positional argument{'s' * (count != 1)}"
 
 
 def _array(value: Any) -> npt.NDArray[Any]:

@@ -434,7 +434,7 @@ template <class To, class From> __device__ void copy_words(To *to, From *from, i
 
 ALONG_X = "n = threadIdx.x; n < count; n += blockDim.x"
 ALONG_ALL = "n = own_number(); n < count; n += threads_at_work()"
-"""How the threads of a block share work: for blocks along x alone, and for any block."""
+"""Loops in which the threads of a block share work: for blocks along x alone, and for any block."""
 
 
 def called(text: str, is_line: bool) -> list[str]:

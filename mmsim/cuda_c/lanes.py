@@ -49,7 +49,7 @@ class Lanes:
         return any(isinstance(one, ir.Exchange | Jump) for one in inside)
 
     def parts_loop(self, loop: ir.While | ir.For) -> bool:
-        """Whether lanes leave a loop at different times, and an exchange in it needs to know."""
+        """Return whether an exchange in a loop must know the lanes that left the loop earlier."""
         if not exchanges(loop):
             return False
         heads = (loop.test,) if isinstance(loop, ir.While) else (loop.start, loop.stop, loop.step)
@@ -72,25 +72,25 @@ def through(statement: ir.If, yes: str, no: str) -> str | None:
 
 
 def jumps(block: Iterable[ir.Stmt]) -> bool:
-    """Whether lanes may leave a block by a jump."""
+    """Return whether lanes may leave a block by a jump."""
     return any(isinstance(one, Jump) for one in statements(block))
 
 
 def _leaves(block: ir.Block) -> bool:
-    """Whether all lanes leave a block by the jump at its end, and none before."""
+    """Return whether all lanes leave a block by the jump at its end, and none before."""
     return bool(block) and isinstance(block[-1], Jump) and not jumps(block[:-1])
 
 
 def exchanges(loop: ir.Stmt) -> bool:
-    """Whether lanes exchange values in a loop."""
+    """Return whether lanes exchange values in a loop."""
     return any(isinstance(one, ir.Exchange) for one in statements((loop,)))
 
 
 def leaves_more(loop: ir.Stmt) -> bool:
-    """Whether lanes may leave more than a loop from inside of it."""
+    """Return whether lanes may leave more than a loop from inside of it."""
     return any(isinstance(one, ir.Return | ir.Leave) for one in statements((loop,)))
 
 
 def goes_again(loop: ir.Stmt) -> bool:
-    """Whether lanes may go on with a loop's next trip before its end."""
+    """Return whether lanes may go on with a loop's next trip before its end."""
     return any(isinstance(one, ir.Continue) for one in statements((loop,)))

@@ -21,14 +21,14 @@ def refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
 
 
 def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
-    """Whether threads may diverge at a statement, as far as is known."""
+    """Return whether threads may diverge at a statement, as far as is known."""
     if isinstance(statement, ir.For):
         return not _same_trips(statement, ranges)
     return isinstance(statement, ir.If | ir.While | ir.Jump | ir.Leave)
 
 
 def _same_trips(loop: ir.For, ranges: Ranges) -> bool:
-    """Whether all threads have the same number of iterations of a loop."""
+    """Return whether all threads have the same number of iterations of a loop."""
     start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
     if start is None or stop is None or step is None:
         return False

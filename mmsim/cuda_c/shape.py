@@ -79,7 +79,7 @@ class Shape:
             self._gone.add(name)
 
     def is_folded(self, statement: ir.Stmt) -> bool:
-        """Whether a statement stands inside the next one."""
+        """Return whether a statement stands inside the next one."""
         return statement.number in self.folded
 
     def prelude(self, loop: ir.While) -> ir.Block:

@@ -23,7 +23,7 @@ ALIGNMENT = 128
 
 
 def waits_between_repetitions(code: ir.Code) -> bool:
-    """Whether all threads must have ended a repetition of the program before one begins the next.
+    """Return whether all threads must end a repetition of the program before one begins the next.
 
     They must if the program reads words that it writes, or if threads leave it before a barrier.
     """

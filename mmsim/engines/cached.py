@@ -93,7 +93,7 @@ def bytes_of_tables(launch: Launch) -> int:
 
 
 def needed(launch: Launch) -> npt.NDArray[np.bool_]:
-    """Whether the access of each row waits for requests of the access of each column.
+    """Return whether the access of each row waits for requests of the access of each column.
 
     No access waits if a warp has one request under way: it has completed by then.
     """

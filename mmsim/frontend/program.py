@@ -48,7 +48,7 @@ class Program:
 
     @property
     def is_helper(self) -> bool:
-        """Whether it returns a value: other programs call it, and no machine runs it."""
+        """Return whether it returns a value: other programs call it, and no machine runs it."""
         return self._returns is not None
 
     @property
@@ -169,7 +169,7 @@ class Program:
 
     @property
     def has_example(self) -> bool:
-        """Whether there is an example."""
+        """Return whether there is an example."""
         return self._example is not None
 
     def prepare(self, width: int, **choices: int) -> Example:

@@ -45,7 +45,7 @@ class Access:
 
     @property
     def whole(self) -> bool:
-        """Whether all lanes of a warp have to take part."""
+        """Return whether all lanes of a warp have to take part."""
         return "matrix" in self.text
 
     @property

@@ -87,7 +87,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rule:
-    """How one number of `mmsim.Cached` follows from the record, in words and as a function.
+    """The rule by which one number of `mmsim.Cached` follows from the record, and its function.
 
     A time is in picoseconds. The function returns None if the record doesn't show the number; the
     machine then has the one of `CHOSEN`, or its default.

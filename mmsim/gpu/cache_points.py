@@ -34,7 +34,7 @@ REGIONS = (4, 8, 12, 15, 16, 17, 18, 20, 24, 28, 31, WARP)
 
 Before = Literal["itself", "written", "read"]
 PASSES: tuple[Before, ...] = ("written", "read")
-"""What runs before a timed launch: the launch itself, so that the cache holds its data; or a pass
+"""The run before a timed launch: the launch itself, so that the cache holds its data; or a pass
 through another array, larger than the cache, which leaves written lines or read lines there."""
 
 

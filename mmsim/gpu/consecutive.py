@@ -90,7 +90,7 @@ def _room(machine: Cached, arrays: Arrays, name: str) -> int:
 
 
 def _places(machine: Cached, arrays: Arrays) -> dict[str, int]:
-    """Where the arrays begin, in words or bytes: each at a line, in turn."""
+    """The first word or byte of each array: each begins at a line, in turn."""
     found, free = {}, 0
     for name, array in arrays.items():
         found[name] = free

@@ -111,14 +111,14 @@ def expected(
 
 
 def _fewer(program: Program, place: Place) -> str:
-    """Why the hardware may count less than the model at a place, "" if it can't."""
+    """The reason why hardware may count less than the model at a place, "" if it can't."""
     if place[1] == "read":
         return _unused_reads(program)
     return _merged_counts(program) if place == ("shared", "atomic") else ""
 
 
 def _merged_counts(program: Program) -> str:
-    """Why an atomic may cost less: it adds 1, and the old value is not used.
+    """The reason why an atomic may cost less: it adds 1, and the old value is not used.
 
     Then NVIDIA's assembler counts the lanes of an address, and adds that number (ATOMS.POPC.INC).
     """
@@ -130,7 +130,7 @@ def _merged_counts(program: Program) -> str:
 
 
 def _unused_reads(program: Program) -> str:
-    """Why a read may be missing: its word goes to a register that no thread of a warp may read.
+    """The reason why a read may be missing: no thread of a warp may read the register it goes to.
 
     For a computed place in a register array, NVIDIA's assembler keeps one register. It makes each
     read that may fill the register conditional on the place.

@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def watched(self) -> bool:
-        """Whether there is a terminal; quick runs never ask."""
+        """Return whether there is a terminal; quick runs never ask."""
         if self._watched is None:
             self._watched = sys.stderr is not None and sys.stderr.isatty()
         return self._watched

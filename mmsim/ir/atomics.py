@@ -166,7 +166,7 @@ def untouched(kind: str, type_: np.dtype[Any]) -> int:
 
 
 def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> bool:
-    """Whether the order in which warps make a program's atomics can change its results.
+    """Return whether the order in which warps make a program's atomics can change its results.
 
     It can't if no old value is used, and all atomics on an array are of one kind of `COMMUTING`,
     on integers.

@@ -62,5 +62,5 @@ class Constants:
 
 
 def made_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:
-    """Whether an expression has no other parts than nodes of these kinds."""
+    """Return whether an expression has no other parts than nodes of these kinds."""
     return all(isinstance(part, kinds) for part in parts(value))

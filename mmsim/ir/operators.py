@@ -108,7 +108,7 @@ def convert(value: Value, held: Type, wanted: Type) -> Value:
 
 
 def truth(value: Value) -> Value:
-    """Whether a value counts as true."""
+    """Return whether a value counts as true."""
     if isinstance(value, np.ndarray):
         return value if value.dtype == BOOL else value != 0
     return bool(value)

@@ -1,4 +1,4 @@
-"""How types combine: the type in which an operation computes, and the type of its result.
+"""Rules of types: the type in which an operation computes, and the type of its result.
 
 A value may have a requested type, by a cast such as `mm.float32(x)`. Or it is a number of
 Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
@@ -44,7 +44,7 @@ class Held(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """How an operation computes: its operands are converted to `operands` before.
+    """The types of an operation: its operands are converted to `operands` before.
 
     It is done in the requested type (`asked`), as NumPy does it, else in 64 bits, as Python does.
     If it is `total`, integers have a quotient and a remainder by zero: 0.
@@ -61,7 +61,7 @@ class Clash(Exception):
 
 
 def no_index(types: Iterable[Type]) -> str | None:
-    """Why numbers of these types can't be an index; None if they can."""
+    """The reason why numbers of these types can't be an index; None if they can."""
     kinds = {type_.kind for type_ in types}
     if "c" in kinds:
         return "an address is a whole number, not a complex one; write int(z.real)"
@@ -239,5 +239,5 @@ SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, comple
 
 
 def supported(dtype: str) -> bool:
-    """Whether arrays of a NumPy dtype of that name can be used."""
+    """Return whether arrays of a NumPy dtype of that name can be used."""
     return dtype in SUPPORTED

@@ -46,7 +46,7 @@ def extremes(
 
 
 def fits(found: Range) -> bool:
-    """Whether 64 bits hold all of a range."""
+    """Return whether 64 bits hold all of a range."""
     return _inside(found, WHOLE)
 
 
@@ -234,5 +234,5 @@ def _exact(op: str, left: Range, right: Range, room: Range) -> Range | None:
 
 
 def _inside(found: Range, room: Range) -> bool:
-    """Whether a range lies in another one."""
+    """Return whether a range lies in another one."""
     return room[0] <= found[0] and found[1] <= room[1]

@@ -23,7 +23,7 @@ from mmsim.ir.walk import (
 )
 
 Sides = tuple[bool, bool, bool]
-"""Whether there is more than one place along x, y and z."""
+"""True for each of x, y and z along which there is more than one place."""
 NOWHERE = Place("T", "", 0)
 """The place of operations outside of any text. They always have a value."""
 OF = {"threadIdx": ("index", "blockDim"), "blockIdx": ("block", "gridDim")}

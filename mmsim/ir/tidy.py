@@ -154,7 +154,7 @@ def _with_target(statement: ir.Stmt, target: str, at: int) -> ir.Stmt:
 
 
 def _is(value: ir.Expr, variable: str | None) -> bool:
-    """Whether an expression is a variable and nothing more."""
+    """Return whether an expression is a variable and nothing more."""
     return isinstance(value, ir.Var) and value.name == variable
 
 

@@ -178,7 +178,7 @@ class Typing:
         return found
 
     def operation(self, value: ir.Operating) -> Operation:
-        """How an operation computes."""
+        """The types in which an operation computes."""
         return self.computes(value, *map(self.held, operands(value)))
 
     def _find(self, value: ir.Expr) -> Held | None:

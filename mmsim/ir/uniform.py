@@ -38,7 +38,7 @@ class Uniformity:
             self.uniform -= varying
 
     def is_uniform(self, value: ir.Expr) -> bool:
-        """Whether an expression has one value for all threads that evaluate it."""
+        """Return whether an expression has one value for all threads that evaluate it."""
         return follows_from(value, ir.UNIFORM_FIELDS, self.uniform.__contains__)
 
     def _varying(self) -> set[str]:
@@ -74,7 +74,7 @@ class Uniformity:
                 yield from self._placed(inner, inner_path)
 
     def _parts_threads(self, statement: ir.Stmt) -> bool:
-        """Whether some threads may do the statements inside, and others not.
+        """Return whether some threads may do the statements inside, and others not.
 
         A loop whose end is found during its iterations counts as one that all threads leave
         together.

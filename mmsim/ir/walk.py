@@ -141,10 +141,10 @@ def names(values: Iterable[ir.Expr]) -> set[str]:
 
 
 def writes_registers(statement: ir.Stmt) -> bool:
-    """Whether a statement, or one inside it, writes a register array."""
+    """Return whether a statement, or one inside it, writes a register array."""
     return any(isinstance(one, ir.RegisterWrite) for one in statements((statement,)))
 
 
 def reads_registers(value: ir.Expr) -> bool:
-    """Whether an expression reads a register array."""
+    """Return whether an expression reads a register array."""
     return any(isinstance(part, ir.RegisterRead) for part in parts(value))

@@ -458,7 +458,7 @@ def active_lanes(mask: Mask) -> npt.NDArray[np.int64] | None:
 
 
 def uneven(shape: tuple[int, ...], vector: int) -> str:
-    """Why an array of this shape has no vectors of this size, and the remedy."""
+    """The reason why an array of this shape has no vectors of this size, and the remedy."""
     rows = "rows of" if len(shape) > 1 else ""
     return (
         f"vectors of {vector} elements need {rows or 'an array of'} a multiple of {vector} "

@@ -141,7 +141,7 @@ class Warps:
         return found
 
     def agree(self, test: Bools) -> Bools:
-        """Whether the test is true on all active lanes."""
+        """Return whether the test is true on all active lanes."""
         found: Bools = np.logical_and.reduceat(~self.active | test, self.starts)[self.of]
         return found
 

@@ -207,7 +207,7 @@ class Launch:
 
     @property
     def ordered(self) -> bool:
-        """Whether results depend on the order of its warps' atomics: the event engine's alone.
+        """Return whether results depend on the order of atomics, which only the event engine has.
 
         Under the synchronous schedule this order is that of the rounds, which every engine knows.
         """

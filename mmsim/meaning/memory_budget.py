@@ -1,4 +1,4 @@
-"""Whether a launch fits into the available memory, and the memory that grows while it runs."""
+"""The memory of a launch: what is available, and what grows while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether DMMs with a limited number of threads at a time can hold the blocks of a launch."""
+"""DMMs with a limited number of threads at a time, and the blocks of a launch that they hold."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_room(machine: Machine, grid: Grid, program: Program) -> None:
 
 
 def meets_as_grid(program: Program) -> bool:
-    """Whether a program has a barrier of the grid."""
+    """Return whether a program has a barrier of the grid."""
     every = statements(program.code.body)
     barriers = (one for one in every if isinstance(one, ir.Barrier))
     return program.kept("grid", lambda: any(one.scope == "grid" for one in barriers))

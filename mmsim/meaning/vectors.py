@@ -51,7 +51,7 @@ def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> t
 
 
 def vector_store(meaning: Expressions, site: Site, statement: ir.VectorStore) -> Begin:
-    """How a vector write makes its request."""
+    """Return the function that makes the request of a vector write."""
     count, array, place = len(statement.values), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
     stored = [stored_words(meaning, array, value, place) for value in statement.values]
@@ -136,7 +136,7 @@ def misplaced(array: str, count: int) -> str:
 
 
 def unaligned(words: Integers) -> npt.NDArray[np.bool_]:
-    """Which vectors, one a row, are not adjacent words or do not begin at a multiple.
+    """Mark the vectors, one a row, that are not adjacent words or do not begin at a multiple.
 
     >>> unaligned(np.array([[4, 5], [5, 6], [6, 8]]))
     array([False,  True,  True])

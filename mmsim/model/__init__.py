@@ -1,1 +1,1 @@
-"""What a machine is: units with a rule of conflicts, threads and blocks, layouts, rounds."""
+"""Machines: units with a rule of conflicts, threads and blocks, layouts, rounds."""

@@ -107,7 +107,7 @@ class State(NamedTuple):
     half: Any
     """The half of each cluster."""
     free: Any
-    """When each resource is free: those of all DMMs, those of each DMM, the slices."""
+    """The time when each resource is free: those of all DMMs, those of each DMM, the slices."""
     entered: Any
     """The number of lines entered so far; the line that made room for the last one, or -1."""
     items: Any
@@ -511,7 +511,7 @@ def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
 
 
 def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
-    """When the items of a request dispatched now have passed a resource."""
+    """The time when the items of a request dispatched now have passed a resource."""
     if items == 0:
         return now
     done = max(now, state.free[resource]) + items * each

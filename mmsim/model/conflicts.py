@@ -121,7 +121,7 @@ class Conflict(ABC):
         """The number of each address's cell: its bank, or another unit that the rule counts."""
 
     def table(self, width: int) -> tuple[list[int] | None, bool]:
-        """How a drawing of the memory in rows of `width` words shows the rule.
+        """The rule as a drawing of the memory in rows of `width` words shows it.
 
         Returns the cell of each column, if all words of a column lie in one cell, and whether each
         row is the address group of its number.

@@ -70,7 +70,7 @@ class ArrayInMemory:
 
     @property
     def shared(self) -> bool:
-        """Whether each block has a copy of its own."""
+        """Return whether each block has a copy of its own."""
         return self.source is None
 
     @property

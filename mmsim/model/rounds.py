@@ -1,4 +1,4 @@
-"""When requests are dispatched and done (docs/machines.md, *One warp's access*, *Schedules*).
+"""Dispatch and completion times (docs/machines.md, *One warp's access*, *Two schedules*).
 
 A request of k stages that a unit of latency l dispatches at time t keeps the unit until t + k, and
 is done at t + k + l - 1. In a round of the synchronous schedule each unit dispatches its warps'

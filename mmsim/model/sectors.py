@@ -13,7 +13,7 @@ from mmsim.model.machines import Machine
 
 
 class Asked(NamedTuple):
-    """How the requests of one access ask for sectors: the input of `gather`."""
+    """The requests of one access for sectors: the input of `gather`."""
 
     kind: int
     """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""

@@ -1,4 +1,4 @@
-"""When a warp may send its next request while others of it are under way.
+"""The time of a warp's next request while others of it are under way.
 
 Each warp has a fixed number of places for requests under way. A place holds the completion of its
 request and the number of its access. Time 0 stands for a place that has never been taken. The

@@ -98,7 +98,7 @@ class DeadlockCheck(Listener):
         return holder if self.warp[holder.thread] == self.warp[one.thread] else None
 
     def _progress(self, access: Access) -> bool:
-        """Whether this request changed anything."""
+        """Return whether this request changed anything."""
         site, array = access.site, access.array
         if site.kind != "read":
             assert access.values is not None

@@ -55,7 +55,7 @@ def row_starts(*columns: Integers) -> Integers:
 
 
 def first_rows(*columns: Integers) -> npt.NDArray[np.bool_]:
-    """Where rows differ from those before them."""
+    """Mark the rows that differ from those before them."""
     first = np.ones(len(columns[0]), dtype=bool)
     if len(first):
         first[1:] = False

@@ -61,7 +61,7 @@ class Access:
 
     @property
     def writes(self) -> bool:
-        """Whether it writes."""
+        """Return whether it writes."""
         return self.site.kind == "write"
 
     @property

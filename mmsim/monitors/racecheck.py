@@ -195,7 +195,7 @@ class RaceDetector(Listener):
     def _racing(
         self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers
     ) -> Integers:
-        """Which accesses belong to a group with a race, by group, line and thread.
+        """Mark the accesses that belong to a group with a race, by group, line and thread.
 
         The accesses of a group are unordered if their actors differ. There is a race exactly if
         there are two actors, and two accesses that conflict. If one actor made these two, a third

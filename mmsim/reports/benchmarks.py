@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from mmsim.bench import Benchmark, Measured, Result, Value
-from mmsim.view.tables import Column, rich_rows, words
+from mmsim.view.tables import Column, rich_rows, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def list_of_benchmarks(benchmarks: Iterable[Benchmark]) -> Table:
     """The available benchmarks."""
-    columns = map(words, ("benchmark", "what it compares"))
+    columns = map(text_column, ("benchmark", "what it compares"))
     return rich_rows(columns, ((one.name, one.title) for one in benchmarks))
 
 

@@ -11,7 +11,7 @@ from mmsim.claims.drawing import Drawing
 from mmsim.claims.table import PaperTable
 from mmsim.gpu.experiment import Experiment
 from mmsim.host.guesses import nearest
-from mmsim.view.tables import Column, rich_rows, words
+from mmsim.view.tables import rich_rows, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -82,10 +82,10 @@ def _reproduction(
 def list_of_contents(found: Iterable[Reproduction]) -> Table:
     """The list as a table for the terminal."""
     columns = (
-        Column("id", numbers=False, whole=True),
-        words("what it shows"),
-        Column("made", numbers=False),
-        words("by, or why not"),
+        text_column("id", whole=True),
+        text_column("what it shows"),
+        text_column("made"),
+        text_column("by, or why not"),
     )
     return rich_rows(columns, ((one.id, one.title, one.made, one.how) for one in found))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.claims.fitted import Fitted
-from mmsim.view.tables import Column, rich_rows, rich_text, words
+from mmsim.view.tables import Column, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,11 +18,11 @@ COLOURS = {"found": "green", "wrong": "bold red"}
 def fits_table(found: Sequence[Fitted]) -> Table:
     """A row for each claim: its formula, the one found, the outcome."""
     columns = (
-        Column("claim", numbers=False, whole=True),
-        words("claimed"),
-        words("found from runs"),
+        text_column("claim", whole=True),
+        text_column("claimed"),
+        text_column("found from runs"),
         Column("cases"),
-        words("outcome"),
+        text_column("outcome"),
     )
     return rich_rows(
         columns,

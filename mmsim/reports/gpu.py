@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mmsim.view.tables import Column, rich_rows, rich_text, words
+from mmsim.view.tables import Column, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def counters_table(counters: Counters) -> Table:
     """The counts, a row for each program, memory and reads or writes."""
     columns = (
-        *map(words, ("program", "machine", "memory", "kind", "bytes")),
+        *map(text_column, ("program", "machine", "memory", "kind", "bytes")),
         *map(Column, ("hardware", "model")),
-        words("verdict"),
+        text_column("verdict"),
     )
     return rich_rows(
         columns,
@@ -66,7 +66,7 @@ def atomics_counts(record: Record) -> Table:
     from mmsim.gpu.atomics import hardware
 
     columns = (
-        *map(words, ("access", "memory")),
+        *map(text_column, ("access", "memory")),
         *map(Column, ("patterns", "counted", "equal", "hardware", "model")),
     )
     kinds: dict[tuple[str, str], list[Row]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.claims.table import Figure, PaperTable
-from mmsim.view.tables import Column, rich_rows, rich_text, words
+from mmsim.view.tables import Column, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +19,7 @@ def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:
     rows = list(dict.fromkeys(figure.row for figure in figures))
     cells = {(figure.row, figure.column): figure for figure in figures}
     shown = rich_rows(
-        (words("paper / computed"), *map(Column, columns)),
+        (text_column("paper / computed"), *map(Column, columns)),
         ((row, *(_cell(cells.get((row, column))) for column in columns)) for row in rows),
         f"{table.id} ({table.source}): {table.title}",
         table.note,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mmsim.frontend.program import Program
-from mmsim.view.tables import Column, rich_rows, words
+from mmsim.view.tables import rich_rows, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,7 +31,7 @@ def line_of(program: Program) -> str:
 def list_of_programs(programs: Iterable[Program]) -> Table:
     """Programs of one module, with their purposes."""
     return rich_rows(
-        map(words, ("program", "what it does")),
+        map(text_column, ("program", "what it does")),
         ((program.name, line_of(program)) for program in programs),
     )
 
@@ -44,9 +44,9 @@ def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
         bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
         rows.append((name_of(program), machines, bound, line_of(program)))
     columns = (
-        Column("program", numbers=False, whole=True),
-        words("machine"),
-        words("time"),
-        words("what it does"),
+        text_column("program", whole=True),
+        text_column("machine"),
+        text_column("time"),
+        text_column("what it does"),
     )
     return rich_rows(columns, rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mmsim.claims.verify import Verdict
 from mmsim.printable import printable
 from mmsim.view.figures.curves import curve_svg
-from mmsim.view.tables import Column, rich_rows, rich_text, words
+from mmsim.view.tables import Column, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,13 +28,13 @@ COLOURS = {
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     """Claim, source, formula, cases, worst case, asynchronous time, verdict."""
     columns = (
-        Column("claim", numbers=False, whole=True),
-        words("source"),
-        words("formula"),
+        text_column("claim", whole=True),
+        text_column("source"),
+        text_column("formula"),
         Column("cases"),
-        words("worst case"),
+        text_column("worst case"),
         Column("async/sync"),
-        Column("verdict", numbers=False, whole=True),
+        text_column("verdict", whole=True),
     )
     table = rich_rows(columns, map(_cells, verdicts))
     table.row_styles = ["", "dim"]

@@ -8,7 +8,7 @@ from mmsim.errors import MMSimError
 from mmsim.host.guesses import Guessed, instead
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Shape, launched
-from mmsim.printable import printable
+from mmsim.printable import counted, printable
 from mmsim.results.findings import Finding, Findings
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
@@ -45,7 +45,7 @@ class Report(Tabular, Guessed):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not self.findings
 
     @property
@@ -64,8 +64,7 @@ class Report(Tabular, Guessed):
         return self.record
 
     def __str__(self) -> str:
-        count = len(self.findings)
-        found = f"{count} finding{'' if count == 1 else 's'}" if count else "nothing found"
+        found = counted(len(self.findings), "finding") if self.findings else "nothing found"
         threads = launched(self.threads, self.block_size, self.shape)
         head = f"{printable(self.program)} on {self.machine}, {threads}, {self.schedule}: {found}"
         lines = [f"{number}. {one}" for number, one in enumerate(self.findings, 1)]

@@ -184,7 +184,7 @@ def _check_times(trace: Trace) -> None:
 
 
 def _fit(values: Sequence[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether numbers are values of a type: whole ones within its limits, no float too large."""
+    """Return whether a type holds numbers: integers within its limits, no float too large."""
     if dtype.kind == "c":
         numbers = map(complex, values)
         parts = [part for number in numbers for part in (number.real, number.imag)]

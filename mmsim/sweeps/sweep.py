@@ -8,6 +8,7 @@ from pathlib import Path
 from mmsim.errors import shown
 from mmsim.host.arguments import file_path, whole, yes_or_no
 from mmsim.host.guesses import advised
+from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.cases import Case, Grid, described, make_cases
@@ -133,13 +134,9 @@ def _to_repeat(
         if str(file.rows[case.key]["source"])[:1] != PREFIX:
             why = "by an earlier version of mmsim, which compared programs in another way"
         raise SweepError(
-            f"{file.path}: {_rows(len(changed))} of this grid, as {described(case.written)}, were "
-            f"made {why}; give another file, or retry_changed to drop them and run these cases "
-            "again"
+            f"{file.path}: {counted(len(changed), 'row')} of this grid, as "
+            f"{described(case.written)}, were made {why}; give another file, or "
+            "retry_changed to drop them and run these cases again"
         )
     failed = [case for case in there if file.rows[case.key]["error"] is not None]
     return {case.key for case in (*changed, *(failed if retry_failed else ()))}
-
-
-def _rows(count: int) -> str:
-    return f"{count} row{'s' * (count != 1)}"

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.claims.fit import Fit
-from mmsim.printable import printable
+from mmsim.printable import counted, printable
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.rows import RESULTS
-from mmsim.view.tables import Column, Table, filled, many, tables, words
+from mmsim.view.tables import Column, Table, table_of, tables, text_column
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -34,7 +34,7 @@ def case_tables(rows: CaseRows) -> list[Table]:
     texts = {name for row in rows for name in row.case if isinstance(row.case[name], str)}
     return [
         Table(
-            f"{len(rows)} case{'s' * (len(rows) != 1)}, measured: {quantity}",
+            f"{counted(len(rows), 'case')}, measured: {quantity}",
             tuple(Column(printable(name), name not in texts) for name in names),
             tuple(
                 tuple(printable(str(row.columns.get(name, ""))) for name in names) for row in rows
@@ -52,9 +52,9 @@ def _(row: CaseRow) -> list[Table]:
 def _(fit: Fit) -> list[Table]:
     """The terms of a formula; the rest of its text is the note."""
     formula, *notes = str(fit).splitlines()
-    shown = filled(
+    shown = table_of(
         formula,
-        (Column("coefficient"), words("term")),
+        (Column("coefficient"), text_column("term")),
         [(factor if fit.exact else f"{float(factor):.4g}", term) for factor, term in fit.terms],
     )
     return [replace(shown, note="; ".join(notes))]
@@ -71,7 +71,7 @@ def sweep_tables(rows: SweepRows) -> list[Table]:
         for name in names
     ]
     cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
-    return [filled(many(len(rows), "row"), tuple(columns), cells)]
+    return [table_of(counted(len(rows), "row"), tuple(columns), cells)]
 
 
 def table_latex(table: Table) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mmsim.printable import printable
 from mmsim.results.difference import Difference
-from mmsim.view.tables import Column, Table, tables, words
+from mmsim.view.tables import Column, Table, tables, text_column
 
 TEXTS = ("array", "kind", "space")
 NUMBERS = ("requests", "stages", "wasted")
@@ -31,7 +31,11 @@ def difference_tables(found: Difference) -> list[Table]:
         )
         rows.append((line, *texts, *numbers, *([both(*row.times)] if timed else [])))
     titles = (*NUMBERS, "time") if timed else NUMBERS
-    columns = (Column("line"), *map(words, ("array", "access", "space")), *map(Column, titles))
+    columns = (
+        Column("line"),
+        *map(text_column, ("array", "access", "space")),
+        *map(Column, titles),
+    )
     return [Table(caption, columns, tuple(rows))]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.ir.liveness import Registers
 from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
-from mmsim.printable import printable, printable_lines
+from mmsim.printable import counted, printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
@@ -31,14 +31,21 @@ SHOWN_ROWS = 40
 CODE = "font-family:monospace;white-space:pre;background:none;margin:0"
 NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
 
-COUNT_TITLES = {
+PLACE = ("line", "array", "kind", "space")
+"""The attributes of rows that say which accesses they count."""
+TEXTS = ("array", "kind", "space", "access_class")
+"""The attributes of rows that are text."""
+TITLES = {
+    "kind": "access",
+    "access_class": "class",
+    "number": "round",
     "memory_reads": "from memory",
     "memory_writes": "to memory",
     "activations": "rows opened",
     "translations": "pages asked for",
     **{name: name.replace("_", " ") for name in BUSIEST},
 }
-"""The titles of the cache's counts that differ from their names."""
+"""The titles of attributes of rows that differ from their names."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,9 @@ class Column:
     code: bool = False
 
 
-def words(title: str) -> Column:
+def text_column(title: str, whole: bool = False, code: bool = False) -> Column:
     """A column of text."""
-    return Column(title, numbers=False)
+    return Column(title, False, whole, code)
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ def _(profile: Profile) -> list[Table]:
 
 @tables.register
 def _(rows: AccessRows) -> list[Table]:
-    return [accesses_table(many(len(rows), "row"), rows)]
+    return [accesses_table(counted(len(rows), "row"), rows)]
 
 
 @tables.register
@@ -118,7 +125,7 @@ def _(row: RoundRow) -> list[Table]:
 
 @tables.register
 def _(rows: CacheRows) -> list[Table]:
-    return [cache_table(many(len(rows), "row"), rows)]
+    return [cache_table(counted(len(rows), "row"), rows)]
 
 
 @tables.register
@@ -148,80 +155,55 @@ def _(report: Report) -> list[Table]:
 def _(found: Conflicts) -> list[Table]:
     """All phases in conflict; values with equal rows share one."""
     columns = (
-        words("values"),
+        text_column("values"),
         Column("phase"),
-        words("threads"),
+        text_column("threads"),
         *map(Column, ("stages", "least", "banks")),
     )
     rows = list(found.in_conflict())
-    return [filled(found.summary, columns, rows, most=len(rows))]
+    return [table_of(found.summary, columns, rows, most=len(rows))]
 
 
-def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
+def accesses_table(caption: str, rows: Sequence[AccessRow]) -> Table:
     """The accesses of a run, one row for each line, array and kind."""
-    return filled(
-        caption,
-        (
-            Column("line"),
-            words("array"),
-            words("access"),
-            words("space"),
-            Column("requests"),
-            Column("stages"),
-            Column("least"),
-            words("class"),
-        ),
-        [
-            (
-                row.line,
-                row.array,
-                row.kind,
-                row.space,
-                row.requests,
-                row.stages,
-                row.least,
-                row.access_class,
-            )
-            for row in rows
-        ],
-    )
+    counts = ("requests", "stages", "least")
+    return _of_attributes(caption, rows, (*PLACE, *counts, "access_class"))
 
 
-def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
+def cache_table(caption: str, rows: Sequence[CacheRow]) -> Table:
     """The accesses' use of a cache and of memory: a column for each count.
 
     Ports, wires and slices have columns if they take time, pages if any is requested.
     """
-    rows = tuple(rows)
     optional = (*BUSIEST, "translations")
-    names = [
+    counts = [
         name
         for name in COUNTS
         if name not in OF_RUN and (name not in optional or any(getattr(row, name) for row in rows))
     ]
-    return filled(
-        caption,
-        (
-            Column("line"),
-            words("array"),
-            words("access"),
-            *(Column(COUNT_TITLES.get(name, name)) for name in names),
-        ),
-        [(row.line, row.array, row.kind, *(getattr(row, name) for name in names)) for row in rows],
-    )
+    return _of_attributes(caption, rows, ("line", "array", "kind", *counts))
+
+
+def rounds_table(rows: Sequence[RoundRow]) -> Table:
+    """The rounds of a synchronous run."""
+    names = ("number", "start", "time", *PLACE, "stages", "access_class")
+    return _of_attributes(counted(len(rows), "round"), rows, names)
+
+
+def _of_attributes(caption: str, rows: Sequence[object], names: Sequence[str]) -> Table:
+    """A column for each of these attributes of rows."""
+    columns = tuple(Column(TITLES.get(name, name), name not in TEXTS) for name in names)
+    return table_of(caption, columns, [[getattr(row, name) for name in names] for row in rows])
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     """The findings of a check, a row for each."""
-    return filled(
-        many(len(findings), "finding"),
+    return table_of(
+        counted(len(findings), "finding"),
         (
-            words("what"),
-            words("where"),
-            words("one access"),
-            words("the other"),
+            *map(text_column, ("what", "where", "one access", "the other")),
             Column("elements"),
-            words("what to do"),
+            text_column("what to do"),
         ),
         [
             (
@@ -233,38 +215,6 @@ def findings_table(findings: Sequence[Finding]) -> Table:
                 finding.advice,
             )
             for finding in findings
-        ],
-    )
-
-
-def rounds_table(rows: Sequence[RoundRow]) -> Table:
-    """The rounds of a synchronous run."""
-    return filled(
-        many(len(rows), "round"),
-        (
-            Column("round"),
-            Column("start"),
-            Column("time"),
-            Column("line"),
-            words("array"),
-            words("access"),
-            words("space"),
-            Column("stages"),
-            words("class"),
-        ),
-        [
-            (
-                row.number,
-                row.start,
-                row.time,
-                row.line,
-                row.array,
-                row.kind,
-                row.space,
-                row.stages,
-                row.access_class,
-            )
-            for row in rows
         ],
     )
 
@@ -293,12 +243,12 @@ def profile_table(profile: Profile) -> Table:
         f"possible{_registers(profile.registers)}"
     )
     columns = ("line", *counts, "time")
-    shown = filled(
+    shown = table_of(
         caption,
         (
             *map(Column, columns),
-            *((Column("sectors"), Column("bound by", numbers=False)) if cached else ()),
-            Column("source", numbers=False, code=True),
+            *((Column("sectors"), text_column("bound by")) if cached else ()),
+            text_column("source", code=True),
         ),
         rows,
         most=len(rows),
@@ -311,20 +261,17 @@ def _registers(needed: Registers | None) -> str:
     """The registers in a caption: those for all words, and those for data if there are fewer."""
     if needed is None:
         return ""
-    words = f"; {needed.words} register{'s' * (needed.words != 1)}"
+    words = f"; {counted(needed.words, 'register')}"
     return words if needed.data == needed.words else f"{words}, {needed.data} of them for data"
 
 
-def many(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def filled(
+def table_of(
     caption: str,
     columns: tuple[Column, ...],
     rows: Sequence[Sequence[object]],
     most: int = SHOWN_ROWS,
 ) -> Table:
+    """A table of at most so many rows; a note counts the others."""
     shown = tuple(tuple(printable(str(cell)) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
     note = f"and {left} more {'row' if left == 1 else 'rows'}" if left else ""

@@ -1,5 +1,6 @@
 """Words that docs/style.md replaces stand nowhere in the tree."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -49,6 +50,7 @@ EVERYWHERE = [
     r"\bin closed form, which\b",
 ]
 PROSE = [r"\btold\b", r"\btells?\b"]  # good names of variables in a test
+QUESTIONS = ("What", "How", "Whether", "Where", "When", "Which", "Why")
 
 
 def found(path, words):
@@ -103,3 +105,30 @@ def test_names_of_tests_are_in_plain_words():
     ]
     assert len(names) > 1000
     assert [name for name in names if replaced & set(name.split("_"))] == []
+
+
+def asking(text):
+    """The docstrings that begin with a word of `QUESTIONS`, not with a verb or a noun.
+
+    A text behind an assignment counts as the docstring of its variable.
+    """
+    constants = [
+        node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    texts = [one for one in constants if isinstance(one, str)]
+    return [one for one in texts if one.split(maxsplit=1)[:1] and one.split()[0] in QUESTIONS]
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    assert asking('def f():\n    """Whether it is so."""') == ["Whether it is so."]
+    assert asking('x = 1\n"""How many there are."""\ny = "What is it?"') == ["How many there are."]
+    assert asking('def f():\n    """Return whether it is so."""') == []
+    hits = [
+        f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}"
+        for path in TEXTS
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in ("mmsim", "algorithms")
+        for docstring in asking(path.read_text(encoding="utf-8"))
+    ]
+    assert hits == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 eager = False
-"""Whether all are compiled at their first call: `mmsim.bench.compiled_first`."""
+"""True if all are compiled at their first call: `mmsim.bench.compiled_first`."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Which blocks have begun, and where: a DMM holds so many threads at a time (docs/machines.md)."""
+"""The blocks that have begun, and their DMMs: each holds a number of threads (docs/machines.md)."""
 
 from __future__ import annotations
 

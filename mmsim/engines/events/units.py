@@ -44,7 +44,7 @@ class Job(Recurring):
 
     @property
     def addresses(self) -> Integers:
-        """Where the elements lie."""
+        """The addresses of the elements."""
         return self.array.addresses(self.elements, self.block)
 
     def dispatched(self, unit: Unit) -> None:

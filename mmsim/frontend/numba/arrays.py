@@ -106,7 +106,7 @@ class NumbaArrays(Arrays):
         return found
 
     def special(self, node: ast.expr) -> bool:
-        """Whether an index is not a plain number."""
+        """Return whether an index is not a plain number."""
         if isinstance(node, ast.Constant):
             if node.value is None or isinstance(node.value, str):
                 raise self.function.refuse(

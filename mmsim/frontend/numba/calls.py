@@ -221,7 +221,7 @@ def warn_of_print(place: Place) -> None:
 
 
 def _waits_for_grid(node: ast.AST) -> bool:
-    """Whether something is the call of a grid's sync, by its name."""
+    """Return whether something is the call of a grid's sync, by its name."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

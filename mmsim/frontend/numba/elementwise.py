@@ -74,7 +74,7 @@ class Elementwise:
         self.fill(array, lambda index: self.part(source, index, place), node)
 
     def is_ufunc(self, node: ast.Call) -> bool:
-        """Whether a call has an output array behind the operands of a function of NumPy's."""
+        """Return whether a call has an output array behind the operands of NumPy's function."""
         called = self.function.captured(node.func)
         return isinstance(called, np.ufunc) and len(node.args) == called.nin + 1
 

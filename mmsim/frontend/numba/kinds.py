@@ -148,7 +148,7 @@ class Flattened:
 
 
 def _is_object(value: Any) -> bool:
-    """Whether a kernel can know an argument as it is."""
+    """Return whether a kernel can know an argument as it is."""
     return (
         value is None
         or isinstance(value, enum.Enum | str | type)
@@ -162,5 +162,5 @@ def _is_held(dtype: np.dtype[Any]) -> bool:
 
 
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
-    """Whether two arrays are one."""
+    """Return whether two arrays are one."""
     return one is other or (one.__array_interface__ == other.__array_interface__ and one.size > 0)

@@ -92,7 +92,7 @@ class NumbaLoops(Loops):
         self.lowering.emit(ir.Scope(scope, tuple(block)))
 
     def has_array(self, node: ast.expr) -> bool:
-        """Whether a loop runs over the elements of an array, among others."""
+        """Return whether a loop runs over the elements of an array, among others."""
         if isinstance(node, ast.Call) and self.function.captured(node.func) in (enumerate, zip):
             return any(map(self.has_array, node.args))
         return self.function.is_array(root(node))

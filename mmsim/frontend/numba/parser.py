@@ -90,7 +90,7 @@ class NumbaParser(FunctionParser):
 
 
 class Options(NamedTuple):
-    """How a kernel is launched: the bytes of dynamic shared memory in each block, and more.
+    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
 
     With `debug`, exceptions that it raises are errors. `memory_of` gives the NumPy array
     that is the memory of an array of the device; None for anything else.

@@ -127,7 +127,7 @@ class Together:
         self.lowering.emit(ir.Barrier(self.function.place(node), "grid"))
 
     def is_grid_sync(self, node: ast.Call) -> bool:
-        """Whether a call is that of the grid's sync."""
+        """Return whether a call is that of the grid's sync."""
         called = node.func
         return (
             isinstance(called, ast.Attribute)
@@ -136,7 +136,7 @@ class Together:
         )
 
     def is_grid(self, node: ast.expr) -> bool:
-        """Whether an expression stands for the grid."""
+        """Return whether an expression stands for the grid."""
         if isinstance(node, ast.Name):
             return self.function.entity(node.id) is GRID
         return isinstance(node, ast.Call) and name_of(node.func, self.function) == "cg.this_grid"

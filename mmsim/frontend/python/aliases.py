@@ -109,12 +109,12 @@ class Merged:
 
     @property
     def alias(self) -> Alias:
-        """What the name stands for."""
+        """The alias that the name stands for."""
         parts = (Part(key[0], index) for key, index in zip(self.keys, self.indices, strict=True))
         return Alias(tuple(parts), self.which if len(self.keys) > 1 else FIRST)
 
     def holds(self, alias: Alias) -> bool:
-        """Whether the name can stand for an alias."""
+        """Return whether the name can stand for an alias."""
         return all(key_of(part) in self.keys for part in alias.parts)
 
     def settings(self, alias: Alias, place: Place, first: bool) -> list[tuple[str, ir.Expr]]:

@@ -105,7 +105,7 @@ class Arrays:
         self.lowering.emit(aliases.chosen(array, write, place))
 
     def is_registers(self, array: str) -> bool:
-        """Whether an array is one of each thread's own."""
+        """Return whether an array is one of each thread's own."""
         return any(
             local.name == array and local.kind == "registers"
             for local in self.function.shared.locals

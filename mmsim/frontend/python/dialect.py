@@ -48,7 +48,7 @@ class Joint:
 
 
 class Dialect(Protocol):
-    """How a program names its thread, its barriers and its arrays.
+    """The names of a program for its thread, its barriers and its arrays.
 
     Messages use `decorator` for the decorator of programs, `launch` for the function that takes
     their arguments, `own_array` for an array of each thread, and `uniform` for the parts of sizes.

@@ -61,7 +61,7 @@ class Function:
     # Places and refusals
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node stands."""
+        """The place of a node."""
         return self.text.place(node)
 
     def refuse(self, node: ast.AST, message: str, advice: str = "") -> LanguageError:

@@ -32,7 +32,7 @@ KNOWN: dict[Any, str] = {
 
 
 def is_known(called: Any) -> bool:
-    """Whether an outside object is one of these functions; no code of it runs."""
+    """Return whether an outside object is one of these functions; no code of it runs."""
     return any(called is function for function in KNOWN)
 
 

@@ -52,7 +52,7 @@ def parse(function: types.FunctionType, dialect: Dialect) -> ir.Code | Place:
 
 
 def returns_value(text: FunctionText) -> Place | None:
-    """Where a function returns a value, None if it returns none."""
+    """The place where a function returns a value, None if it returns none."""
     pending: list[ast.AST] = list(text.node.body)
     while pending:
         node = pending.pop()

@@ -116,7 +116,7 @@ def _parse(lines: list[str]) -> ast.stmt:
 
 
 def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
-    """Whether the text is the one that Python compiled `function` from.
+    """Return whether the text is the one that Python compiled `function` from.
 
     The whole file is compiled again, because Python's code for a function depends on more than
     its own lines. pytest rewrites `assert`, which is refused anyway.

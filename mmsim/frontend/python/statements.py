@@ -64,7 +64,7 @@ class Statements:
         )
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
-        """Whether a call is a statement: the dialect's, or a helper's, whose value is dropped."""
+        """Return whether a call is a statement, such as that of a helper whose value is dropped."""
         statement = self.lowering.dialect.statement(call, self.function.place(node), self.function)
         if statement is not None:
             self.lowering.emit(statement)

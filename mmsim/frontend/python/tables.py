@@ -20,19 +20,19 @@ class TooMany(Exception):
 
 
 def is_table(value: Any) -> bool:
-    """Whether an object from outside is a tuple, a list or a NumPy array, as such."""
+    """Return whether an object from outside is a tuple, a list or a NumPy array, as such."""
     if type(value) is np.ndarray:
         return value.ndim > 0
     return type(value) in (tuple, list) or is_named(value)
 
 
 def is_named(value: Any) -> bool:
-    """Whether an object from outside is a named tuple."""
+    """Return whether an object from outside is a named tuple."""
     return field_names(type(value)) is not None
 
 
 def is_large(value: Any) -> bool:
-    """Whether an object from outside is an array that no program can hold as a table."""
+    """Return whether an object from outside is an array that no program can hold as a table."""
     return type(value) is np.ndarray and (
         value.dtype.names is not None or value.size > MOST_CAPTURED
     )

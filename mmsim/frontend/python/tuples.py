@@ -54,7 +54,7 @@ class Tuples:
         )
 
     def has_values(self, owner: ast.expr) -> bool:
-        """Whether an expression may give a tuple or a table."""
+        """Return whether an expression may give a tuple or a table."""
         match owner:
             case ast.Name():
                 entity = self.function.entity(owner.id)
@@ -68,7 +68,7 @@ class Tuples:
         return isinstance(owner, ast.Tuple | ast.Call)
 
     def gives_tuple(self, node: ast.expr) -> bool:
-        """Whether an expression may be a tuple, so that it can be taken as one."""
+        """Return whether an expression may be a tuple, so that it can be taken as one."""
         if isinstance(node, ast.Subscript):
             return self.has_values(root(node))
         return self.has_values(node)

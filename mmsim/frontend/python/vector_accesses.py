@@ -26,12 +26,12 @@ class VectorAccesses:
         self.alias = alias
 
     def stands_in(self, node: ast.expr) -> bool:
-        """Whether an expression is an element of `mm.vector(...)`."""
+        """Return whether an expression is an element of `mm.vector(...)`."""
         owner = root(node)
         return owner is not node and self.is_call(owner)
 
     def is_call(self, node: ast.expr) -> bool:
-        """Whether an expression is a call of `mm.vector`."""
+        """Return whether an expression is a call of `mm.vector`."""
         dialect = self.lowering.dialect
         return isinstance(node, ast.Call) and dialect.vector(node, self.function) is not None
 

@@ -202,7 +202,7 @@ def operands_of(
 
 
 def is_thread(node: ast.expr, function: Function) -> bool:
-    """Whether a node is the name of the thread."""
+    """Return whether a node is the name of the thread."""
     return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
 
 

@@ -1,4 +1,4 @@
-"""How busy each bank is: a map of banks and time, or of banks and rounds."""
+"""The use of each bank: a map of banks and time, or of banks and rounds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from mmsim.host.arguments import one_of
 from mmsim.host.guesses import advised
 from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import Conflict
+from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.described import counted, describe
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:

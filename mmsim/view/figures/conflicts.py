@@ -8,8 +8,9 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.host.guesses import advised
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
+from mmsim.printable import counted
 from mmsim.view.figures.access import threads_of
-from mmsim.view.figures.described import counted, describe
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import COLOURS, PAGE, drawing
 from mmsim.view.palette import ink
 
@@ -118,7 +119,7 @@ def _about(found: Conflicts, request: Request) -> str:
 
 
 def _counted(found: Conflicts, request: Request) -> str:
-    stages = f"{request.stages} stage{'' if request.stages == 1 else 's'}"
+    stages = counted(request.stages, "stage")
     least = sum(phase.least for phase in request.phases)
     of = f"value {request.value}, " if len(found.requests) > 1 else ""
     return f"{of}{stages}, {least} at best"

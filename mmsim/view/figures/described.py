@@ -67,15 +67,6 @@ def _series(axes: Axes) -> Iterator[str]:
             yield f"{name} is {', '.join(f'{y:g} at {x:g}' for x, y in ends)}"
 
 
-def counted(count: int, thing: str) -> str:
-    """So many of a thing.
-
-    >>> counted(1, "stage"), counted(2, "stage")
-    ('1 stage', '2 stages')
-    """
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
 def wasting(stages: int, wasted: int) -> str:
     """So many stages, and how many of them are wasted, if any.
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
+from mmsim.printable import counted
 from mmsim.results import Run
-from mmsim.view.figures.described import counted, describe
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import (
     COLUMN,
     check_run,

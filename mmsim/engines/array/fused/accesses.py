@@ -238,7 +238,7 @@ class Accesses(Pieces):
         self._give_up()
 
     def _same_type(self, array: str, variable: str | None) -> bool:
-        """Whether a variable holds an array's words as they are."""
+        """Return whether a variable holds an array's words as they are."""
         return variable is not None and (
             self.typing.variables[variable] == self.typing.arrays[array]
         )

@@ -1,4 +1,4 @@
-"""Whether a program may be fused: uniform and inlined variables, safe orders of pieces.
+"""The programs that may be fused: uniform and inlined variables, safe orders of pieces.
 
 A program can be fused if every thread takes the same path through its loops. Then the list
 of its accesses is known before it runs. Any other program raises `CannotFuse`, and is interpreted.
@@ -147,7 +147,7 @@ class Analysis(Uniformity):
 
 
 def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
-    """Whether no two threads can use this index: it has T.id in it, or T.block and T.index."""
+    """Return whether no two threads can use this index: it has T.id, or T.block and T.index."""
     fields = set()
     for part in index:
         value = behind(part, inlined)
@@ -157,7 +157,7 @@ def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
 
 
 def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> str:
-    """Whether the result depends on the order in which pieces of the grid run.
+    """Return whether the result depends on the order in which pieces of the grid run.
 
     "no": no thread writes the array, or every thread keeps to its own elements. "written": threads
     write it and never read it, so the order matters only if two threads write one element. "yes":
@@ -185,7 +185,7 @@ def gathered(body: ir.Block, array: str, held: Type) -> str | None:
 
 
 def _one_form(uses: Iterable[ir.Access], inlined: dict[str, ir.Expr]) -> bool:
-    """Whether all these indices are the same expression."""
+    """Return whether all these indices are the same expression."""
     return len({tuple(behind(part, inlined) for part in use.index) for use in uses}) == 1
 
 

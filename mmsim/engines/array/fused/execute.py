@@ -125,7 +125,7 @@ class Execution:
 
     @property
     def ready(self) -> bool:
-        """Whether it has been compiled in this process."""
+        """Return whether it has been compiled in this process."""
         return self.text.kernel in _ready
 
     def worth(self) -> Worth:

@@ -40,13 +40,13 @@ def divisors(launch: Launch) -> list[ir.Expr]:
 
 
 def is_power(launch: Launch, divisor: ir.Expr) -> bool:
-    """Whether a divisor is a constant power of two in this launch."""
+    """Return whether a divisor is a constant power of two in this launch."""
     number = launch.meaning.constant(divisor)
     return type(number) is int and number > 0 and number & (number - 1) == 0
 
 
 def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
-    """Whether a divisor is a constant multiple of the width in this launch."""
+    """Return whether a divisor is a constant multiple of the width in this launch."""
     number = launch.meaning.constant(divisor)
     return type(number) is int and number > 0 and number % launch.machine.width == 0
 
@@ -58,7 +58,7 @@ def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
 
 
 def full(launch: Launch) -> bool:
-    """Whether every warp has all its lanes."""
+    """Return whether every warp has all its lanes."""
     grid = launch.grid
     return grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
 

@@ -85,7 +85,7 @@ class Rows:
         return self.typing.operation(value).asked
 
     def _same(self, variable: str) -> bool:
-        """Whether the lanes of a warp have one value of a variable."""
+        """Return whether the lanes of a warp have one value of a variable."""
         if variable in self.analysis.inlined:
             return self._step(self.analysis.inlined[variable]) == 0
         return variable in self.analysis.uniform

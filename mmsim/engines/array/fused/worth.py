@@ -1,4 +1,4 @@
-"""Whether compiling a program pays: the time left to interpret, compared with compiling.
+"""The choice to compile a program: the time left to interpret, compared with compiling.
 
 A launch whose program is not compiled yet is first interpreted and watched. Its speed and progress
 give the time that is left. Numba's time for a text is estimated
@@ -48,7 +48,7 @@ FEW_SAMPLES, MANY_SAMPLES = 4, 32
 """Samples that are taken together, and the latest samples in use: a busy machine is uneven."""
 
 eager = False
-"""Whether every program is compiled at its first launch: for benchmarks of repeated launches
+"""True if every program is compiled at its first launch: for benchmarks of repeated launches
 (`mmsim.bench.compiled_first`)."""
 
 _samples: deque[float] = deque(maxlen=MANY_SAMPLES)  # seconds of each
