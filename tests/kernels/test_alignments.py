@@ -6,7 +6,6 @@ import mmsim as mm
 from tests.kit.runs.kernel_launches import under_both_schedules
 
 MATCH, MISMATCH, GAP = 2, -1, -2
-TILE = 8
 
 
 @mm.program
@@ -17,30 +16,6 @@ def one_antidiagonal(T, a, b, score, d):
     if i <= len(a) and j >= 1:
         same = MATCH if a[i - 1] == b[j - 1] else MISMATCH
         score[i, j] = max(score[i - 1, j - 1] + same, score[i - 1, j] + GAP, score[i, j - 1] + GAP)
-
-
-@mm.program
-def tiles_of_an_antidiagonal(T, a, b, score, d):
-    """A block makes a tile in shared memory, antidiagonal by antidiagonal (Rodinia)."""
-    s = mm.shared((TILE + 1, TILE + 1), dtype=int)
-    t = T.index
-    tiles = len(b) // TILE
-    tile_i = T.block + max(0, d - tiles + 1)
-    tile_j = d - tile_i
-    i, j = tile_i * TILE, tile_j * TILE
-    if t == 0:
-        s[0, 0] = score[i, j]
-    s[t + 1, 0] = score[i + t + 1, j]
-    s[0, t + 1] = score[i, j + t + 1]
-    T.barrier()
-    for m in range(2 * TILE - 1):
-        y, x = t + 1, m - t + 1
-        if 1 <= x <= TILE:
-            same = MATCH if a[i + y - 1] == b[j + x - 1] else MISMATCH
-            s[y, x] = max(s[y - 1, x - 1] + same, s[y - 1, x] + GAP, s[y, x - 1] + GAP)
-        T.barrier()
-    for y in range(1, TILE + 1):
-        score[i + y, j + t + 1] = s[y, t + 1]
 
 
 def sequences(rows, columns):
@@ -67,15 +42,4 @@ def test_antidiagonals(launch):
     expected = aligned(a, b, score)
     for d in range(2, 26):
         score = launch(one_antidiagonal, a, b, score, d, threads=16, block_size=8).arrays["score"]
-    assert score.tolist() == expected
-
-
-@under_both_schedules
-def test_tiles(launch):
-    a, b, score = sequences(2 * TILE, 3 * TILE)
-    expected = aligned(a, b, score)
-    for d in range(4):
-        blocks = min(d, 1) - max(0, d - 2) + 1
-        how = {"threads": blocks * TILE, "block_size": TILE}
-        score = launch(tiles_of_an_antidiagonal, a, b, score, d, **how).arrays["score"]
     assert score.tolist() == expected

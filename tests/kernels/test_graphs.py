@@ -24,18 +24,6 @@ def in_csr(nodes, count):
     return np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=nodes))]), targets
 
 
-@mm.program
-def floyd_warshall_step(T, d, k):
-    """Row and column k stay as they are, for the way from k to k is 0."""
-    j = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
-    i = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
-    n = d.shape[0]
-    if i < n and j < n:
-        way = d[i, k] + d[k, j]
-        if way < d[i, j]:
-            d[i, j] = way
-
-
 def step_in_tile(T, c, a, b):
     """c = min(c, a + b) for the tiles of shared memory; c may be a or b."""
     i, j = T.threadIdx.y, T.threadIdx.x
@@ -117,19 +105,6 @@ def next_level(T, frontier, next_frontier, visited, going):
         going[0] = True
 
 
-@mm.program
-def search_frontier(T, starts, targets, level, now, frontier, size, after, after_size):
-    """A thread for each node of the frontier; who reaches a node first adds it to the next one."""
-    i = T.id
-    if i < size[0]:
-        node = frontier[i]
-        for k in range(starts[node], starts[node + 1]):
-            other = targets[k]
-            if mm.atomic.cas(level, other, -1, now + 1) == -1:
-                place = mm.atomic.add(after_size, 0, 1)
-                after[place] = other
-
-
 def root(parent, x):
     """Follows parents to the root; atomics read what other blocks change meanwhile."""
     above = mm.atomic.add(parent, x, 0)
@@ -180,15 +155,6 @@ def shortest(d):
 
 
 @under_both_schedules
-def test_floyd_warshall(launch):
-    d = weights(10)
-    expected = shortest(d)
-    for k in range(10):
-        d = launch(floyd_warshall_step, d, k, grid=(2, 2), block=(8, 8)).arrays["d"]
-    assert (d == expected).all()
-
-
-@under_both_schedules
 def test_floyd_warshall_in_tiles(launch):
     d = weights(3 * TILE)
     expected = shortest(d)
@@ -231,22 +197,6 @@ def test_search_by_levels(launch):
         frontier, visited, (going,) = run["frontier"], run["visited"], run["going"]
     assert level.tolist() == levels(starts, targets, 0)
     assert level.max() > 4
-
-
-@under_both_schedules
-def test_search_by_frontiers(launch):
-    starts, targets = in_csr(40, 45)
-    level = np.full(40, -1)
-    level[0] = 0
-    frontier, size, now = np.zeros(40, int), np.ones(1, int), 0
-    while size[0]:
-        after = np.zeros(40, int), np.zeros(1, int)
-        graph = starts, targets, level, now
-        run = launch(search_frontier, *graph, frontier, size, *after, threads=40, block_size=16)
-        level, frontier = run.arrays["level"], run.arrays["after"]
-        size = run.arrays["after_size"]
-        now += 1
-    assert level.tolist() == levels(starts, targets, 0)
 
 
 def components(nodes, sources, targets):

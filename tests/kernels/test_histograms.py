@@ -29,24 +29,6 @@ def in_shared_memory(T, data, bins):
 
 
 @mm.program
-def private_to_warps(T, data, bins, w):
-    """A copy in shared memory for each warp of the block."""
-    s = mm.shared((T.block_size // w, BINS), dtype=int)
-    warp = T.index // w
-    for b in range(T.lane, BINS, w):
-        s[warp, b] = 0
-    mm.warp.sync()
-    for i in range(T.id, len(data), T.count):
-        mm.atomic.add(s, (warp, data[i]), 1)
-    T.barrier()
-    for b in range(T.index, BINS, T.block_size):
-        total = 0
-        for k in range(T.block_size // w):
-            total += s[k, b]
-        mm.atomic.add(bins, b, total)
-
-
-@mm.program
 def private_to_threads(T, data, bins):
     """Counters in shared memory, one column for each thread: no atomics, no conflicts."""
     s = mm.shared((BINS, T.block_size), dtype=int)
@@ -85,11 +67,4 @@ def values():
 def test_histograms(launch, kernel):
     data = values()
     run = launch(kernel, data, np.zeros(BINS, int), threads=64, block_size=32)
-    assert (run.arrays["bins"] == np.bincount(data, minlength=BINS)).all()
-
-
-@under_both_schedules
-def test_a_histogram_for_each_warp(launch):
-    data = values()
-    run = launch(private_to_warps, data, np.zeros(BINS, int), 8, threads=64, block_size=32)
     assert (run.arrays["bins"] == np.bincount(data, minlength=BINS)).all()

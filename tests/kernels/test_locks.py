@@ -1,23 +1,12 @@
-"""Locks: one that the threads of a warp get in turn, and one that hangs."""
+"""Locks: a counter by tickets, and a lock that hangs."""
 
 import numpy as np
 import pytest
 
 import mmsim as mm
-from tests.kit.runs.kernel_launches import CARD, Launcher, under_both_schedules
+from tests.kit.runs.kernel_launches import CARD, under_both_schedules
 
 THREADS = {"threads": 32, "block_size": 16}
-
-
-@mm.program
-def counts_under_a_lock(T, lock, counter):
-    """Whoever gets the lock does its work and frees it within one trip of the loop."""
-    waiting = True
-    while waiting:
-        if mm.atomic.cas(lock, 0, 0, 1) == 0:
-            counter[0] += 1
-            mm.atomic.exch(lock, 0, 0)
-            waiting = False
 
 
 @mm.program
@@ -27,16 +16,6 @@ def hangs(T, lock, counter):
         pass
     counter[0] += 1
     mm.atomic.exch(lock, 0, 0)
-
-
-@mm.program
-def one_lane_of_a_block(T, lock, counter):
-    """The same loop is right where one thread of a block alone asks for the lock."""
-    if T.index == 0:
-        while mm.atomic.cas(lock, 0, 0, 1) != 0:
-            pass
-        counter[0] += T.block_size
-        mm.atomic.exch(lock, 0, 0)
 
 
 @mm.program
@@ -56,23 +35,9 @@ def zero():
 
 
 @under_both_schedules
-def test_a_counter_under_a_lock(launch):
-    run = launch(counts_under_a_lock, zero(), zero(), **THREADS)
-    assert run.arrays["counter"] == 32
-    assert run.arrays["lock"] == 0
-
-
-@under_both_schedules
 def test_a_counter_by_tickets(launch):
     run = launch(tickets, zero(), zero(), zero(), **THREADS)
     assert run.arrays["counter"] == run.arrays["serving"] == 32
-
-
-def test_a_lock_for_blocks():
-    """In lock step the block that has the lock waits for the others, so only asynchronously."""
-    launch = Launcher("asynchronous")
-    run = launch(one_lane_of_a_block, zero(), zero(), threads=64, block_size=16)
-    assert run.arrays["counter"] == 64
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])

@@ -1,4 +1,4 @@
-"""Matrix products, matrix and vector, sparse matrices, transposes, Gaussian elimination."""
+"""Matrix products, matrix and vector, sparse matrices, Gauss-Jordan elimination."""
 
 import numpy as np
 import pytest
@@ -47,41 +47,6 @@ def tiled_product(T, a, b, c):
         c[row, column] = x
 
 
-BM, BN, BK = 16, 16, 4
-TM, TN = 4, 2
-
-
-@mm.program
-def register_blocked_product(T, a, b, c):
-    """A block makes BM x BN elements of c in steps of BK, a thread TM x TN of them in registers."""
-    left = mm.shared((BK, BM), dtype=int)
-    right = mm.shared((BK, BN), dtype=int)
-    sums = mm.registers((TM, TN), dtype=int)
-    of_a = mm.registers(TM, dtype=int)
-    of_b = mm.registers(TN, dtype=int)
-    t = T.threadIdx.x
-    row, column = t // (BN // TN), t % (BN // TN)
-    first_row, first_column = T.blockIdx.y * BM, T.blockIdx.x * BN
-    for k in range(0, a.shape[1], BK):
-        for i in range(t, BM * BK, T.blockDim.x):
-            left[i % BK, i // BK] = a[first_row + i // BK, k + i % BK]
-        for i in range(t, BK * BN, T.blockDim.x):
-            right[i // BN, i % BN] = b[k + i // BN, first_column + i % BN]
-        T.barrier()
-        for kk in range(BK):
-            for i in range(TM):
-                of_a[i] = left[kk, row * TM + i]
-            for j in range(TN):
-                of_b[j] = right[kk, column * TN + j]
-            for i in range(TM):
-                for j in range(TN):
-                    sums[i, j] += of_a[i] * of_b[j]
-        T.barrier()
-    for i in range(TM):
-        for j in range(TN):
-            c[first_row + row * TM + i, first_column + column * TN + j] = sums[i, j]
-
-
 @mm.program
 def matrix_vector(T, a, x, y):
     """A thread for each row; the vector goes through shared memory piece by piece."""
@@ -98,21 +63,6 @@ def matrix_vector(T, a, x, y):
         T.barrier()
     if row < len(y):
         y[row] = result
-
-
-@mm.program
-def matrix_vector_by_warps(T, a, x, y, w):
-    """A warp for each row, whose lanes go along it together."""
-    row, lane = T.warp, T.lane
-    partial = 0
-    for j in range(lane, len(x), w):
-        partial += a[row, j] * x[j]
-    offset = w // 2
-    while offset > 0:
-        partial += mm.warp.shuffle_down(partial, offset)
-        offset //= 2
-    if lane == 0:
-        y[row] = partial
 
 
 @mm.program
@@ -143,53 +93,6 @@ def csr_vector(T, starts, columns, values, x, y, w):
         half //= 2
     if lane == 0 and row < len(y):
         y[row] = sums[t]
-
-
-@mm.program
-def ell(T, columns, values, x, y):
-    """Rows of equal length, stored by columns; -1 fills what a row lacks."""
-    row = T.id
-    if row < len(y):
-        dot = 0
-        for k in range(columns.shape[0]):
-            column = columns[k, row]
-            if column >= 0:
-                dot += values[k, row] * x[column]
-        y[row] = dot
-
-
-@mm.program
-def transpose(T, a, b):
-    """Through a tile with one more column, in blocks of TILE x 2 threads."""
-    tile = mm.shared((TILE, TILE + 1), dtype=int)
-    x = T.blockIdx.x * TILE + T.threadIdx.x
-    y = T.blockIdx.y * TILE + T.threadIdx.y
-    for j in range(0, TILE, T.blockDim.y):
-        tile[T.threadIdx.y + j, T.threadIdx.x] = a[y + j, x]
-    T.barrier()
-    x = T.blockIdx.y * TILE + T.threadIdx.x
-    y = T.blockIdx.x * TILE + T.threadIdx.y
-    for j in range(0, TILE, T.blockDim.y):
-        b[y + j, x] = tile[T.threadIdx.x, T.threadIdx.y + j]
-
-
-@mm.program
-def factors(T, a, m, k):
-    """What row k is multiplied by before it is taken from a row below."""
-    i = T.id + k + 1
-    if i < a.shape[0]:
-        m[i] = a[i, k] / a[k, k]
-
-
-@mm.program
-def eliminate(T, a, b, m, k):
-    j = T.blockIdx.x * T.blockDim.x + T.threadIdx.x + k
-    i = T.blockIdx.y * T.blockDim.y + T.threadIdx.y + k + 1
-    n = a.shape[0]
-    if i < n and j < n:
-        a[i, j] -= m[i] * a[k, j]
-        if j == k:
-            b[i] -= m[i] * b[k]
 
 
 @mm.program
@@ -228,29 +131,9 @@ def test_products(launch, kernel):
 
 
 @under_both_schedules
-def test_product_in_registers(launch):
-    a, b = numbers(2 * BM, 3 * BK), numbers(3 * BK, 2 * BN)
-    threads = BM // TM * (BN // TN)
-    run = launch(
-        register_blocked_product, a, b, np.zeros((2 * BM, 2 * BN), int), grid=(2, 2), block=threads
-    )
-    assert (run.arrays["c"] == a @ b).all()
-
-
-@under_both_schedules
 def test_matrix_and_vector(launch):
     a, x = numbers(21, 27), numbers(27)
     run = launch(matrix_vector, a, x, np.zeros(21, int), threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
-
-
-@under_both_schedules
-def test_matrix_and_vector_by_warps(launch):
-    a, x = numbers(12, 21), numbers(21)
-    w = CARD.width
-    run = launch(
-        matrix_vector_by_warps, a, x, np.zeros(12, int), w, threads=12 * w, block_size=4 * w
-    )
     assert (run.arrays["y"] == a @ x).all()
 
 
@@ -267,15 +150,6 @@ def in_csr(a):
     return starts, columns, a[rows, columns]
 
 
-def in_ell(a):
-    longest = (a != 0).sum(1).max()
-    columns, values = np.full((longest, len(a)), -1), np.zeros((longest, len(a)), int)
-    for i, row in enumerate(a):
-        (found,) = row.nonzero()
-        columns[: len(found), i], values[: len(found), i] = found, row[found]
-    return columns, values
-
-
 @under_both_schedules
 def test_csr(launch):
     a, x = sparse(), numbers(30)
@@ -285,44 +159,6 @@ def test_csr(launch):
     w = CARD.width
     run = launch(csr_vector, *in_csr(a), x, zeros, w, threads=24 * w, block_size=4 * w)
     assert (run.arrays["y"] == a @ x).all()
-
-
-@under_both_schedules
-def test_ell(launch):
-    a, x = sparse(), numbers(30)
-    run = launch(ell, *in_ell(a), x, np.zeros(20, int), threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
-
-
-@under_both_schedules
-def test_transpose(launch):
-    a = numbers(16, 24)
-    run = launch(transpose, a, np.zeros((24, 16), int), grid=(3, 2), block=(TILE, 2))
-    assert (run.arrays["b"] == a.T).all()
-    assert {row.access_class for row in run.accesses} == {"coalesced", "conflict-free"}
-
-
-@under_both_schedules
-def test_gaussian_elimination(launch):
-    """The host goes through the columns, and puts the solution in from below."""
-    n = 10
-    matrix = np.random.default_rng(9).random((n, n)) + n * np.eye(n)
-    a, b = matrix, matrix.sum(1)
-    left, right = a.copy(), b.copy()
-    for k in range(n - 1):
-        m = launch(factors, a, np.zeros(n), k, threads=16, block_size=8).arrays["m"]
-        run = launch(eliminate, a, b, m, k, grid=(2, 2), block=(8, 8))
-        a, b = run.arrays["a"], run.arrays["b"]
-        for i in range(k + 1, n):
-            factor = left[i, k] / left[k, k]
-            left[i, k:] -= factor * left[k, k:]
-            right[i] -= factor * right[k]
-        assert (a == left).all()
-        assert (b == right).all()
-    x = np.zeros(n)
-    for i in reversed(range(n)):
-        x[i] = (b[i] - a[i] @ x) / a[i, i]
-    assert np.allclose(x, 1)
 
 
 @under_both_schedules

@@ -1,4 +1,4 @@
-"""Sums of an array, along the seven steps of "Optimizing Parallel Reduction in CUDA" (M. Harris).
+"""Sums of an array, by three of the steps of "Optimizing Parallel Reduction in CUDA" (M. Harris).
 
 A block leaves the sum of its part. Warps have eight threads, so the last warp begins with sixteen
 values.
@@ -25,56 +25,6 @@ def interleaved_with_divergent_branches(T, data, sums):
             s[t] += s[t + step]
         T.barrier()
         step *= 2
-    if t == 0:
-        sums[T.block] = s[0]
-
-
-@mm.program
-def interleaved_with_bank_conflicts(T, data, sums):
-    s = mm.shared(T.block_size, dtype=int)
-    t = T.index
-    s[t] = data[T.id]
-    T.barrier()
-    step = 1
-    while step < T.block_size:
-        i = 2 * step * t
-        if i < T.block_size:
-            s[i] += s[i + step]
-        T.barrier()
-        step *= 2
-    if t == 0:
-        sums[T.block] = s[0]
-
-
-@mm.program
-def sequential(T, data, sums):
-    s = mm.shared(T.block_size, dtype=int)
-    t = T.index
-    s[t] = data[T.id]
-    T.barrier()
-    half = T.block_size // 2
-    while half > 0:
-        if t < half:
-            s[t] += s[t + half]
-        T.barrier()
-        half >>= 1
-    if t == 0:
-        sums[T.block] = s[0]
-
-
-@mm.program
-def first_sum_while_loading(T, data, sums):
-    s = mm.shared(T.block_size, dtype=int)
-    t = T.index
-    i = T.block * T.block_size * 2 + t
-    s[t] = data[i] + data[i + T.block_size]
-    T.barrier()
-    half = T.block_size // 2
-    while half > 0:
-        if t < half:
-            s[t] += s[t + half]
-        T.barrier()
-        half >>= 1
     if t == 0:
         sums[T.block] = s[0]
 
@@ -127,18 +77,6 @@ def block_sum(T, s, t):
 
 
 @mm.program
-def completely_unrolled(T, data, sums):
-    s = mm.shared(T.block_size, dtype=int)
-    t = T.index
-    i = T.block * T.block_size * 2 + t
-    s[t] = data[i] + data[i + T.block_size]
-    T.barrier()
-    block_sum(T, s, t)
-    if t == 0:
-        sums[T.block] = s[0]
-
-
-@mm.program
 def several_values_each(T, data, sums):
     s = mm.shared(T.block_size, dtype=int)
     t = T.index
@@ -153,27 +91,9 @@ def several_values_each(T, data, sums):
         sums[T.block] = s[0]
 
 
-@mm.program
-def with_shuffles(T, data, total):
-    """What is done today: sums of warps by shuffles, and an atomic sum of those."""
-    x = 0
-    for i in range(T.id, len(data), T.count):
-        x += data[i]
-    offset = 4
-    while offset > 0:
-        x += mm.warp.shuffle_down(x, offset)
-        offset //= 2
-    if T.lane == 0:
-        mm.atomic.add(total, 0, x)
-
-
 STEPS = {
     interleaved_with_divergent_branches: 1,
-    interleaved_with_bank_conflicts: 1,
-    sequential: 1,
-    first_sum_while_loading: 2,
     last_warp_unrolled: 2,
-    completely_unrolled: 2,
     several_values_each: 8,
 }
 """Each step, and how many values a thread adds."""
@@ -187,10 +107,3 @@ def test_steps_of_the_lecture(launch, step):
     sums = np.zeros(blocks, int)
     run = launch(step, data, sums, threads=blocks * BLOCK, block_size=BLOCK)
     assert run.arrays["sums"].sum() == data.sum()
-
-
-@under_both_schedules
-def test_sums_by_shuffles(launch):
-    data = np.random.default_rng(1).integers(-100, 100, 500)
-    run = launch(with_shuffles, data, np.zeros(1, int), threads=64, block_size=32)
-    assert run.arrays["total"] == data.sum()

@@ -1,4 +1,4 @@
-"""Bodies, random numbers, the Mandelbrot set, k-means."""
+"""Bodies, random numbers, k-means."""
 
 import math
 
@@ -79,23 +79,6 @@ def monte_carlo_pi(T, seeds, inside, trials):
         if x * x + y * y <= 1:
             hits += 1
     mm.atomic.add(inside, 0, hits)
-
-
-@mm.program
-def mandelbrot(T, counts, left, top, step, limit):
-    """How many steps z = z² + c takes to leave the circle of radius 2."""
-    column = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
-    row = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
-    rows, columns = counts.shape
-    if row >= rows or column >= columns:
-        return
-    cx, cy = left + column * step, top + row * step
-    x = y = 0.0
-    count = 0
-    while x * x + y * y <= 4 and count < limit:
-        x, y = x * x - y * y + cx, 2 * x * y + cy
-        count += 1
-    counts[row, column] = count
 
 
 K = 3
@@ -185,20 +168,6 @@ def test_pi(launch):
             hits += point[0] ** 2 + point[1] ** 2 <= 1
     assert run.arrays["inside"] == hits
     assert abs(4 * hits / (threads * trials) - math.pi) < 0.1
-
-
-@under_both_schedules
-def test_mandelbrot(launch):
-    rows, columns, limit = 13, 20, 30
-    counts = np.zeros((rows, columns), int)
-    run = launch(mandelbrot, counts, -2.0, -1.2, 0.15, limit, grid=(3, 2), block=(8, 8))
-    for row in range(rows):
-        for column in range(columns):
-            c = complex(-2.0 + column * 0.15, -1.2 + row * 0.15)
-            z, count = 0j, 0
-            while z.real * z.real + z.imag * z.imag <= 4 and count < limit:
-                z, count = z * z + c, count + 1
-            assert run.arrays["counts"][row, column] == count
 
 
 @under_both_schedules

@@ -1,4 +1,4 @@
-"""Sorting: networks (bitonic, odd-even), merge sort, radix sort."""
+"""Sorting: networks (bitonic, odd-even) and radix sort."""
 
 import numpy as np
 import pytest
@@ -11,27 +11,6 @@ BLOCK = 32
 
 def numbers(size, limit=1000):
     return np.random.default_rng(4).integers(0, limit, size)
-
-
-@mm.program
-def bitonic_in_shared_memory(T, data):
-    n = T.block_size
-    s = mm.shared(n, dtype=int)
-    t = T.index
-    s[t] = data[T.id]
-    T.barrier()
-    k = 2
-    while k <= n:
-        j = k // 2
-        while j > 0:
-            other = t ^ j
-            ascending = t & k == 0
-            if other > t and (s[t] > s[other]) == ascending:
-                s[t], s[other] = s[other], s[t]
-            T.barrier()
-            j //= 2
-        k *= 2
-    data[T.id] = s[t]
 
 
 @mm.program
@@ -81,62 +60,6 @@ def odd_even_merge(T, data):
         size *= 2
     T.barrier()
     data[t], data[t + T.block_size] = s[t], s[t + T.block_size]
-
-
-def first_not_below(a, low, high, x):
-    """Where x belongs in a[low:high], before its equals."""
-    while low < high:
-        middle = (low + high) // 2
-        if a[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def first_above(a, low, high, x):
-    """Where x belongs in a[low:high], behind its equals."""
-    while low < high:
-        middle = (low + high) // 2
-        if a[middle] <= x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@mm.program
-def merge_by_rank(T, source, target, run):
-    """Merges pairs of sorted runs: an element's place is that in its run plus that in the other."""
-    i = T.id
-    pair = i // (2 * run) * (2 * run)
-    middle = pair + run
-    x = source[i]
-    if i < middle:
-        target[i + first_not_below(source, middle, middle + run, x) - middle] = x
-    else:
-        target[i - run + first_above(source, pair, middle, x) - pair] = x
-
-
-@mm.program
-def merge_path(T, a, b, out, share):
-    """Each thread merges `share` values; a binary search on its diagonal says where it begins."""
-    diagonal = T.id * share
-    low, high = max(0, diagonal - len(b)), min(diagonal, len(a))
-    while low < high:
-        i = (low + high) // 2
-        if a[i] <= b[diagonal - 1 - i]:
-            low = i + 1
-        else:
-            high = i
-    i, j = low, diagonal - low
-    for k in range(diagonal, diagonal + share):
-        if j >= len(b) or (i < len(a) and a[i] <= b[j]):
-            out[k] = a[i]
-            i += 1
-        else:
-            out[k] = b[j]
-            j += 1
 
 
 def sum_before(T, s, x):
@@ -208,13 +131,6 @@ def move_by_digits(T, data, starts, out, shift):
 
 
 @under_both_schedules
-def test_bitonic_sort_of_blocks(launch):
-    data = numbers(2 * BLOCK)
-    run = launch(bitonic_in_shared_memory, data, threads=2 * BLOCK, block_size=BLOCK)
-    assert (run.arrays["data"].reshape(2, -1) == np.sort(data.reshape(2, -1), axis=1)).all()
-
-
-@under_both_schedules
 def test_bitonic_sort_by_the_host(launch):
     n = 64
     data = numbers(n)
@@ -240,24 +156,6 @@ def test_odd_even_sorts(launch, kernel, size):
     data = numbers(size)
     run = launch(kernel, data, threads=size // 2)
     assert (run.arrays["data"] == np.sort(data)).all()
-
-
-@under_both_schedules
-def test_merge_sort(launch):
-    data = numbers(64, limit=20)
-    now, size = data, 1
-    while size < len(data):
-        run = launch(merge_by_rank, now, np.zeros_like(now), size, threads=len(data), block_size=16)
-        now = run.arrays["target"]
-        size *= 2
-    assert (now == np.sort(data)).all()
-
-
-@under_both_schedules
-def test_merge_path(launch):
-    a, b = np.sort(numbers(70, 50)), np.sort(numbers(58, 60))
-    run = launch(merge_path, a, b, np.zeros(128, int), 4, threads=32, block_size=16)
-    assert (run.arrays["out"] == np.sort(np.concatenate([a, b]))).all()
 
 
 @under_both_schedules

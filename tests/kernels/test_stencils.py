@@ -1,4 +1,4 @@
-"""Stencils in one, two and three dimensions with halos, Jacobi, convolution, Game of Life."""
+"""Stencils in one and three dimensions, Jacobi, a separable filter."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from tests.kit.runs.kernel_launches import under_both_schedules
 
 RADIUS = 3
 WEIGHTS = np.array([1, -2, 3, 10, 3, -2, 1])
-TILE = 8
 
 
 def numbers(*shape):
@@ -31,58 +30,6 @@ def stencil_1d(T, a, b):
     for offset in range(-RADIUS, RADIUS + 1):
         result += WEIGHTS[offset + RADIUS] * s[local + offset]
     b[g] = result
-
-
-@mm.program
-def five_points(T, a, b):
-    """The sum of the four neighbours less four times the middle; a tile and its halo."""
-    s = mm.shared((TILE + 2, TILE + 2), dtype=int)
-    x, y = T.threadIdx.x + 1, T.threadIdx.y + 1
-    i = T.blockIdx.y * TILE + T.threadIdx.y
-    j = T.blockIdx.x * TILE + T.threadIdx.x
-    rows, columns = a.shape
-    inside = i < rows and j < columns
-    if inside:
-        s[y, x] = a[i, j]
-        if y == 1:
-            s[0, x] = a[i - 1, j] if i > 0 else 0
-        if y == TILE or i == rows - 1:
-            s[y + 1, x] = a[i + 1, j] if i + 1 < rows else 0
-        if x == 1:
-            s[y, 0] = a[i, j - 1] if j > 0 else 0
-        if x == TILE or j == columns - 1:
-            s[y, x + 1] = a[i, j + 1] if j + 1 < columns else 0
-    T.barrier()
-    if inside:
-        b[i, j] = s[y - 1, x] + s[y + 1, x] + s[y, x - 1] + s[y, x + 1] - 4 * s[y, x]
-
-
-@mm.program
-def seven_points(T, a, b):
-    """A tile of a plane goes through z; the planes below and above are kept in registers."""
-    depth, rows, columns = a.shape
-    s = mm.shared((T.blockDim.y + 2, T.blockDim.x + 2))
-    j = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
-    i = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
-    x, y = T.threadIdx.x + 1, T.threadIdx.y + 1
-    below = 0.0
-    middle = a[0, i, j]
-    for k in range(depth):
-        above = a[k + 1, i, j] if k + 1 < depth else 0.0
-        s[y, x] = middle
-        if x == 1:
-            s[y, 0] = a[k, i, j - 1] if j > 0 else 0.0
-        if x == T.blockDim.x:
-            s[y, x + 1] = a[k, i, j + 1] if j + 1 < columns else 0.0
-        if y == 1:
-            s[0, x] = a[k, i - 1, j] if i > 0 else 0.0
-        if y == T.blockDim.y:
-            s[y + 1, x] = a[k, i + 1, j] if i + 1 < rows else 0.0
-        T.barrier()
-        around = s[y, x - 1] + s[y, x + 1] + s[y - 1, x] + s[y + 1, x]
-        b[k, i, j] = 0.5 * middle + 0.125 * (around + below + above)
-        T.barrier()
-        below, middle = middle, above
 
 
 @mm.program
@@ -139,30 +86,6 @@ def jacobi_until_converged(T, u, f, tolerance, steps):
         steps[0] = count
 
 
-KERNEL = np.array([[1, 2, 1], [0, 0, 0], [-1, -2, -1]])
-
-
-@mm.program
-def convolution(T, image, out):
-    """The weights lie in a table of constants; a block loads its tile and the apron together."""
-    tile = mm.shared((TILE + 2, TILE + 2), dtype=int)
-    tx, ty = T.threadIdx.x, T.threadIdx.y
-    rows, columns = image.shape
-    i = T.blockIdx.y * TILE + ty - 1
-    j = T.blockIdx.x * TILE + tx - 1
-    if 0 <= i < rows and 0 <= j < columns:
-        tile[ty, tx] = image[i, j]
-    else:
-        tile[ty, tx] = 0
-    T.barrier()
-    if 1 <= tx <= TILE and 1 <= ty <= TILE and i < rows and j < columns:
-        x = 0
-        for k in range(3):
-            for l in range(3):
-                x += tile[ty + k - 1, tx + l - 1] * KERNEL[2 - k, 2 - l]
-        out[i, j] = x
-
-
 FILTER = np.array([0.25, 0.5, 0.25])
 
 
@@ -177,51 +100,11 @@ def filter_rows(T, image, out):
     out[i, j] = x
 
 
-@mm.program
-def life(T, cells, after):
-    """One generation on a torus."""
-    x = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
-    y = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
-    rows, columns = cells.shape
-    neighbours = 0
-    for dy in (-1, 0, 1):
-        for dx in (-1, 0, 1):
-            if dx != 0 or dy != 0:
-                neighbours += cells[(y + dy) % rows, (x + dx) % columns]
-    alive = cells[y, x]
-    after[y, x] = 1 if neighbours == 3 or (alive and neighbours == 2) else 0
-
-
 @under_both_schedules
 def test_one_dimension(launch):
     a = numbers(64)
     run = launch(stencil_1d, a, np.zeros_like(a), threads=64, block_size=16)
     assert (run.arrays["b"] == np.correlate(a, WEIGHTS, "same")).all()
-
-
-def shifted_sums(a):
-    """The sum of the neighbours along all axes, 0 outside."""
-    p = np.pad(a, 1)
-    middle = [slice(1, -1)] * a.ndim
-    total = np.zeros_like(a)
-    for axis in range(a.ndim):
-        for part in (slice(0, -2), slice(2, None)):
-            total += p[(*middle[:axis], part, *middle[axis + 1 :])]
-    return total
-
-
-@under_both_schedules
-def test_two_dimensions(launch):
-    a = numbers(13, 18)
-    run = launch(five_points, a, np.zeros_like(a), grid=(3, 2), block=(TILE, TILE))
-    assert (run.arrays["b"] == shifted_sums(a) - 4 * a).all()
-
-
-@under_both_schedules
-def test_three_dimensions_plane_by_plane(launch):
-    a = numbers(5, 8, 16).astype(float)
-    run = launch(seven_points, a, np.zeros_like(a), grid=(2, 2), block=(8, 4))
-    assert (run.arrays["b"] == 0.5 * a + 0.125 * shifted_sums(a)).all()
 
 
 @under_both_schedules
@@ -262,15 +145,6 @@ def test_jacobi_until_it_has_converged(launch):
 
 
 @under_both_schedules
-def test_convolution(launch):
-    image = numbers(14, 16)
-    block = (TILE + 2, TILE + 2)
-    run = launch(convolution, image, np.zeros_like(image), grid=(2, 2), block=block)
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, 1), (3, 3))
-    assert (run.arrays["out"] == (windows * KERNEL[::-1, ::-1]).sum((2, 3))).all()
-
-
-@under_both_schedules
 def test_separable_filter(launch):
     """Rows, transposed by the host, then columns."""
     image = numbers(16, 16).astype(float)
@@ -279,19 +153,3 @@ def test_separable_filter(launch):
     both = launch(filter_rows, rows.T.copy(), zeros, grid=(1, 16), block=16).arrays["out"].T
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, 1), (3, 3))
     assert (both == (windows * np.outer(FILTER, FILTER)).sum((2, 3))).all()
-
-
-@under_both_schedules
-def test_life(launch):
-    cells = np.zeros((16, 16), int)
-    cells[1, 2] = cells[2, 3] = cells[3, 1:4] = 1  # a glider
-    now = cells
-    for _ in range(4):
-        run = launch(life, now, np.zeros_like(cells), grid=(2, 2), block=(8, 8))
-        around = sum(
-            np.roll(now, (dy, dx), (0, 1)) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy
-        )
-        expected = (around == 3) | ((now == 1) & (around == 2))
-        now = run.arrays["after"]
-        assert (now == expected).all()
-    assert (now == np.roll(cells, (1, 1), (0, 1))).all()

@@ -15,28 +15,6 @@ def saxpy(T, a, x, y):
 
 
 @mm.program
-def dot_product(T, a, b, result):
-    """Products of a thread, then of a block, then of all ("CUDA by Example", chapters 5 and A)."""
-    cache = mm.shared(T.blockDim.x)
-    tid = T.threadIdx.x + T.blockIdx.x * T.blockDim.x
-    index = T.threadIdx.x
-    temp = 0.0
-    while tid < len(a):
-        temp += a[tid] * b[tid]
-        tid += T.blockDim.x * T.gridDim.x
-    cache[index] = temp
-    T.barrier()
-    i = T.blockDim.x // 2
-    while i != 0:
-        if index < i:
-            cache[index] += cache[index + i]
-        T.barrier()
-        i //= 2
-    if index == 0:
-        mm.atomic.add(result, 0, cache[0])
-
-
-@mm.program
 def keep_positive(T, data, kept, count):
     """Stream compaction: a warp takes room for all its values by one atomic."""
     i = T.id
@@ -70,14 +48,6 @@ def test_saxpy(launch):
     run = launch(saxpy, 0.1, x, y, grid=2, block=32)
     assert run.arrays["y"].dtype == np.float32
     assert (run.arrays["y"] == np.float32(0.1) * x + y).all()
-
-
-@under_both_schedules
-def test_dot_product(launch):
-    """Of whole numbers, whose sums are the same in any order."""
-    a, b = np.random.default_rng(22).integers(-9, 10, (2, 200)).astype(float)
-    run = launch(dot_product, a, b, np.zeros(1), grid=3, block=32)
-    assert run.arrays["result"] == a @ b
 
 
 @under_both_schedules

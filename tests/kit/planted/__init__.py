@@ -1,5 +1,8 @@
 """Planted bugs: programs with one mistake each, and for each a twin without it.
 
+A program and its twin stand in one function: lines that end with `# bug` are only the bug's, those
+that end with `# twin` only the twin's, and the twin has b in place of a in `a  # twin: b`.
+
 Each file is of one kind of mistake. A bug's docstring says what is wrong;
 `tests/monitors/test_planted.py` holds the checker to each finding, and
 `tests/kit/tools/planted_bugs.py` prints them all.
@@ -27,7 +30,7 @@ from tests.kit.planted import (
     warps,
     winners,
 )
-from tests.kit.planted.pair import Expected, Launched, Pair
+from tests.kit.planted.pair import Expected, Launched, Pair, pairs_in
 
 FILES = (
     tiles,
@@ -46,6 +49,6 @@ FILES = (
     room,
     faults,
 )
-PAIRS: tuple[Pair, ...] = tuple(pair for file in FILES for pair in file.PAIRS)
+PAIRS: tuple[Pair, ...] = tuple(pair for file in FILES for pair in pairs_in(file))
 
-__all__ = ["PAIRS", "Expected", "Launched", "Pair"]
+__all__ = ["PAIRS", "Expected", "Launched", "Pair", "pairs_in"]

@@ -5,190 +5,7 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, UMM, fault, pair, parts, zeros
-
-
-@mm.program
-def right_neighbour(T, a, b):
-    """The last thread reads its right neighbour's element."""
-    b[T.id] = a[T.id + 1] - a[T.id]
-
-
-@mm.program
-def right_neighbour_mended(T, a, b):
-    if T.id + 1 < a.size:
-        b[T.id] = a[T.id + 1] - a[T.id]
-
-
-@mm.program
-def left_neighbour(T, a, b):
-    """The first thread reads its left neighbour's element, whose index is negative."""
-    b[T.id] = a[T.id] - a[T.id - 1]
-
-
-@mm.program
-def left_neighbour_mended(T, a, b):
-    if T.id > 0:
-        b[T.id] = a[T.id] - a[T.id - 1]
-
-
-@mm.program
-def one_too_many(T, a, sums):
-    """A loop over a row ends with the row's length itself."""
-    x = 0
-    for j in range(a.shape[1] + 1):
-        x += a[T.id, j]
-    sums[T.id] = x
-
-
-@mm.program
-def one_too_many_mended(T, a, sums):
-    x = 0
-    for j in range(a.shape[1]):
-        x += a[T.id, j]
-    sums[T.id] = x
-
-
-@mm.program
-def rows_for_columns(T, a, b):
-    """Rows and columns of an array that isn't square are mixed up."""
-    i, j = T.id // 16, T.id % 16
-    b[T.id] = a[j, i]
-
-
-@mm.program
-def rows_for_columns_mended(T, a, b):
-    i, j = T.id // 16, T.id % 16
-    b[T.id] = a[i, j]
-
-
-@mm.program
-def no_guard(T, a, b):
-    """More threads than elements, and no guard."""
-    b[T.id] = a[T.id]
-
-
-@mm.program
-def no_guard_mended(T, a, b):
-    if T.id < a.size:
-        b[T.id] = a[T.id]
-
-
-@mm.program
-def written_two_apart(T, a):
-    """Elements two apart are written, for half as many threads as there are."""
-    a[2 * T.id] = T.id
-
-
-@mm.program
-def written_two_apart_mended(T, a):
-    if 2 * T.id < a.size:
-        a[2 * T.id] = T.id
-
-
-@mm.program
-def from_a_table(T, p, a, b):
-    """An index from a table that counts from 1."""
-    b[T.id] = a[p[T.id]]
-
-
-@mm.program
-def from_a_table_mended(T, p, a, b):
-    b[T.id] = a[p[T.id] - 1]
-
-
-@mm.program
-def id_in_a_tile(T, a, b):
-    """T.id where T.index is meant: the second block has no such place in its tile."""
-    s = mm.shared(T.block_size, dtype=int)
-    s[T.id] = a[T.id]
-    b[T.id] = s[T.id]
-
-
-@mm.program
-def id_in_a_tile_mended(T, a, b):
-    s = mm.shared(T.block_size, dtype=int)
-    s[T.index] = a[T.id]
-    b[T.id] = s[T.index]
-
-
-@mm.program
-def tile_without_edges(T, a, b):
-    """A tile as large as the block, with no room for its edges."""
-    s = mm.shared(T.block_size, dtype=int)
-    s[T.index + 1] = a[T.id]
-    T.barrier()
-    b[T.id] = s[T.index + 1]
-
-
-@mm.program
-def tile_without_edges_mended(T, a, b):
-    s = mm.shared(T.block_size + 2, dtype=int)
-    s[T.index + 1] = a[T.id]
-    T.barrier()
-    b[T.id] = s[T.index + 1]
-
-
-@mm.program
-def bin_of_the_largest(T, a, h):
-    """The largest value belongs to a bin of its own, which isn't there."""
-    h[int(a[T.id] * h.size)] = 1
-
-
-@mm.program
-def bin_of_the_largest_mended(T, a, h):
-    h[min(int(a[T.id] * h.size), h.size - 1)] = 1
-
-
-@mm.program
-def or_for_and(T, a, b):
-    """A guard of two tests joined by `or` instead of `and`."""
-    i = T.id - 1
-    if i >= 0 or i < a.size:
-        b[T.id] = a[i]
-
-
-@mm.program
-def or_for_and_mended(T, a, b):
-    i = T.id - 1
-    if i >= 0 and i < a.size:
-        b[T.id] = a[i]
-
-
-@mm.program
-def rows_times_rows(T, a, n, m):
-    """A matrix kept in one dimension, with the wrong factor."""
-    i, j = T.id % n, T.id // n
-    a[i * n + j] = T.id
-
-
-@mm.program
-def rows_times_rows_mended(T, a, n, m):
-    i, j = T.id % n, T.id // n
-    a[i * m + j] = T.id
-
-
-@mm.program
-def odd_half(T, a):
-    """A tree reduction that rounds the half of an odd number up."""
-    k = a.size
-    while k > 1:
-        half = (k + 1) // 2
-        if T.id < half:
-            a[T.id] += a[T.id + half]
-        T.barrier()
-        k = half
-
-
-@mm.program
-def odd_half_mended(T, a):
-    k = a.size
-    while k > 1:
-        half = (k + 1) // 2
-        if T.id + half < k:
-            a[T.id] += a[T.id + half]
-        T.barrier()
-        k = half
+from tests.kit.planted.pair import HMM, TWO, UMM, fault, parts, planted, zeros
 
 
 def outside(element, thread, line, time, why):
@@ -198,105 +15,171 @@ def outside(element, thread, line, time, why):
     return fault("out-of-range", element, thread, line, time, note=note)
 
 
-on_umm = partial(pair, machine=UMM)
+on_umm = partial(planted, machine=UMM)
 
-PAIRS = [
-    on_umm(
-        right_neighbour,
-        right_neighbour_mended,
-        np.arange(64),
-        zeros(64),
-        finds=outside("a[64]", 63, "b[T.id] =", 0, "the array has 64 elements"),
-    ),
-    on_umm(
-        left_neighbour,
-        left_neighbour_mended,
-        np.arange(64),
-        zeros(64),
-        finds=outside("a[-1]", 0, "b[T.id] =", 5, "an address is not negative"),
-    ),
-    on_umm(
-        one_too_many,
-        one_too_many_mended,
-        np.ones((64, 4), int),
-        zeros(64),
-        finds=outside("a[0, 4]", 0, "x += a[T.id, j]", 32, "axis 1 has 4 elements"),
-    ),
-    on_umm(
-        rows_for_columns,
-        rows_for_columns_mended,
-        np.arange(64).reshape(4, 16),
-        zeros(64),
-        finds=outside("a[4, 0]", 4, "b[T.id] =", 0, "axis 0 has 4 elements"),
-    ),
-    pair(
-        no_guard,
-        no_guard_mended,
-        np.arange(100),
-        zeros(100),
-        machine=HMM,
-        **TWO,
-        finds=outside("a[100]", 100, "b[T.id] =", 0, "the array has 100 elements"),
-    ),
-    on_umm(
-        written_two_apart,
-        written_two_apart_mended,
-        zeros(64),
-        schedule="synchronous",
-        finds=outside("a[64]", 32, "a[2 * T.id] =", 0, "the array has 64 elements"),
-    ),
-    on_umm(
-        from_a_table,
-        from_a_table_mended,
-        np.arange(64, 0, -1),
-        np.arange(64),
-        zeros(64),
-        finds=outside("a[64]", 0, "b[T.id] =", 5, "the array has 64 elements"),
-    ),
-    pair(
-        id_in_a_tile,
-        id_in_a_tile_mended,
-        np.arange(128),
-        zeros(128),
-        machine=HMM,
-        **TWO,
-        finds=outside("s[64] of 1", 64, "s[T.id] =", 11, "the array has 64 elements"),
-    ),
-    pair(
-        tile_without_edges,
-        tile_without_edges_mended,
-        np.arange(64),
-        zeros(64),
-        machine=HMM,
-        finds=outside("s[64] of 0", 63, "s[T.index + 1] =", 11, "the array has 64 elements"),
-    ),
-    on_umm(
-        bin_of_the_largest,
-        bin_of_the_largest_mended,
-        np.arange(64) / 63,
-        zeros(64),
-        finds=outside("h[64]", 63, "h[int(a[T.id] * h.size)] =", 6, "the array has 64 elements"),
-    ),
-    on_umm(
-        or_for_and,
-        or_for_and_mended,
-        np.arange(64),
-        zeros(64),
-        schedule="synchronous",
-        finds=outside("a[-1]", 0, "b[T.id] =", 0, "an address is not negative"),
-    ),
-    on_umm(
-        rows_times_rows,
-        rows_times_rows_mended,
-        zeros(64),
-        16,
-        4,
-        finds=outside("a[64]", 4, "a[i * n + j] =", 0, "the array has 64 elements"),
-    ),
-    on_umm(
-        odd_half,
-        odd_half_mended,
-        np.arange(65),
-        finds=outside("a[65]", 32, "a[T.id] += a[T.id + half]", 6, "the array has 65 elements"),
-    ),
-]
+
+@on_umm(
+    np.arange(64),
+    zeros(64),
+    finds=outside("a[64]", 63, "b[T.id] =", 0, "the array has 64 elements"),
+)
+def right_neighbour(T, a, b):
+    """The last thread reads its right neighbour's element."""
+    b[T.id] = a[T.id + 1] - a[T.id]  # bug
+    if T.id + 1 < a.size:  # twin
+        b[T.id] = a[T.id + 1] - a[T.id]  # twin
+
+
+@on_umm(
+    np.arange(64),
+    zeros(64),
+    finds=outside("a[-1]", 0, "b[T.id] =", 5, "an address is not negative"),
+)
+def left_neighbour(T, a, b):
+    """The first thread reads its left neighbour's element, whose index is negative."""
+    b[T.id] = a[T.id] - a[T.id - 1]  # bug
+    if T.id > 0:  # twin
+        b[T.id] = a[T.id] - a[T.id - 1]  # twin
+
+
+@on_umm(
+    np.ones((64, 4), int),
+    zeros(64),
+    finds=outside("a[0, 4]", 0, "x += a[T.id, j]", 32, "axis 1 has 4 elements"),
+)
+def one_too_many(T, a, sums):
+    """A loop over a row ends with the row's length itself."""
+    x = 0
+    for j in range(a.shape[1] + 1):  # twin: for j in range(a.shape[1]):
+        x += a[T.id, j]
+    sums[T.id] = x
+
+
+@on_umm(
+    np.arange(64).reshape(4, 16),
+    zeros(64),
+    finds=outside("a[4, 0]", 4, "b[T.id] =", 0, "axis 0 has 4 elements"),
+)
+def rows_for_columns(T, a, b):
+    """Rows and columns of an array that isn't square are mixed up."""
+    i, j = T.id // 16, T.id % 16
+    b[T.id] = a[j, i]  # bug
+    b[T.id] = a[i, j]  # twin
+
+
+@planted(
+    np.arange(100),
+    zeros(100),
+    machine=HMM,
+    **TWO,
+    finds=outside("a[100]", 100, "b[T.id] =", 0, "the array has 100 elements"),
+)
+def no_guard(T, a, b):
+    """More threads than elements, and no guard."""
+    b[T.id] = a[T.id]  # bug
+    if T.id < a.size:  # twin
+        b[T.id] = a[T.id]  # twin
+
+
+@on_umm(
+    zeros(64),
+    schedule="synchronous",
+    finds=outside("a[64]", 32, "a[2 * T.id] =", 0, "the array has 64 elements"),
+)
+def written_two_apart(T, a):
+    """Elements two apart are written, for half as many threads as there are."""
+    a[2 * T.id] = T.id  # bug
+    if 2 * T.id < a.size:  # twin
+        a[2 * T.id] = T.id  # twin
+
+
+@on_umm(
+    np.arange(64, 0, -1),
+    np.arange(64),
+    zeros(64),
+    finds=outside("a[64]", 0, "b[T.id] =", 5, "the array has 64 elements"),
+)
+def from_a_table(T, p, a, b):
+    """An index from a table that counts from 1."""
+    b[T.id] = a[p[T.id]]  # bug
+    b[T.id] = a[p[T.id] - 1]  # twin
+
+
+@planted(
+    np.arange(128),
+    zeros(128),
+    machine=HMM,
+    **TWO,
+    finds=outside("s[64] of 1", 64, "s[T.id] =", 11, "the array has 64 elements"),
+)
+def id_in_a_tile(T, a, b):
+    """T.id where T.index is meant: the second block has no such place in its tile."""
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.id] = a[T.id]  # bug
+    b[T.id] = s[T.id]  # bug
+    s[T.index] = a[T.id]  # twin
+    b[T.id] = s[T.index]  # twin
+
+
+@planted(
+    np.arange(64),
+    zeros(64),
+    machine=HMM,
+    finds=outside("s[64] of 0", 63, "s[T.index + 1] =", 11, "the array has 64 elements"),
+)
+def tile_without_edges(T, a, b):
+    """A tile as large as the block, with no room for its edges."""
+    s = mm.shared(T.block_size, dtype=int)  # bug
+    s = mm.shared(T.block_size + 2, dtype=int)  # twin
+    s[T.index + 1] = a[T.id]
+    T.barrier()
+    b[T.id] = s[T.index + 1]
+
+
+@on_umm(
+    np.arange(64) / 63,
+    zeros(64),
+    finds=outside("h[64]", 63, "h[int(a[T.id] * h.size)] =", 6, "the array has 64 elements"),
+)
+def bin_of_the_largest(T, a, h):
+    """The largest value belongs to a bin of its own, which isn't there."""
+    h[int(a[T.id] * h.size)] = 1  # bug
+    h[min(int(a[T.id] * h.size), h.size - 1)] = 1  # twin
+
+
+@on_umm(
+    np.arange(64),
+    zeros(64),
+    schedule="synchronous",
+    finds=outside("a[-1]", 0, "b[T.id] =", 0, "an address is not negative"),
+)
+def or_for_and(T, a, b):
+    """A guard of two tests joined by `or` instead of `and`."""
+    i = T.id - 1
+    if i >= 0 or i < a.size:  # twin: if i >= 0 and i < a.size:
+        b[T.id] = a[i]
+
+
+@on_umm(
+    zeros(64), 16, 4, finds=outside("a[64]", 4, "a[i * n + j] =", 0, "the array has 64 elements")
+)
+def rows_times_rows(T, a, n, m):
+    """A matrix kept in one dimension, with the wrong factor."""
+    i, j = T.id % n, T.id // n
+    a[i * n + j] = T.id  # bug
+    a[i * m + j] = T.id  # twin
+
+
+@on_umm(
+    np.arange(65),
+    finds=outside("a[65]", 32, "a[T.id] += a[T.id + half]", 6, "the array has 65 elements"),
+)
+def odd_half(T, a):
+    """A tree reduction that rounds the half of an odd number up."""
+    k = a.size
+    while k > 1:
+        half = (k + 1) // 2
+        if T.id < half:  # twin: if T.id + half < k:
+            a[T.id] += a[T.id + half]
+        T.barrier()
+        k = half

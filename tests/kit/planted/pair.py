@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import linecache
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -118,23 +122,61 @@ class Pair:
         return self.finds[0].kind
 
 
-def pair(
-    bug: Program,
-    twin: Program,
+def planted(
     *arguments: Any,
     finds: Expected | tuple[Expected, ...],
     machine: Machine = DMM,
     threads: int = 64,
     schedule: Schedule = "asynchronous",
     clean: tuple[Schedule, ...] = BOTH,
+    twin: Program | None = None,
     fixed: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Pair:
-    """A `Pair`; `fixed` are what of its launch the twin has otherwise."""
-    launched = Launched(bug, machine, arguments, threads, **options)
-    other = replace(launched, program=twin, **(fixed or {}))
-    expected = finds if isinstance(finds, tuple) else (finds,)
-    return Pair(launched, other, expected, schedule, clean)
+) -> Callable[[FunctionType], Pair]:
+    """Make a function the `Pair` of its two variants, or of itself and `twin`.
+
+    `# bug` or `# twin` ends a line that only this one has; the twin has b for `a  # twin: b`.
+    `fixed` are what of its launch the twin has otherwise.
+    """
+
+    def made(function: FunctionType) -> Pair:
+        launched = Launched(variant(function, "bug"), machine, arguments, threads, **options)
+        right = twin or variant(function, "twin")
+        other = replace(launched, program=right, **(fixed or {}))
+        expected = finds if isinstance(finds, tuple) else (finds,)
+        return Pair(launched, other, expected, schedule, clean)
+
+    return made
+
+
+MARK = re.compile(r"(?P<indent> *)(?P<bug>.*)  # (?:(?P<only>bug|twin)|twin: (?P<twin>.*))\n")
+
+
+def variant(function: FunctionType, name: str) -> Program:
+    """One of the two programs in a function. Each of its lines keeps its number in the file."""
+    lines, first = inspect.getsourcelines(function)
+    start = next(number for number, line in enumerate(lines) if line.startswith("def "))
+    kept = "".join(_line_of_variant(line, name) for line in lines[start:])
+    text = "\n" * (first + start - 1) + kept
+    file = f"<{function.__name__}, {name}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    defined: dict[str, Any] = {}
+    exec(compile(text, file, "exec", dont_inherit=True), function.__globals__, defined)
+    return mm.program(defined[function.__name__])
+
+
+def _line_of_variant(line: str, name: str) -> str:
+    mark = MARK.fullmatch(line)
+    if mark is None:
+        return line
+    if mark["only"]:
+        return line if mark["only"] == name else "\n"
+    return f"{mark['indent']}{mark[name]}\n"
+
+
+def pairs_in(file: ModuleType) -> list[Pair]:
+    """The pairs of a file, in its order."""
+    return [one for one in vars(file).values() if isinstance(one, Pair)]
 
 
 def race(

@@ -23,7 +23,7 @@ from mmsim.results import Finding, FoundAccess
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, table
 from tests.kit import ROOT
 from tests.kit.cards.planted_on_gpu import TOOLS, in_shared_memory, of_the_grid, tool_for
-from tests.kit.planted import FILES, PAIRS, Pair
+from tests.kit.planted import FILES, PAIRS, Pair, pairs_in
 
 KEPT = ROOT / "benchmarks" / "results" / "gpu" / "planted.json"
 
@@ -158,7 +158,7 @@ def _section(file: ModuleType, by_name: dict[str, Checked], known: Kept | None) 
     if known is not None:
         head.append("compute-sanitizer")
     rows = []
-    for pair in file.PAIRS:
+    for pair in pairs_in(file):
         one = by_name[pair.name]
         row = [
             f"`{pair.name}`",
