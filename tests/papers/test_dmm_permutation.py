@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.claims import choose
 from mmsim.claims.claim import call_with
-from mmsim_algorithms import dmm_permutation, permutations
+from mmsim_algorithms import permutations
 from mmsim_algorithms.dmm_permutation import (
     ALGORITHMS,
     cases,
@@ -217,21 +217,6 @@ def test_many_arrays_refuse_rows_of_another_length():
     machine = mm.HMM(dmms=2, width=2, global_latency=5)
     with pytest.raises(PreconditionError, match="every array has n=4 words"):
         many_arrays.permute_many(machine, "D-designated", [3, 2, 1, 0], np.zeros((2, 5)))
-
-
-@pytest.mark.parametrize(
-    "module", [dmm_permutation, many_arrays], ids=lambda module: module.__name__
-)
-@pytest.mark.parametrize(("width", "choices"), [(4, {}), (3, {"size": 20, "seed": 5})])
-def test_every_program_has_an_example_that_runs(module, width, choices):
-    programs = {value for value in vars(module).values() if isinstance(value, mm.Program)}
-    machine = mm.HMM(dmms=2, width=width, global_latency=7)
-    for program in programs:
-        example = program.prepare(width, **choices)
-        run = machine.run(
-            program, *example.arguments, threads=example.threads, block_size=example.block_size
-        )
-        assert run.time > 0
 
 
 @pytest.mark.parametrize("algorithm", ["D-designated", "S-designated"])

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim_algorithms.dynamic_programming import by_tiles, claims, corner, in_global_memory, squares
 from mmsim_algorithms.dynamic_programming.programs import polygon
 from mmsim_algorithms.dynamic_programming.tables import triangulated
 from mmsim_algorithms.errors import PreconditionError
 
-PROGRAMS = (in_global_memory, corner, squares)
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 
 
@@ -51,18 +49,6 @@ def test_any_number_of_dmms_and_rows_of_threads(w, r, d, schedule):
 
 
 @schedules
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
-def test_the_examples_have_no_race(program, schedule):
-    for width in (2, 3, 8):
-        example = program.prepare(width)
-        for machine in (mm.HMM(2, width, 9), mm.DMM(width, 2), mm.UMM(width, 2)):
-            run = machine.run(
-                program, *example.arguments, **example.launch, schedule=schedule, check=True
-            )
-            assert run.findings == ()
-
-
-@schedules
 def test_a_launch_in_the_middle_has_no_race(schedule):
     """Tiles (I, I + 2), each with one product of tiles, two for each block."""
     machine, w = mm.HMM(2, 4, 9), 4
@@ -75,13 +61,6 @@ def test_a_launch_in_the_middle_has_no_race(schedule):
         done = run.arrays["M"]
     inside = np.tri(24, k=8, dtype=bool) & ~np.tri(24, k=-1, dtype=bool)
     assert (done == triangulated(polygon(24)))[inside].all()
-
-
-def test_a_polygon_of_four_by_hand():
-    """L = 10: the diagonals of 2 words and of 1, two reads a split, a read and a write at last."""
-    run = mm.UMM(2, 10).run(in_global_memory, polygon(4), threads=4)
-    assert [one.stages for one in run.rounds] == [2] * 4 + [1] * 6
-    assert run.time == 4 * (2 + 9) + 6 * (1 + 9)
 
 
 def test_tiles_are_faster_and_ask_the_global_memory_less():
@@ -119,11 +98,3 @@ def test_a_thread_reads_a_word_for_each_sum_and_a_stage_serves_w_threads(w, r):
 def test_what_tiles_do_not_take_is_refused(shape, r):
     with pytest.raises(PreconditionError, match="DP"):
         by_tiles(mm.HMM(2, 4, 10), np.zeros(shape, int), r)
-
-
-def test_a_wrong_table_is_refused(monkeypatch):
-    monkeypatch.setattr(claims, "triangulated", lambda weights: weights)
-    with pytest.raises(ClaimError, match="wrong result in 'M'"):
-        claims.naive("synchronous", 4, 2, 1, 1)
-    with pytest.raises(ClaimError, match="wrong result in 'M'"):
-        claims.tiled("synchronous", 8, 4, 1, 2, 1, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.claims import ClaimError, choose
 from mmsim.claims.claim import call_with
-from mmsim_algorithms import hmm_permutation, permutations
+from mmsim_algorithms import permutations
 from mmsim_algorithms.access import rounds_claims as hmm_rounds
 from mmsim_algorithms.dmm_permutation import permute
 from mmsim_algorithms.errors import PreconditionError
@@ -201,20 +201,6 @@ def test_a_number_of_dmms_that_does_not_divide_costs_the_fullest_one():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(PreconditionError, match=message):
         call()
-
-
-@pytest.mark.parametrize(
-    "module", [hmm_permutation, hmm_transpose, hmm_rounds], ids=lambda module: module.__name__
-)
-@pytest.mark.parametrize("width", [2, 3, 8])
-def test_every_program_has_an_example_that_runs(module, width):
-    machine = mm.HMM(dmms=2, width=width, global_latency=7)
-    for program in {value for value in vars(module).values() if isinstance(value, mm.Program)}:
-        example = program.prepare(width)
-        run = machine.run(
-            program, *example.arguments, threads=example.threads, block_size=example.block_size
-        )
-        assert run.time > 0
 
 
 def test_D_follows_from_the_permutation_in_every_grid():

@@ -55,20 +55,6 @@ def test_bad_input_is_refused(call, message):
         call()
 
 
-@pytest.mark.parametrize("width", [2, 3, 8])
-@pytest.mark.parametrize("choices", [{}, {"size": 100}])
-def test_every_program_has_an_example_that_runs(width, choices):
-    for program in (hmm_regular.bit_reversal, hmm_regular.shuffle):
-        example = program.prepare(width, **choices)
-        run = mm.HMM(2, width, 7).run(
-            program, *example.arguments, threads=example.threads, block_size=example.block_size
-        )
-        n = run.arrays["a"].size
-        if n & (n - 1) == 0:
-            P = permutations.NAMED[program.name.replace("_", "-")](n, 0)
-            assert (run.arrays["b"][P] == run.arrays["a"]).all()
-
-
 @pytest.mark.parametrize("name", ["shuffle", "bit-reversal"])
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 def test_a_width_of_one_has_the_same_time(name, schedule):

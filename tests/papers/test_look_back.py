@@ -6,18 +6,10 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.prefix_sums import look_back_claims as claims
 from mmsim_algorithms.prefix_sums.look_back import (
     WAYS,
-    added,
     by_look_back,
-    look_back,
-    scanned,
-    sums_before,
-    tile_scans,
-    tile_sums,
 )
 
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
@@ -31,22 +23,6 @@ def test_the_sums_are_right_for_any_tiles_and_dmms(way, schedule):
         a = np.arange(w * r * tiles)[::-1] - 5
         run = WAYS[way](mm.HMM(d, w, 7), a, r, schedule=schedule)
         assert (run.arrays["b"] == np.cumsum(a)).all()
-
-
-@schedules
-@pytest.mark.parametrize(
-    "program",
-    [look_back, tile_sums, tile_scans, sums_before, scanned, added],
-    ids=lambda program: program.name,
-)
-def test_the_examples_run_without_a_race(program, schedule):
-    for width, size in ((1, 0), (3, 50), (8, 0)):
-        example = program.prepare(width, size=size)
-        for machine in (mm.HMM(3, width, 9), mm.UMM(width, 1)):
-            run = machine.run(
-                program, *example.arguments, **example.launch, schedule=schedule, check=True
-            )
-            assert run.findings == ()
 
 
 def test_a_block_that_comes_late_is_waited_for():
@@ -76,17 +52,6 @@ def test_one_word_is_read_once_and_written_once_or_twice_as_the_names_say():
         assert words == {"read": reads * n, "write": writes * n}
 
 
-def test_looks_by_hand():
-    """w = 1, 7 tiles: block 0 knows its prefix; 1 looks once, 2 and 3 twice, 4 to 6 three times."""
-    run = by_look_back(mm.HMM(1, 1, 5), np.arange(7), 1)
-    atomics = [one.stages for one in run.rounds if one.kind == "atomic"]
-    #          sums, look, publish, look, publish, look, publish
-    assert atomics == [7, 6, 1, 5, 2, 3, 3]
-    assert run.time == 7 + sum(atomics) + 7 + 9 * 4
-    assert claims.look_backs(7, 1, 1) == 3
-    assert claims.looks(7, 1, 1, 3) == 6 + 5 + 3
-
-
 @schedules
 def test_a_warp_looks_at_w_blocks_at_once(schedule):
     """w = 4, L = 9: blocks 1 to 4 look once, 5 to 8 twice."""
@@ -95,14 +60,6 @@ def test_a_warp_looks_at_w_blocks_at_once(schedule):
         row.requests for row in run.accesses if row.kind == "atomic" and row.requests not in (9, 8)
     )
     assert looks == 4 + 4 * 2
-
-
-def test_three_launches_by_hand():
-    """2 tiles of a row, w = 2, L = 5: read and sum; the sums; sum, read and write."""
-    run = WAYS["reduce-then-scan"](mm.HMM(1, 2, 5), np.arange(4), 1)
-    assert run.time == 2 * (2 + 4) + 2 * (1 + 4) + 3 * (2 + 4)
-    run = WAYS["scan-then-add"](mm.HMM(1, 2, 5), np.arange(4), 1)
-    assert run.time == 3 * (2 + 4) + 2 * (1 + 4) + 3 * (2 + 4)
 
 
 @ways
@@ -120,11 +77,3 @@ def test_three_launches_by_hand():
 def test_what_is_not_taken_is_refused(way, w, a, r):
     with pytest.raises(PreconditionError, match="SCAN"):
         WAYS[way](mm.HMM(1, w, 9), a, r)
-
-
-def test_wrong_sums_are_refused(monkeypatch):
-    monkeypatch.setitem(
-        WAYS, "look-back", lambda machine, a, r, schedule: by_look_back(machine, a + 1, r)
-    )
-    with pytest.raises(ClaimError, match="wrong result in 'b'"):
-        claims.scan("look-back", "synchronous", n=8, w=2, r=1, L=5, d=1, k=2)

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.prefix_sums import claims, doubling, few_barriers, in_registers, tree
+from mmsim_algorithms.prefix_sums import few_barriers
 from mmsim_algorithms.prefix_sums.programs import (
     by_doubling,
     by_few_barriers,
     by_registers,
     by_tree,
 )
-from mmsim_algorithms.sums.cases import barriers
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
 machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
@@ -35,18 +33,6 @@ def test_the_sums_are_right_for_any_number_of_words_and_threads(machine, schedul
             for p in (4, 12, 20):
                 _, sums = by_registers(machine, np.tile(a, p), p, schedule=schedule)
                 assert (sums == np.cumsum(np.tile(a, p))).all()
-
-
-@machines
-def test_no_prefix_sum_has_a_race(machine):
-    for program, arguments in (
-        (doubling, (np.arange(32), np.zeros(32, int))),
-        (tree, (np.arange(64),)),
-        (in_registers, (np.arange(32), np.zeros(32, int), np.zeros(4, int), 4)),
-    ):
-        for schedule in ("synchronous", "asynchronous"):
-            run = machine.run(program, *arguments, threads=16, schedule=schedule, check=True)
-            assert run.findings == ()
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
@@ -112,55 +98,6 @@ def test_each_barrier_is_needed(machine, left_out):
     assert machine.run(all_but_one, *arguments, **launch).findings
 
 
-def test_few_barriers_by_hand():
-    """w = 4, l = 3, 16 words, 4 warps with a word for each thread.
-
-    A warp's own 4 words have 2 levels, with a stage for each of 4 warps. The 4 sums above have 2
-    levels of one warp.
-    """
-    for machine in MACHINES:
-        run, _ = by_few_barriers(machine, np.arange(16), 16, schedule="synchronous")
-        up = [4] * 6 + [1] * 6
-        down = [1] * 8 + [4] * 8
-        assert [one.stages for one in run.rounds] == up + down
-        assert run.time == sum(up + down) + 2 * len(up + down) == 126
-
-
-@pytest.mark.parametrize(("l", "expected"), [(1, 0), (2, 2), (4, 2), (8, 4), (16, 4), (32, 6)])
-def test_few_barriers_has_two_for_each_power_of_w(l, expected):
-    run, _ = by_few_barriers(mm.UMM(4, l), np.arange(4 * l), 4 * l, trace=True)
-    assert barriers(run) == expected
-
-
-def test_a_scan_of_8_words_by_hand():
-    """w = 4, l = 3. By doubling with 8 threads: 3 steps of two rounds of 2 stages, and a read.
-
-    Those who read a word before them are in 2, 2 and 1 warps of a DMM; on a UMM the second warp
-    asks for two groups in the first two steps.
-    """
-    dmm, umm = (by_doubling(machine, np.arange(8), 8)[0].time for machine in MACHINES)
-    assert dmm == 3 * 2 * (2 + 2) + (2 + 2) + (2 + 2) + (1 + 2)
-    assert umm == dmm + 1 + 1
-
-
-@machines
-def test_a_tree_of_8_words_by_hand(machine):
-    """w = 4, l = 3, 4 threads: levels of 4, 2 and 1 nodes. Every other of 8 words is two stages."""
-    run, _ = by_tree(machine, np.arange(8), 4)
-    up = [2, 2, 1] + [1, 1, 1] * 2
-    down = [1, 1, 1, 1] * 2 + [1, 2, 2, 2]
-    assert [one.stages for one in run.rounds] == up + down
-    assert run.time == sum(up + down) + 2 * len(up + down)
-
-
-@machines
-def test_six_warps_in_registers_by_hand(machine):
-    """w = 4, l = 3: two rows each. Five warps read sums before theirs, and the last one twice."""
-    run, _ = by_registers(machine, np.arange(48), 24)
-    assert [one.stages for one in run.rounds] == [6, 6, 6, 5, 1, 6, 6]
-    assert run.time == 36 + 7 * 2
-
-
 def test_what_is_not_taken_is_refused():
     for n, p in ((16, 6), (12, 8), (0, 4), (4, 0)):
         with pytest.raises(PreconditionError, match="divides"):
@@ -177,22 +114,3 @@ def test_what_is_not_taken_is_refused():
     ):
         with pytest.raises(PreconditionError, match=match):
             by_few_barriers(mm.UMM(w, 1), np.arange(n), p)
-
-
-def test_wrong_sums_are_refused(monkeypatch):
-    def wrong(machine, a, p, schedule):
-        run, sums = by_tree(machine, a, p, schedule=schedule)
-        return run, sums + 1
-
-    monkeypatch.setitem(claims.WAYS, "tree", wrong)
-    with pytest.raises(ClaimError, match="wrong prefix sums"):
-        claims.prefix_sums("tree", "synchronous", "DMM", 8, 4, 2, 1)
-
-
-@pytest.mark.parametrize("program", [doubling, few_barriers, tree, in_registers])
-@pytest.mark.parametrize("width", [1, 3, 8])
-def test_the_examples_run(program, width):
-    for size in (0, 50):
-        example = program.prepare(width, size=size)
-        for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
-            assert machine.run(program, *example.arguments, **example.launch).time > 0

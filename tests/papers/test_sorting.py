@@ -12,10 +12,8 @@ from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.sorting import (
     bitonic,
     bitonic_without_conflicts,
-    conflict_free_pass,
     merge_sorted,
     merging,
-    serial_pass,
     worst,
 )
 from mmsim_algorithms.sorting.claims import (
@@ -48,16 +46,6 @@ def test_bitonic_sort_sorts_and_has_no_race(n, schedule):
                 assert one.findings == two.findings == ()
 
 
-def test_bitonic_sort_of_8_words_by_hand():
-    """w = 2, l = 3, 4 threads: steps with h = 1, 2, 1, 4, 2, 1, two stages a warp where h = 1."""
-    run = mm.DMM(2, 3).run(bitonic, np.arange(8), threads=4)
-    stages = [4, 2, 4, 2, 2, 4]
-    assert [one.stages for one in run.rounds] == [one for one in stages for _ in range(4)]
-    free = mm.DMM(2, 3).run(bitonic_without_conflicts, np.arange(8), 2, threads=4)
-    assert [one.stages for one in free.rounds] == [2] * 24
-    assert run.time - free.time == 4 * 3 * 2
-
-
 @schedules
 @pytest.mark.parametrize("conflicts", [True, False])
 @pytest.mark.parametrize(("w", "E", "p"), [(4, 1, 1), (4, 3, 8), (8, 5, 16), (2, 7, 4), (5, 2, 8)])
@@ -65,19 +53,6 @@ def test_merge_sort_sorts(w, E, p, conflicts, schedule):
     for a in inputs(p * E):
         run = merge_sorted(mm.DMM(w, 2), a, E, conflicts, schedule=schedule)
         assert (run.arrays["b"] == np.sort(a)).all()
-
-
-@schedules
-@pytest.mark.parametrize("program", [merging.sort_runs, serial_pass, conflict_free_pass])
-def test_no_pass_has_a_race(program, schedule):
-    for width in (2, 3, 8):
-        example = program.prepare(width)
-        run = mm.DMM(width, 2).run(
-            program, *example.arguments, **example.launch, schedule=schedule, check=True
-        )
-        assert run.findings == ()
-        if program is not merging.sort_runs:
-            assert (run.arrays["b"] == np.arange(6 * width)).all()
 
 
 @pytest.mark.parametrize(("w", "E"), [(4, 2), (8, 3), (12, 5), (16, 7), (32, 15), (32, 16)])
@@ -159,12 +134,3 @@ def test_the_lower_bounds_notice_a_sort_that_leaves_words_out(id_):
         return compared(schedule, n=n // 8, p=p // 8, **case)
 
     assert verify_claim(replace(claim, grid=lambda: one, run=fewer)).result == "fails"
-
-
-@pytest.mark.parametrize("program", [bitonic, bitonic_without_conflicts])
-def test_the_examples_run(program):
-    for width, size in ((2, 0), (3, 50), (8, 0)):
-        example = program.prepare(width, size=size)
-        for machine in (mm.DMM(width, 2), mm.HMM(2, width, 9)):
-            run = machine.run(program, *example.arguments, **example.launch)
-            assert (np.diff(run.arrays["a"]) == 1).all()

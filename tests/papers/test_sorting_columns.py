@@ -73,35 +73,6 @@ def test_a_conflict_would_be_seen():
     assert congestion(run) > 1
 
 
-def test_two_words_by_hand():
-    """w = 1. A merge reads two first words and one more, and writes two: 5. A move of both: 4.
-
-    Passes: merge, spread, spread back, shift, merge, write in order. All take l = 3.
-    """
-    run = column_sort(mm.DMM(1, 3), [9, 4], 1)
-    assert stages(run) == 5 + 4 + 4 + 4 + 5 + 4
-    assert run.time == 3 * 26
-
-
-@pytest.mark.parametrize(
-    ("program", "count"),
-    [
-        (columns.merge_columns, 2 * 17 + 8),  # 2 x 8 + 1 for each warp; the second searches 8 words
-        (columns.spread, 2 * 16),
-        (columns.shift, 2 * 16),
-        (columns.in_order, 2 * 16),
-        (sort_by_class, 2 + 4 * 3 + 2 * 2 + 4 * 6),
-        (fetch, 2 * (2 + 3 * 2)),  # 4/2 + 1 words from each of two columns
-        (deliver, 2 * (2 + 3 * 3)),
-        (merge_two, 8 * 16 + 3 * 2 + 2 * (4 + 5 + 4)),
-    ],
-    ids=lambda value: getattr(value, "name", None),
-)
-def test_the_examples_with_two_banks_by_hand(program, count):
-    example = program.prepare(2)
-    assert stages(mm.DMM(2, 1).run(program, *example.arguments, **example.launch)) == count
-
-
 def test_the_movements_by_hand():
     """4 rows of 2 words, a column in each bank: 0 2 4 6 and 1 3 5 7."""
     a = np.arange(8)
@@ -151,15 +122,6 @@ def test_lists_are_merged_without_a_conflict(w, p, E, schedule):
             run = merge_lists(mm.DMM(w, 2), *lists, p, schedule=schedule)
             assert (run.arrays["b"] == np.sort(np.concatenate(lists))).all()
             assert congestion(run) == 1
-
-
-def test_merging_by_hand():
-    """w = 2, p = 2, E = 2, l = 3. Copy: 4. Thread 1 searches among 2 words, two steps of 2: 4.
-
-    Starts: 2. Fetch: 4. Merge: two first words, one more, two written: 5. Write: 4.
-    """
-    run = merge_lists(mm.DMM(2, 3), [1, 2], [3, 4], 2)
-    assert run.time == 3 * (4 + 4 + 2 + 4 + 5 + 4)
 
 
 @pytest.mark.parametrize(

@@ -4,38 +4,9 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
-from mmsim_algorithms.sparse import claims, ell, ell_shared, row_of_thread, row_of_warp
+from mmsim_algorithms.sparse import ell, row_of_thread, row_of_warp
 from mmsim_algorithms.sparse.claims import CLAIMS, GROUPED, SCATTERED, is_grouped, is_scattered
-from mmsim_algorithms.sparse.programs import compressed, grouped, scattered, times, values
-
-PROGRAMS = (row_of_thread, row_of_warp, ell, ell_shared)
-
-
-def dense(program, arguments):
-    """The product of an example, with the whole matrix."""
-    if program in (ell, ell_shared):
-        c, v, x, y = arguments
-        rows, columns, words = np.indices(c.shape)[1].ravel(), c.ravel(), v.ravel()
-    else:
-        r, columns, words, x, y = arguments[:5]
-        rows = np.repeat(np.arange(y.size), np.diff(r))
-    matrix = np.zeros((y.size, x.size), int)
-    np.add.at(matrix, (rows, columns), words)
-    return matrix @ x
-
-
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
-def test_every_program_computes_the_product_without_a_race(program, schedule):
-    for width, size in ((1, 0), (2, 9), (4, 0)):
-        example = program.prepare(width, size=size)
-        for machine in (mm.UMM(width, 2), mm.DMM(width, 2), mm.HMM(2, width, 9, 2)):
-            run = machine.run(
-                program, *example.arguments, **example.launch, schedule=schedule, check=True
-            )
-            assert (run.arrays["y"] == dense(program, example.arguments)).all()
-            assert run.findings == ()
+from mmsim_algorithms.sparse.programs import compressed, grouped, scattered, values
 
 
 @pytest.mark.parametrize("program", [row_of_thread, row_of_warp], ids=lambda one: one.name)
@@ -44,7 +15,8 @@ def test_rows_may_have_any_length(program):
     c, v = np.arange(12) % 4, np.arange(12) + 1
     arguments = (r, c, v, np.arange(4) + 2, np.zeros(4, int), *([2] * (program is row_of_warp)))
     run = mm.DMM(2, 3).run(program, *arguments, threads=4)
-    assert (run.arrays["y"] == dense(program, arguments)).all()
+    last = 5 * 2 + 6 * 3 + 7 * 4 + 8 * 5 + 9 * 2 + 10 * 3 + 11 * 4 + 12 * 5
+    assert run.arrays["y"].tolist() == [0, 1 * 2 + 2 * 3 + 3 * 4, 4 * 5, last]
 
 
 def stages(run, array):
@@ -66,15 +38,6 @@ def test_scattered_words_are_in_w_groups_and_w_banks():
     for machine, expected in ((mm.DMM(4, 2), 1), (mm.UMM(4, 2), 4)):
         run = machine.run(ell, c.T.copy(), words.T.copy(), x, np.zeros(32, int), threads=32)
         assert stages(run, "x") == 8 * 3 * expected
-
-
-@pytest.mark.parametrize("way", claims.WAYS)
-def test_a_wrong_product_is_refused(way, monkeypatch):
-    monkeypatch.setattr(claims, "times", lambda *given: times(*given) + 1)
-    with pytest.raises(ClaimError, match="wrong result in 'y'"):
-        claims.any_way("synchronous", way, on="DMM", n=8, p=8, w=4, l=1, k=4)
-    with pytest.raises(ClaimError, match="wrong result in 'y'"):
-        claims.on_hmm(ell_shared, "synchronous", 16, 16, 2, 2, 1, 1, 1)
 
 
 def test_the_claims_name_the_columns_that_their_times_need():

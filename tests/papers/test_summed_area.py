@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.summed_area import WAYS, by_1r1w, claims, programs
+from mmsim_algorithms.summed_area import WAYS
 
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 ways = pytest.mark.parametrize("way", WAYS)
@@ -51,50 +50,8 @@ def test_no_shared_access_meets_a_conflict_and_no_other_is_casual():
         assert casual == {"2R2W": {"along"}, "2R1W": {"corners"}}.get(way, set())
 
 
-@schedules
-@pytest.mark.parametrize("program", ["borders", "finished", "wave"])
-def test_the_tiles_have_no_race(program, schedule):
-    example = getattr(programs, program).prepare(4, size=256)
-    run = mm.HMM(2, 4, 9).run(
-        getattr(programs, program),
-        *example.arguments,
-        **example.launch,
-        schedule=schedule,
-        check=True,
-    )
-    assert run.findings == ()
-
-
-def test_waves_go_from_corner_to_corner():
-    """w = 4, 2 x 2 tiles, d = 2, L = 10, l = 1: three waves of 1, 2 and 1 tiles by hand."""
-    run = by_1r1w(mm.HMM(2, 4, 10), matrix(8))
-    assert run.threads == 32  # of the longest wave
-
-    def wave(tiles, deepest):
-        return 2 * 4 * tiles + 4 * tiles + 6 * 9 + (2 + 4) * 4 * deepest
-
-    assert run.time == wave(1, 1) + wave(2, 1) + wave(1, 1)
-
-
 @ways
 @pytest.mark.parametrize("shape", [(4, 8), (6, 6), (0, 0), (16,)])
 def test_what_is_not_taken_is_refused(way, shape):
     with pytest.raises(PreconditionError):
         WAYS[way](mm.HMM(1, 4, 9), np.zeros(shape))
-
-
-def test_a_wrong_table_is_refused(monkeypatch):
-    monkeypatch.setitem(WAYS, "1R1W", lambda machine, a, schedule: by_1r1w(machine, a + 1))
-    with pytest.raises(ClaimError, match="wrong result in 'b'"):
-        claims.table("1R1W", "synchronous", n=16, w=2, d=1, L=5, l=1)
-
-
-@pytest.mark.parametrize(
-    "name", ["down", "along", "borders", "before", "corners", "finished", "wave"]
-)
-def test_the_examples_run(name):
-    program = getattr(programs, name)
-    for width, size in ((2, 0), (3, 100)):
-        example = program.prepare(width, size=size)
-        run = mm.HMM(2, width, 9).run(program, *example.arguments, **example.launch)
-        assert run.time > 0

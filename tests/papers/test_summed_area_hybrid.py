@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.summed_area import by_1r1w, by_2r1w, by_hybrid, hybrid, hybrid_claims
+from mmsim_algorithms.summed_area import by_1r1w, by_2r1w, by_hybrid, hybrid_claims
 
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 
@@ -24,27 +23,6 @@ def test_each_word_is_the_sum_of_what_is_above_and_left_of_it(w, m, d, schedule)
         run = by_hybrid(mm.HMM(d, w, 20, 2), a, k, schedule=schedule)
         assert run.arrays["b"].tolist() == expected
         assert run.launches == 8 + 2 * m - 1 - 2 * k
-
-
-def test_the_smallest_by_hand():
-    """w = 2, 2 x 2 tiles, k = 1, one DMM, L = 10, l = 1: two corners of a tile, a wave of two.
-
-    The first launch of a corner reads a tile and writes two borders. The second reads and writes
-    both, the third one word. The fourth reads the tile and three borders and writes the tile; it
-    writes two borders more in the near corner. The far corner reads three borders and a word more.
-    """
-    run = by_hybrid(mm.HMM(1, 2, 10), matrix(4), 1)
-    tile = 2
-    near = [tile, 1, 1] + [1, 1] * 2 + [1, 1] + [tile, 1, 1, 1, 1, 1, tile]
-    far = [tile, 1, 1] + [1, 1, 1] + [1, 1] * 2 + [1, 1, 1] + [tile, 1, 1, 1, tile]
-    wave = [2 * tile, 2, 2, 2, 2, 2 * tile]
-    first = tile + 3 * 2  # the tile is written, and read and written by a row, and read by another
-    lines = 2 * (1 + 2 + 1)
-    corner = 1 + 2 + 1
-    last = tile + 2 * 2 * tile + tile
-    shared = 2 * (first + lines + corner + last) + 2 * last
-    together = near + far + wave
-    assert run.time == sum(together) + 9 * len(together) + shared
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -67,18 +45,6 @@ def test_it_is_the_fastest_where_latency_counts():
     assert by_1r1w(fast, a).time < by_hybrid(fast, a, 12).time
 
 
-@schedules
-@pytest.mark.parametrize("name", ["borders", "lines", "corners", "finished"])
-def test_no_launch_has_a_race(name, schedule):
-    program = getattr(hybrid, name)
-    for width in (1, 2, 4):
-        example = program.prepare(width)
-        run = mm.HMM(2, width, 9).run(
-            program, *example.arguments, **example.launch, schedule=schedule, check=True
-        )
-        assert run.findings == ()
-
-
 def test_no_shared_access_meets_a_conflict_and_no_other_is_casual():
     """But the corners, one word for each tile."""
     run = by_hybrid(mm.HMM(2, 4, 20), matrix(32), 5)
@@ -90,16 +56,6 @@ def test_no_shared_access_meets_a_conflict_and_no_other_is_casual():
 def test_what_is_not_taken_is_refused(shape, k):
     with pytest.raises(PreconditionError, match="SAT"):
         by_hybrid(mm.HMM(1, 4, 9), np.zeros(shape), k)
-
-
-def test_a_wrong_table_is_refused(monkeypatch):
-    monkeypatch.setattr(
-        hybrid_claims,
-        "by_hybrid",
-        lambda machine, a, k, schedule: by_hybrid(machine, a + 1, k, schedule=schedule),
-    )
-    with pytest.raises(ClaimError, match="wrong result in 'b'"):
-        hybrid_claims.table("synchronous", n=16, w=2, d=1, k=1, L=5, l=1)
 
 
 def test_in_turns_is_a_sum():

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.summed_area import one_memory_claims as claims
-from mmsim_algorithms.summed_area.one_memory import by_trees, in_one_memory
+from mmsim_algorithms.summed_area.one_memory import in_one_memory
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
 machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
@@ -24,37 +23,6 @@ def test_each_word_is_the_sum_of_what_is_above_and_left_of_it(machine, schedule)
         for p in (1, 3, 4, m * m):
             _, table = in_one_memory(machine, a, p, schedule=schedule)
             assert table.tolist() == expected
-
-
-@schedules
-@machines
-def test_no_tree_has_a_race(machine, schedule):
-    for m, p in ((4, 4), (8, 16), (8, 64)):
-        run = machine.run(
-            by_trees, np.arange(2 * m * m), m, threads=p, schedule=schedule, check=True
-        )
-        assert run.findings == ()
-
-
-@machines
-def test_a_table_of_16_words_by_hand(machine):
-    """w = 4, l = 3, 8 threads: levels of 8 and 4 words, for the columns and for the rows.
-
-    Columns: 2 rows and then 1, which a warp reads and writes as whole groups. Rows: a node with
-    children 2x and 2x + 1 has two stages for a warp.
-    """
-    run, _ = in_one_memory(machine, np.arange(16).reshape(4, 4), 8)
-    columns = [2] * 3 + [1] * 3 + [1] * 4 + [2] * 4
-    rows = [*(4, 4, 2), *(2, 2, 1), *(1, 2, 2, 2), *(2, 4, 4, 4)]
-    assert [one.stages for one in run.rounds] == columns + rows
-    assert run.time == sum(columns + rows) + 2 * 28 == 57 + 56
-
-
-def test_with_one_lane_each_word_has_a_stage():
-    """w = 1, l = 2, 2 threads: 2 x 2 words, one level of 2 words in each direction."""
-    for machine in (mm.DMM(1, 2), mm.UMM(1, 2)):
-        run, _ = in_one_memory(machine, np.arange(4).reshape(2, 2), 2)
-        assert run.time == 14 * (2 + 1)
 
 
 def test_the_claims_do_not_ask_for_what_they_do_not_hold_for():
@@ -74,21 +42,3 @@ def test_the_claims_do_not_ask_for_what_they_do_not_hold_for():
 def test_what_is_not_taken_is_refused(shape):
     with pytest.raises(PreconditionError, match="power of two"):
         in_one_memory(mm.DMM(4, 1), np.zeros(shape), 4)
-
-
-def test_a_wrong_table_is_refused(monkeypatch):
-    def wrong(machine, a, p, schedule):
-        run, table = in_one_memory(machine, a, p, schedule=schedule)
-        return run, table + 1
-
-    monkeypatch.setattr(claims, "in_one_memory", wrong)
-    with pytest.raises(ClaimError, match="wrong table"):
-        claims.table("synchronous", "DMM", 4, 2, 2, 1)
-
-
-@pytest.mark.parametrize("width", [1, 3, 8])
-def test_the_example_runs(width):
-    for size in (0, 50):
-        example = by_trees.prepare(width, size=size)
-        for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
-            assert machine.run(by_trees, *example.arguments, **example.launch).time > 0

@@ -4,64 +4,21 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims import ClaimError
 from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.sums import (
-    block_sums,
     by_few_barriers,
     columns,
-    few_barriers,
     hmm_claims,
     models_claims,
-    strided_tree,
-    tree,
 )
-from mmsim_algorithms.sums.cases import PROGRAMS, adding_up, barriers, by_columns, by_warps, on_hmm
+from mmsim_algorithms.sums.cases import barriers, by_columns, by_warps, on_hmm
 from mmsim_algorithms.sums.claims import CLAIMS, few
 from mmsim_algorithms.sums.programs import numbers, summed
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
-
-
-@machines
-@pytest.mark.parametrize(
-    ("program", "stages"), [(tree, (2, 1, 1, 1)), (strided_tree, (4, 4, 2, 1))]
-)
-def test_a_tree_of_16_words_by_hand(machine, program, stages):
-    """8 threads, w = 4, l = 3: at each of four steps two reads and a write of so many stages."""
-    run = machine.run(program, numbers(16), threads=8)
-    assert run.arrays["a"][0] == numbers(16).sum()
-    assert [one.stages for one in run.rounds] == [one for one in stages for _ in range(3)]
-    assert run.time == 3 * (sum(stages) + 4 * 2)
-
-
-@machines
-def test_columns_of_32_words_by_hand(machine):
-    """8 threads, w = 4, l = 3: 4 reads and a write of 2 stages; 3 steps of a read and a write."""
-    run = machine.run(columns, numbers(32), np.zeros(8, int), threads=8)
-    assert run.arrays["c"][0] == numbers(32).sum()
-    assert run.time == 5 * (2 + 2) + 3 * 2 * (1 + 2)
-
-
-@schedules
-@machines
-def test_no_sum_has_a_race(machine, schedule):
-    """What a barrier of the programs keeps in order is looked for in every access."""
-    a = numbers(64)
-    for program, more, threads in (
-        (strided_tree, (), 16),
-        (tree, (), 16),
-        (columns, (np.zeros(16, int),), 16),
-        (few_barriers, (np.zeros((3, 64), int), 4), 64),
-        (block_sums, (np.zeros(1, int),), 16),
-    ):
-        run = machine.run(program, a, *more, threads=threads, schedule=schedule, check=True)
-        assert run.findings == ()
-        left = run.arrays["b" if program is block_sums else "c" if more else "a"]
-        assert left.flat[0] == a.sum()
 
 
 def test_the_checker_finds_the_race_of_a_single_row_of_sums():
@@ -87,13 +44,6 @@ def test_columns_take_any_number_of_threads(p, share):
     for machine in MACHINES:
         run = machine.run(columns, numbers(p * share), np.zeros(p, int), threads=p)
         assert run.arrays["c"][0] == numbers(p * share).sum()
-
-
-@pytest.mark.parametrize(("l", "expected"), [(1, 0), (2, 1), (4, 1), (5, 2), (16, 2), (17, 3)])
-def test_the_sum_with_few_barriers_has_a_barrier_for_each_power_of_w(l, expected):
-    run = by_warps("asynchronous", "DMM", 4 * l, 4, l, trace=True)
-    assert barriers(run) == expected
-    assert barriers(by_columns("asynchronous", "DMM", 64, 64, 4, l, trace=True)) == 6
 
 
 @pytest.mark.parametrize(
@@ -170,33 +120,6 @@ def test_few_barriers_add_numbers_of_any_kind(machine, p, schedule):
         run = by_few_barriers(machine, a, p, schedule=schedule)
         assert run.arrays["c"].dtype == a.dtype
         assert run.arrays["c"][0, 0] == a.sum()
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_a_wrong_sum_is_refused(program):
-    run = PROGRAMS[program]("synchronous", on="DMM", n=16, p=4, w=4, l=1)
-    with pytest.raises(ClaimError, match="found 1, the sum is"):
-        adding_up(run, 1, numbers(16))
-
-
-@pytest.mark.parametrize("program", [tree, strided_tree, columns, few_barriers, block_sums])
-@pytest.mark.parametrize("width", [2, 3, 8])
-def test_the_examples_run(program, width):
-    for size in (0, 100):
-        example = program.prepare(width, size=size)
-        for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
-            assert machine.run(program, *example.arguments, **example.launch).time > 0
-
-
-def test_transfers_by_hand():
-    """32 words, 8 threads, w = 4: 10 transfers of the columns, two for each of three steps.
-
-    On an HMM of two DMMs: 8 of the words, two sums are written, and then read and added.
-    """
-    run = by_columns("synchronous", "UMM", n=32, p=8, w=4, l=3)
-    assert models_claims.transfers("memory", run) == 4 * 2 + 2 + 3 * 2
-    run = on_hmm("synchronous", n=32, p=8, w=4, d=2, L=9)
-    assert models_claims.transfers("global", run) == 8 + 2 + 1 + 1
 
 
 @schedules

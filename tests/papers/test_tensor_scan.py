@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from mmsim.claims import ClaimError
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.prefix_sums import tensor_claims as claims
 from mmsim_algorithms.prefix_sums.tensor import by_products, with_tensor_unit
@@ -65,26 +64,6 @@ def test_a_call_for_each_product_of_matrices(n, w):
     ]
 
 
-@schedules
-def test_the_example_has_no_race(schedule):
-    for width, size in ((1, 0), (2, 30), (4, 0)):
-        example = by_products.prepare(width, size=size)
-        run = TensorDMM(width, 2, 7).run(
-            by_products, *example.arguments, **example.launch, schedule=schedule, check=True
-        )
-        assert run.findings == ()
-
-
-def test_two_levels_by_hand():
-    """9 words, w = 3: three rows, one row of their last words, and two rows of words 3 to 8."""
-    run = claims.prefix_sums("synchronous", n=9, p=9, w=3, l=20, L=5)
-    calls = [one for one in run.rounds if one.space == "shared"]
-    assert [one.time for one in calls] == [9 + 19, 3 + 19, 6 + 19]
-    assert claims.in_calls(run) == 18 + 3 * 19
-    #                 three rows, a stage each; one in one bank; two rows
-    assert run.time == 18 + 3 * 19 + 2 * ((3 + 4) + (3 + 4) + (2 + 4))
-
-
 @pytest.mark.parametrize(
     ("shape", "w", "p", "message"),
     [
@@ -98,13 +77,6 @@ def test_two_levels_by_hand():
 def test_what_is_not_taken_is_refused(shape, w, p, message):
     with pytest.raises(PreconditionError, match=message):
         with_tensor_unit(TensorDMM(w, 1, 1), np.zeros(shape, int), p)
-
-
-def test_wrong_sums_are_refused(monkeypatch):
-    wrong = lambda machine, a, p, schedule: with_tensor_unit(machine, a + 1, p)  # noqa: E731
-    monkeypatch.setattr(claims, "with_tensor_unit", wrong)
-    with pytest.raises(ClaimError, match="wrong result in 'x'"):
-        claims.prefix_sums("synchronous", n=4, p=4, w=2, l=1, L=1)
 
 
 def test_a_size_between_two_powers_may_need_one_level_more():

@@ -22,7 +22,6 @@ from mmsim_algorithms.umm_permutation.claims import CLAIMS
 from mmsim_algorithms.umm_permutation.programs import Transpose
 
 SCHEDULES = ("synchronous", "asynchronous")
-SMALL = [(2, 2), (2, 4), (2, 8), (3, 2), (3, 4), (4, 2), (4, 4), (5, 2), (7, 2)]
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
 

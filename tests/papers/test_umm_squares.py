@@ -87,12 +87,6 @@ def test_no_access_is_casual_and_none_races(schedule):
         assert run.registers.data == w
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 8])
-def test_the_example_runs(width):
-    example = long_rows.prepare(width)
-    assert mm.UMM(width, 2).run(long_rows, *example.arguments, **example.launch).time > 0
-
-
 def test_what_is_not_taken_is_refused():
     a, P = matrix(2)
     machine = mm.UMM(2, 3)
