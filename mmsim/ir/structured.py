@@ -93,17 +93,17 @@ class Flow:
                 pending += self.sources[label]
 
     def is_backward(self, source: Label, target: Label) -> bool:
-        """Whether a jump goes to its own block or to an earlier one."""
+        """Return whether a jump goes to its own block or to an earlier one."""
         return self.number[target] <= self.number[source]
 
     def dominates(self, label: Label, other: Label) -> bool:
-        """Whether every path to `other` passes `label`."""
+        """Return whether every path to `other` passes `label`."""
         while self.number[other] > self.number[label]:
             other = self.dominator[other]
         return other == label
 
     def is_merge(self, label: Label) -> bool:
-        """Whether several forward jumps enter a block."""
+        """Return whether several forward jumps enter a block."""
         return sum(not self.is_backward(one, label) for one in self.sources[label]) > 1
 
     def left_before(self, label: Label) -> Label | None:
@@ -215,7 +215,7 @@ class _Nesting:
         return (*block.body, ir.If(block.test, then, orelse, block.place)), None
 
     def is_own(self, source: Label, target: Label, around: _Around) -> bool:
-        """Whether the target of a jump stands in its place."""
+        """Return whether the target of a jump stands in its place."""
         return not (
             target in (around.after, END)
             or self.flow.is_backward(source, target)
