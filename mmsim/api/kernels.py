@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mmsim.api.binding import bind
 from mmsim.api.machines import DMM, HMM
 from mmsim.cuda_c import kernels
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import Kernel, written
 from mmsim.frontend.program import Program
 from mmsim.host.arguments import one_of, yes_or_no
-from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Given, asked
 
 
@@ -34,6 +34,5 @@ def kernel(
     clear_shared = yes_or_no("clear_shared", clear_shared)
     lock_step = yes_or_no("lock_step", lock_step)
     machine = DMM(kernels.WARP, 1) if space == "shared" else HMM(1, kernels.WARP, 1)
-    p, size, shape = asked(threads, block_size, grid, block)
-    launch = Launch(machine, program, args, p, size, "synchronous", 1, shape)
+    launch = bind(machine, program, args, asked(threads, block_size, grid, block))
     return written(launch, launch.args, space, clear_shared, lock_step)

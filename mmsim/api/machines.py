@@ -118,16 +118,14 @@ class Machine(machines.Machine, Guessed):
         >>> run.time, run.arrays["b"]  # 2 (p/w + l - 1)
         (8, array([0, 1, 2, 3, 4, 5, 6, 7]))
         """
-        from mmsim.engines.run import launch  # loads what parses and runs
-        from mmsim.meaning.launch import NO_ROOM, Launch, in_words
+        from mmsim.api.binding import Exhaustion, bind  # loads what parses and runs
+        from mmsim.engines.run import launch
 
         with Brief():
-            p, size, shape = asked(threads, block_size, grid, block)
-            try:
-                bound = Launch(self, program, args, p, size, schedule, max_accesses, shape)
+            sizes = asked(threads, block_size, grid, block)
+            with Exhaustion(program, sizes[0]):
+                bound = bind(self, program, args, sizes, schedule, max_accesses)
                 return Run.of(launch(bound, engine, trace, check))
-            except NO_ROOM as error:
-                raise in_words(error, program, p) from None
 
     @advised(LAUNCH.replace("run", "check"))
     def check(
@@ -184,28 +182,27 @@ class Machine(machines.Machine, Guessed):
         ...     for finding in report.findings]
         [('race', 'a[4]', (3, 4), (0, 4))]
         """
+        from mmsim.api.binding import Exhaustion, bind, language_of
         from mmsim.engines.check import check  # loads SimPy
-        from mmsim.meaning.launch import NO_ROOM, in_words
 
         with Brief():
-            p, size, shape = asked(threads, block_size, grid, block)
-            try:
-                found = check(
-                    self,
-                    program,
-                    args,
-                    threads=p,
-                    block_size=size,
-                    shape=shape,
-                    schedule=schedule,
-                    max_accesses=max_accesses,
-                    shared_words=shared_words,
-                    unset=unset,
-                    trace=trace,
+            sizes = asked(threads, block_size, grid, block)
+            with Exhaustion(program, sizes[0]):
+                language = language_of(program)
+                own: Schedule = "asynchronous" if language == "numba" else "synchronous"
+                when = own if schedule is None else schedule
+                return Report.of(
+                    check(
+                        lambda: bind(self, program, args, sizes, when, max_accesses),
+                        self,
+                        sizes,
+                        when,
+                        language,
+                        shared_words=shared_words,
+                        unset=unset,
+                        trace=trace,
+                    )
                 )
-            except NO_ROOM as error:
-                raise in_words(error, program, p) from None
-            return Report.of(found)
 
 
 @advised()

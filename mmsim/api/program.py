@@ -155,15 +155,15 @@ class Program(plain.Program, Guessed):
         >>> permute.registers(np.zeros(8), np.zeros(8), np.arange(8))  # a word and its address
         Registers(data=1, words=2)
         """
-        from mmsim.api.machines import UMM  # loads what launches
-        from mmsim.meaning.launch import Launch
+        from mmsim.api.binding import bind  # loads what launches
+        from mmsim.api.machines import UMM
 
         with Brief():
             if threads is None and grid is None and block is None:
                 self._refuse_sizes_by_threads()
                 threads = 1
-            p, size, shape = asked(threads, block_size, grid, block)
-            return Launch(UMM(1, 1), self, args, p, size, "synchronous", 1, shape).registers
+            sizes = asked(threads, block_size, grid, block)
+            return bind(UMM(1, 1), self, args, sizes).registers
 
     def _refuse_sizes_by_threads(self) -> None:
         """Refuse a program whose register arrays have sizes that depend on the threads."""

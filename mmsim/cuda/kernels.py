@@ -50,7 +50,7 @@ class Kernel:
     @cached_property
     def _before_launches(self) -> Program:
         examples = tuple(map(_example, self.argument_types))
-        program, _ = self._dispatcher.program.specialized(examples)
+        program = self._dispatcher.program.specialized(examples).program
         assert isinstance(program, Program)
         return program
 

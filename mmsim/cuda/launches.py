@@ -101,19 +101,19 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
     kernel = kernel.with_shared(configuration.shared_bytes)
-    program, flat = kernel.specialized(given)
-    _refuse_sizes(program, configuration)
-    _refuse_read_only(program, flat)
-    before = _copied(flat)
+    special = kernel.specialized(given)
+    _refuse_sizes(special.program, configuration)
+    _refuse_read_only(special.program, special.args)
+    before = _copied(special.args)
     try:
-        run = _run(program, flat, configuration)
+        run = _run(special.program, special.args, configuration)
     except RaisedError as error:
         raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
-    kernel.store(run.arrays, given)
+    special.store(run.arrays)
     for action in afterwards:
         action()
     machine = machines.current()
-    launched = Launched(kernel, program, configuration, run, machine, before)
+    launched = Launched(kernel, special.program, configuration, run, machine, before)
     history.ended(launched)
     return launched
 

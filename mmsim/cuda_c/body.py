@@ -59,7 +59,7 @@ class Body:
         self.typing = launch.meaning.typing
         self.shapes = launch.meaning.shapes
         self.arrays = launch.arrays
-        self.block = tidy(launch.program.code.body)  # with CUDA's own indices
+        self.block = tidy(launch.code.body)  # with CUDA's own indices
         meaning = launch.meaning
         self.ranges = Ranges(
             self.block, self.typing, ranges_of_fields(launch), meaning.numbers, meaning.extent

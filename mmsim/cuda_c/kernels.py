@@ -146,7 +146,7 @@ def _check_extents(shape: Shape) -> None:
 def _placements(launch: Launch, args: tuple[Any, ...], names: Names) -> dict[str, Placement]:
     """The index functions of the arrays that don't lie in row-major order."""
     found = {}
-    for parameter, value in zip(launch.program.code.parameters, args, strict=False):
+    for parameter, value in zip(launch.code.parameters, args, strict=False):
         memory = launch.arrays.get(parameter.name)
         if isinstance(value, Placed) and memory is not None and memory.offsets is not None:
             title = comment(str(value.layout).split("\n")[0][:60])

@@ -248,7 +248,7 @@ class Writer:
                 # A thread that has returned still comes to every barrier of the others.
                 body.add("while (!__syncthreads_and(1))")
                 body.add("    ;")
-            elif waits_between_repetitions(self.launch.program.code):
+            elif waits_between_repetitions(self.launch.code):
                 body.add("__syncthreads();")
         body.add("}")
         body.add("__syncthreads();")

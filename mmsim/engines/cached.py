@@ -24,7 +24,7 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
     If all elements have several bytes, a place has as many: no access touches a part of it.
     """
-    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.kept.get("asked")
+    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.memo.get("asked")
     if found is None:
         machine = launch.machine
         numbers = machine.cache
@@ -37,7 +37,7 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
             Asked.by(machine, numbers, place, site.kind, size)
             for site, size in zip(launch.meaning.sites, sizes, strict=True)
         )
-        found = launch.kept["asked"] = numbers, ways
+        found = launch.memo["asked"] = numbers, ways
     return found
 
 
@@ -97,12 +97,12 @@ def needed(launch: Launch) -> npt.NDArray[np.bool_]:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    found: npt.NDArray[np.bool_] | None = launch.kept.get("needed")
+    found: npt.NDArray[np.bool_] | None = launch.memo.get("needed")
     if found is None:
         meaning = launch.meaning
         found = np.zeros((len(meaning.sites), len(meaning.sites)), dtype=bool)
         if launch.machine.under_way > 1:
             for row, sites in enumerate(needs(meaning.code.body, len(meaning.sites))):
                 found[row, list(sites)] = True
-        launch.kept["needed"] = found
+        launch.memo["needed"] = found
     return found

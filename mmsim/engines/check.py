@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.run import check_trace
 from mmsim.errors import LaunchError, ProgramError, shown
-from mmsim.frontend.numba.kernel import is_kernel
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
@@ -30,27 +28,20 @@ OTHERS: dict[Other, str] = {"lowest": "the other's", "highest": "the last other'
 
 
 def check(
+    launch: Callable[[], Launch],
     machine: Machine,
-    program: Any,
-    args: tuple[Any, ...],
+    sizes: tuple[int, int | None, Shape | None],
+    schedule: Schedule,
+    language: Language,
     *,
-    threads: int,
-    block_size: int | None,
-    shape: Shape | None,
-    schedule: Schedule | None,
-    max_accesses: int,
     shared_words: int | None,
     unset: str | Collection[str],
     trace: bool,
 ) -> Report:
-    """As `Machine.check` documents."""
-    of_numba = is_kernel(program)
-    if schedule is None:
-        schedule = "asynchronous" if of_numba else "synchronous"
+    """As `Machine.check` documents; `launch` binds the program of a language anew.
 
-    def launch() -> Launch:
-        return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
-
+    `sizes` are those of `mmsim.model.threads.asked`.
+    """
     if shared_words is not None:
         whole("shared_words", shared_words)
     tracing = yes_or_no("trace", trace)
@@ -61,9 +52,9 @@ def check(
         bound = launch()
         bound.meaning.ready()
     except ProgramError as error:  # found from types and shapes alone
+        threads, block_size, shape = sizes
         size = int(threads if block_size is None else block_size)
         grid = make_grid(threads, size, machine.width, 1, shape)
-        language: Language = "numba" if of_numba else "python"
         at_once = of_launch([finding_before(error)], grid, language)
         return Report(
             machine, error.program, int(threads), size, schedule, 0, at_once, shape=grid.shape

@@ -170,11 +170,11 @@ def result(
         arrays=launch.results(),
         accesses=accesses,
         rounds=rounds,
-        sources=launch.program.code.sources,
+        sources=launch.code.sources,
         registers=launch.registers,
         findings=None
         if findings is None
-        else of_launch(findings, launch.grid, launch.program.code.arithmetic),
+        else of_launch(findings, launch.grid, launch.code.arithmetic),
         record=record,
         shape=launch.grid.shape,
         cache=cache,

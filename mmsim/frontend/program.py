@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
 from mmsim.frontend.packed import Packed, packed
@@ -13,10 +13,8 @@ from mmsim.ir import nodes as ir
 from mmsim.model.threads import Given, asked
 from mmsim.tracebacks import said
 
-T = TypeVar("T")
 LAUNCH = "machine.run(f, a, grid=grid, block=block)"
 """The launch of a program, as text."""
-MOST_KEPT = 100
 STAYING = ("__wrapped__", "__annotations__", "__annotate__", "__type_params__")
 """Attributes that aren't pickled: the function is packed separately, the rest is for readers."""
 
@@ -43,8 +41,6 @@ class Program:
         self._returns = parsed if isinstance(parsed, Place) else None
         self._code = None if isinstance(parsed, Place) else parsed
         self._example: Callable[..., Example] | Packed | None = None
-        self._memo: dict[Any, Any] = {}
-        self._last: tuple[Any, Any] = (None, None)  # comparing is faster than hashing
 
     @property
     def is_helper(self) -> bool:
@@ -68,10 +64,6 @@ class Program:
         """Return whether a launch parses it: it has no code before."""
         return False
 
-    def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
-        """The program for a launch with these arguments, and the arguments that it takes."""
-        return self, tuple(args)
-
     def __repr__(self) -> str:
         if self._code is None:
             return f"<helper {self.name}>"
@@ -80,16 +72,13 @@ class Program:
         return f"<program {self.name}({parameters}) from {source.file}, line {source.first}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """The parsed code as data: another process runs the same, whatever its files contain.
-
-        Derived data is left out, because compiled functions can't go to another process.
-        """
+        """The parsed code as data: another process runs the same, whatever its files contain."""
         kept = {name: value for name, value in self.__dict__.items() if name not in STAYING}
         for what, function in (("function", self._function), ("example", self._example)):
             if function is not None and not isinstance(function, Packed):
                 about = f"the {what} of the program {self.name!r}"
                 kept[f"_{what}"] = packed(about, function, self._files())
-        return {**kept, "_memo": {}, "_last": (None, None)}
+        return kept
 
     def _files(self) -> set[str]:
         """The files of its text."""
@@ -134,29 +123,6 @@ class Program:
         raise MMSimError(f"a program is launched by a machine: write {LAUNCH}")
 
     __iter__ = None  # else Python would take any object with indices for a sequence
-
-    def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """Return the value of `make()`, made once for each key, from the program's text.
-
-        The key must name all other inputs. The latest keys are kept longest.
-        """
-        found: T | None = self.kept_before(key)
-        if found is None:  # no kept value is None
-            found = self._memo[key] = make()
-            if len(self._memo) > MOST_KEPT:
-                self._memo.pop(next(iter(self._memo)), None)
-        return found
-
-    def kept_before(self, key: Any) -> Any:
-        """The value kept for a key, None without one."""
-        last, found = self._last
-        if last == key:
-            return found
-        found = self._memo.pop(key, None)
-        if found is not None:
-            self._memo[key] = found
-            self._last = key, found
-        return found
 
     def example(self, function: Callable[..., Example]) -> Callable[..., Example]:
         """Decorate the host code that prepares arguments for a trial run (`mmsim run`).

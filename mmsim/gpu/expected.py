@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mmsim.api.binding import bind
 from mmsim.api.machines import DMM, HMM
 from mmsim.api.run import Run
 from mmsim.cuda_c.body import Space
@@ -21,7 +22,6 @@ from mmsim.frontend.program import Program
 from mmsim.gpu.words import WORD_BYTES, CardDMM, CardHMM
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, parts, statements
-from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Groups
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import asked
@@ -82,8 +82,7 @@ def expected(
     """
     machine = machine_of(written.space)
     run = machine.run(program, *arguments, **how)
-    threads, block_size, shape = asked(**how)
-    launch = Launch(machine, program, arguments, threads, block_size, "synchronous", 1, shape)
+    launch = bind(machine, program, arguments, asked(**how))
     tables = [one.name for one in written.arguments if one.role == "offsets"]
     places = [one for one in PLACES if written.space == "global" or one[0] == "shared"]
     rows = {place: _rows(run, place, written.space) for place in places}

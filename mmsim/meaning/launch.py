@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import math
-import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError, RoomError, shown
+from mmsim.errors import LaunchError
 from mmsim.frontend.program import Program
-from mmsim.frontend.python.scope import number
 from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.numba_types import typed
-from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
-from mmsim.ir.walk import written_arrays
+from mmsim.ir.promotion import type_of_number
+from mmsim.ir.walk import statements, written_arrays
+from mmsim.meaning.arguments import checked, completed, key_of
 from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
-from mmsim.meaning.residency import check_room
+from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
-from mmsim.model.layout import MASKED, RAW, Placed, masked
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
 from mmsim.model.vectors import fewest_of_vectors, served
 
+T = TypeVar("T")
 Integers = npt.NDArray[np.int64]
-ROW_MAJOR = RAW()
 NONE: frozenset[str] = frozenset()
 FEW_BLOCKS = 1 << 12
-"""The most blocks for which the addresses of shared arrays are kept for the next launch."""
+"""The most blocks for which the addresses of shared arrays are memoized."""
 
 
 class Launch:
@@ -47,9 +46,11 @@ class Launch:
 
     Raises a `LaunchError` for an argument that doesn't fit.
 
-    `grid` forms the warps from threads, `meaning` runs the program, and `arrays` are its memory;
-    those in `placed` have a layout. `left` is the cache that another launch left, in
-    arrays, and then the one that this launch leaves; None for the machine's initial cache.
+    `code` is the program's text, `grid` forms warps from threads, `meaning` runs the program, and
+    `arrays` are its memory;
+    those in `placed` have a layout. `memo` is for an engine's results that equal launches share.
+    `left` is the cache that another launch left, in arrays, and then the one that this launch
+    leaves; None for the machine's initial cache.
     """
 
     def __init__(
@@ -63,50 +64,98 @@ class Launch:
         max_accesses: int,
         shape: Shape | None = None,
     ) -> None:
-        if not isinstance(program, Program):
-            from mmsim.frontend.numba.kernel import as_program  # loads the front end
-
-            program = as_program(program)
-        if not isinstance(program, Program):
-            text = f"{shown(program)} is not a program; decorate the function with mmsim.program"
-            raise LaunchError(text)
         one_of("schedule", schedule, ("synchronous", "asynchronous"))
-        whole("max_accesses", max_accesses)
-        program, args = program.specialized(args)
         self.machine = machine
         self.program = program
+        self.code = program.code
         self.args = args
         self.schedule = schedule
-        key = _quick_key(machine, args, threads, block_size, shape, max_accesses)
-        again: _Again | None = program.kept_before(key) if key else None
-        if again is not None:
-            bound = again.bound
-            again.refuse_overlap(program, args)
-            arrays = again.filled(args)
-        else:
-            dmms = max(len(machine.shared), 1)
-            grid = make_grid(threads, block_size, machine.width, dmms, shape)
-            parameters, numbers = _bind(program, args)
-            bound = _bound(machine, program, grid, parameters, numbers, max_accesses)
-            arrays = bound.arrays or lay_out(machine, grid, parameters, bound.shared)
-            arrays = fill(arrays, parameters)
-            if key and bound.arrays:
-                again = _Again(program, bound, args)
-                program.kept(key, lambda: again)
-        self.grid: Grid = bound.grid.unused()
-        self.key = bound.key
-        self.sides = bound.sides
-        self.meaning = bound.meaning
-        self.kept = bound.kept
-        self.arrays: dict[str, ArrayInMemory] = arrays
         self.placed: frozenset[str] = NONE
-        if again is None:
-            placed = (name for name, array in arrays.items() if array.offsets is not None)
-            self.placed = frozenset(placed)
-        self.parameters = bound.parameters
         self.left: State | None = None
-        if schedule == "asynchronous":
-            check_room(machine, self.grid, program)
+        self._of_program = memoized(program)
+        values = completed(program, args)
+        sizes = (threads, block_size, shape, max_accesses)
+        binding = self._equal_launch(sizes, values)
+        if binding is None:
+            binding, self.arrays = self._bind(sizes, values)
+            with_layout = (n for n, array in self.arrays.items() if array.offsets is not None)
+            self.placed = frozenset(with_layout)
+        else:
+            self.arrays = binding.arrays_of(values)
+        self.grid: Grid = binding.grid.unused()
+        self.sides = binding.grid.sides
+        self.meaning = binding.meaning
+        self.memo = binding.memo
+        self.parameters = binding.parameters
+        if schedule == "asynchronous" and machine.resident is not None:
+            self._refuse_waiting_blocks(machine.resident)
+
+    def _equal_launch(self, sizes: tuple[Any, ...], values: Sequence[Any]) -> _Binding | None:
+        """The binding of an earlier launch, if it says that nothing is to be refused here."""
+        threads, block_size, _, max_accesses = sizes
+        plain = type(threads) is int and type(max_accesses) is int
+        key = key_of(values)
+        if key is None or not plain or not (block_size is None or type(block_size) is int):
+            return None
+        found: _Binding | None = self._of_program.get((self.machine, *sizes, *key))
+        if found is None or found.arrays is None:
+            return None
+        for one, other in found.pairs:  # no key says whether two arguments are one array
+            if np.may_share_memory(values[one], values[other]):
+                return None
+        return found
+
+    def _bind(
+        self, sizes: tuple[Any, ...], values: Sequence[Any]
+    ) -> tuple[_Binding, dict[str, ArrayInMemory]]:
+        """Check everything; return the binding, an earlier one if there is one, and the arrays."""
+        machine, program, once = self.machine, self.program, self.once
+        threads, block_size, shape, max_accesses = sizes
+        whole("max_accesses", max_accesses)
+        grid = make_grid(threads, block_size, machine.width, max(len(machine.shared), 1), shape)
+        written = once("written", lambda: written_arrays(self.code.body))
+        given = checked(program, values, written)
+        binding = once(
+            (machine, *sizes, *(key_of(given.values()) or ())),
+            lambda: _Binding(machine, self.code, grid, given, max_accesses, self._of_program),
+        )
+        parameters = [one for one in given.values() if isinstance(one, Parameter)]
+        arrays = binding.arrays or lay_out(machine, grid, parameters, binding.shared)
+        return binding, fill(arrays, parameters)
+
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """The value of `make()`, made once for each key from the program's text.
+
+        The key names everything else on which it depends.
+        """
+        return self._of_program.once(key, make)
+
+    def _refuse_waiting_blocks(self, resident: int) -> None:
+        """Refuse blocks too large for a DMM, and blocks that would wait for others to begin."""
+        grid = self.grid
+        size = min(grid.block_size, grid.threads)
+        if size > resident:
+            raise LaunchError(
+                f"blocks of {size} threads, but a DMM of this machine holds {resident}; take "
+                "smaller blocks, or a larger resident="
+            )
+        begun = resident // size * grid.dmms
+        if grid.blocks > begun and self.meets_as_grid:
+            raise LaunchError(
+                f"program {self.program.name!r} has a barrier of the grid, but of its "
+                f"{grid.blocks} blocks only {begun} can begin: the others would wait forever"
+            )
+
+    @property
+    def meets_as_grid(self) -> bool:
+        """Whether the program has a barrier of the grid."""
+        body = self.code.body
+        return self.once(
+            "barrier of the grid",
+            lambda: any(
+                one.scope == "grid" for one in statements(body) if isinstance(one, ir.Barrier)
+            ),
+        )
 
     def frame(self, warp: int | None) -> Frame:
         """The state of a warp's lanes, or (None) of all threads, before their first statement."""
@@ -125,11 +174,11 @@ class Launch:
     @property
     def registers(self) -> Registers:
         """The registers that a thread needs, computed once for equal launches."""
-        found: Registers | None = self.kept.get("registers")
+        found: Registers | None = self.memo.get("registers")
         if found is None:
             meaning = self.meaning
             sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
-            found = self.kept["registers"] = registers(meaning.code.body, sizes)
+            found = self.memo["registers"] = registers(meaning.code.body, sizes)
         return found
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
@@ -215,274 +264,70 @@ class Launch:
             return False
         if all(site.kind != "atomic" for site in self.meaning.sites):
             return False
-        code, types = self.program.code, self.meaning.typing.arrays
+        code, types = self.code, self.meaning.typing.arrays
         key = "in turn", *((name, types[name].kind) for name in types)
-        return self.program.kept(key, lambda: order_matters(code.body, types))
+        return self.once(key, lambda: order_matters(code.body, types))
 
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The current contents of the array parameters."""
         return {name: self.arrays[name].contents() for name in self.parameters}
 
 
-class _Bound:
-    """The common data of launches that differ only in the contents of their arrays.
+class _Binding:
+    """What launches share that differ only in the contents of their arrays.
 
-    `kept` is for results of an engine about them.
+    `arrays` are empty; None if the addresses of so many blocks are not memoized. `pairs` are the
+    places of the arguments that must not overlap.
     """
 
     def __init__(
         self,
         machine: Machine,
-        program: Program,
+        code: ir.Code,
         grid: Grid,
-        parameters: list[Parameter],
-        numbers: dict[str, ir.Scalar],
+        given: Mapping[str, Parameter | ir.Scalar],
         max_accesses: int,
-        key: tuple[Any, ...],
+        of_program: Memoized,
     ) -> None:
-        code = _numbered(program, grid)
-        dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
+        parameters = [one for one in given.values() if isinstance(one, Parameter)]
+        numbers = {name: one for name, one in given.items() if not isinstance(one, Parameter)}
+        dtypes = {one.name: one.data.dtype for one in parameters}
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
-        shapes = {parameter.name: parameter.data.shape for parameter in parameters}
-        types = (*dtypes.items(), *kinds.items())
-        typing = program.kept(("types", *types), lambda: typed(program.code, dtypes, kinds))
+        typing = of_program.once(
+            ("types", *dtypes.items(), *kinds.items()), lambda: typed(code, dtypes, kinds)
+        )
+        numbered = of_program.once(  # without CUDA's indices
+            ("numbered", *grid.sides),
+            lambda: replace(code, body=shapes.numbered(code.body, *grid.sides)),
+        )
+        extents = {one.name: one.data.shape for one in parameters}
         self.grid = grid
-        self.sides = grid.sides
-        self.key = key
         self.meaning = Meaning(
-            code, typing, numbers, shapes, grid.uniform, max_accesses, grid.width
+            numbered, typing, numbers, extents, grid.uniform, max_accesses, grid.width
         )
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
             SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
-            for local in code.locals
+            for local in numbered.locals
             if local.kind == "shared"
         ]
         self.parameters = tuple(dtypes)
-        self.kept: dict[Any, Any] = {}
-        self.arrays: dict[str, ArrayInMemory] = {}
-        """The arrays, still empty."""
-        if grid.blocks <= FEW_BLOCKS:
-            self.arrays = lay_out(machine, grid, parameters, self.shared)
-
-
-def _numbered(program: Program, grid: Grid) -> ir.Code:
-    """A program's code for launches of this shape, without CUDA's indices."""
-    code, sides = program.code, grid.sides
-    return program.kept(
-        ("numbered", *sides), lambda: replace(code, body=shapes.numbered(code.body, *sides))
-    )
-
-
-def _bound(
-    machine: Machine,
-    program: Program,
-    grid: Grid,
-    parameters: list[Parameter],
-    numbers: dict[str, ir.Scalar],
-    max_accesses: int,
-) -> _Bound:
-    """The common data of all launches with equal keys, computed once."""
-    # As text, equal numbers differ: 1 and 1.0, 0.0 and -0.0.
-    key = (
-        *((p.name, p.data.dtype, p.data.shape, p.words) for p in parameters),
-        *((name, repr(value)) for name, value in numbers.items()),
-        *(grid.threads, grid.block_size, grid.shape, max_accesses),
-    )
-    return program.kept(
-        ("bound", machine, *key),
-        lambda: _Bound(machine, program, grid, parameters, numbers, max_accesses, key),
-    )
-
-
-def _quick_key(
-    machine: Machine,
-    args: tuple[Any, ...],
-    threads: int,
-    block_size: int | None,
-    shape: Shape | None,
-    max_accesses: int,
-) -> tuple[Any, ...] | None:
-    """The key of a launch that needs no check; None if it needs checks.
-
-    Arguments other than plain arrays and numbers need checks.
-    """
-    plain = type(threads) is int and type(max_accesses) is int
-    if not plain or (block_size is not None and type(block_size) is not int):
-        return None
-    key: list[Any] = ["again", machine, threads, block_size, shape, max_accesses]
-    for value in args:
-        kind = type(value)
-        if kind is np.ndarray:
-            key += value.dtype, value.shape
-        elif kind is int:
-            key += int, value
-        elif kind is float or kind is bool:
-            key += kind, repr(value)
-        else:
-            return None
-    return tuple(key)
-
-
-class _Again:
-    """A launch with checked arguments, for later launches with the same key."""
-
-    def __init__(self, program: Program, bound: _Bound, args: tuple[Any, ...]) -> None:
-        self.bound = bound
-        names = [parameter.name for parameter in program.code.parameters]
-        self.given = [
-            (place, names[place], bound.arrays[names[place]])
-            for place, value in enumerate(args)
-            if type(value) is np.ndarray
+        self.memo: dict[Any, Any] = {}
+        self.arrays: dict[str, ArrayInMemory] | None = None
+        if grid.blocks > FEW_BLOCKS:
+            return
+        self.arrays = lay_out(machine, grid, parameters, self.shared)
+        places = {name: place for place, name in enumerate(given) if name in dtypes}
+        self._places = [(name, places.get(name), array) for name, array in self.arrays.items()]
+        self.pairs = [
+            (places[one], places[other])
+            for one, other in combinations(dtypes, 2)
+            if self.arrays[one].written or self.arrays[other].written
         ]
-        self.shared = [(one.name, bound.arrays[one.name]) for one in bound.shared]
-        pairs = combinations(self.given, 2)
-        self.pairs = [(a[0], b[0]) for a, b in pairs if a[2].written or b[2].written]
 
-    def refuse_overlap(self, program: Program, args: tuple[Any, ...]) -> None:
-        """Check again what the key doesn't hold: which arguments are one array."""
-        for first, second in self.pairs:
-            if np.may_share_memory(args[first], args[second]):
-                _bind(program, args)
-                return
-
-    def filled(self, args: tuple[Any, ...]) -> dict[str, ArrayInMemory]:
-        """As `fill`."""
-        arrays = {name: array.holding(args[place], None) for place, name, array in self.given}
-        for name, array in self.shared:
-            arrays[name] = array.holding(None, None)
-        return arrays
-
-
-NO_ROOM = (RecursionError, MemoryError, OverflowError)
-"""Python's errors when memory or stack is exhausted."""
-
-
-def in_words(error: BaseException, program: Program, threads: int) -> LaunchError:
-    """The error of a program for which Python has no more memory."""
-    if isinstance(error, RecursionError):
-        return LaunchError(
-            f"program {program.name!r} is nested too deeply for Python's recursion limit "
-            f"of {sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
-        )
-    return RoomError(
-        f"program {program.name!r} with {shown(threads)} threads needs more "
-        f"memory than there is ({error}); take fewer threads or smaller arrays"
-    )
-
-
-def _bind(program: Program, args: tuple[Any, ...]) -> tuple[list[Parameter], dict[str, ir.Scalar]]:
-    """Arrays and numbers by parameter name."""
-    parameters = program.code.parameters
-    signature = ""
-    if len(args) != len(parameters):
-        signature = f"{program.name}({', '.join(['T', *(p.name for p in parameters)])})"
-    if len(args) > len(parameters):
-        raise LaunchError(f"{signature} takes {len(parameters)} arguments, not {len(args)}")
-    given = list(args)
-    for parameter in parameters[len(args) :]:
-        if parameter.default is None:
-            raise LaunchError(f"{signature} is missing argument {parameter.name!r}")
-        given.append(parameter.default)
-    written = program.kept("written", lambda: _written(program.code))
-    arrays: list[Parameter] = []
-    numbers: dict[str, ir.Scalar] = {}
-    for parameter, value in zip(parameters, given, strict=True):
-        if _plain(value) and parameter.use != "number":  # the common case: nothing to refuse
-            own = parameter.name in written
-            arrays.append(Parameter(parameter.name, value, ROW_MAJOR, own, value.size))
-            continue
-        as_number = number(value)
-        if as_number is not None and not (
-            isinstance(value, np.ndarray) or parameter.use == "array"
-        ):
-            numbers[parameter.name] = as_number
-        else:
-            arrays.append(_array(program, parameter, value, parameter.name in written))
-    _check_numbers(program.name, numbers)
-    _refuse_overlap(program, arrays)
-    return arrays, numbers
-
-
-def _check_numbers(program: str, numbers: dict[str, Any]) -> None:
-    """Refuse integers that 64 bits can't hold."""
-    for name, value in numbers.items():
-        if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise LaunchError(
-                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
-            )
-
-
-def _written(code: ir.Code) -> set[str]:
-    """The arrays that a program writes."""
-    return written_arrays(code.body)
-
-
-def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:
-    """An array argument, checked."""
-    where = f"argument {parameter.name!r} of program {program.name!r}"
-    place = f"(line {parameter.place.line} of {parameter.place.file})"
-    placed = isinstance(value, Placed)
-    layout = value.layout if isinstance(value, Placed) else RAW()
-    data = value.data if isinstance(value, Placed) else value
-    if parameter.use == "number":
-        raise LaunchError(f"{where} must be a number, not {_describe(data)} {place}")
-    if not placed and not isinstance(data, np.ndarray):
-        if not isinstance(data, list | tuple):
-            raise LaunchError(f"{where} must be an array, not {_describe(data)} {place}")
-        try:
-            data = np.array(data)
-        except ValueError as error:
-            raise LaunchError(f"{where} is not an array of numbers: {error} {place}") from None
-    if masked(data):
-        raise LaunchError(f"{where} {MASKED} {place}")
-    if data.ndim == 0:
-        raise LaunchError(f"{where} must have at least one dimension {place}")
-    if not _held(data.dtype):
-        raise LaunchError(
-            f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
-            f"astype {place}"
-        )
-    data = np.asarray(data)
-    words = value.words if isinstance(value, Placed) else data.size
-    return Parameter(parameter.name, data, layout, written, words)
-
-
-def _plain(value: Any) -> bool:
-    """Return whether an argument is a valid array."""
-    return type(value) is np.ndarray and value.ndim > 0 and _held(value.dtype)
-
-
-@cache
-def _held(dtype: np.dtype[Any]) -> bool:
-    return supported(dtype.name) and dtype.isnative
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    return shown(value) if isinstance(value, int | float | str) else f"a {type(value).__name__}"
-
-
-def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
-    """Refuse one array for two parameters: Python sees writes through both, the model can't."""
-    for position, first in enumerate(arrays):
-        for second in arrays[position + 1 :]:
-            if not first.written and not second.written:
-                continue
-            if _overlap(first.data, second.data):
-                raise LaunchError(
-                    f"arguments {first.name!r} and {second.name!r} of program {program.name!r} "
-                    "are the same array, but each parameter has memory of its own; pass a copy"
-                )
-
-
-def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
-    """Return whether two arrays have a word in common; views too complex to decide have."""
-    if not np.may_share_memory(first, second):  # this is fast
-        return False
-    most: Any = 1000  # candidates; some versions of NumPy declare too few types for it
-    try:
-        return np.shares_memory(first, second, max_work=most)
-    except np.exceptions.TooHardError:
-        return True
+    def arrays_of(self, values: Sequence[Any]) -> dict[str, ArrayInMemory]:
+        """As `fill`, for plain arrays."""
+        return {
+            name: array.holding(None if place is None else values[place], None)
+            for name, place, array in self._places
+        }

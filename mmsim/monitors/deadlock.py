@@ -43,7 +43,7 @@ class DeadlockCheck(Listener):
 
     def __init__(self, launch: Launch) -> None:
         self.enough = launch.meaning.max_accesses // 4
-        self.waits = launch.program.kept("waits", lambda: Waits(launch.program.code))
+        self.waits = launch.once("waits", lambda: Waits(launch.code))
         self.touched: set[int] = set()  # accesses and elements since memory changed last
         self.growth = Growth(launch, "the list of those that wait for a change")
         self.taken: dict[tuple[str, int, int], Read] = {}  # elements that an atomic waits for

@@ -31,7 +31,7 @@ def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
             beyond.append((int(over[0]), int(array.bases[over[0]]), array.name))
     if beyond:
         block, _, name = min(beyond)
-        place = next(local.place for local in launch.program.code.locals if local.name == name)
+        place = next(local.place for local in launch.code.locals if local.name == name)
         thread = block * launch.grid.block_size
         number = launch.arrays[name].unit_of_copy[block]
         ends = (array.bases[array.unit_of_copy == number] + array.size for array in shared)
@@ -53,7 +53,7 @@ def placement(launch: Launch, args: tuple[Any, ...]) -> Iterator[Finding]:
     The paper's guarantees for such a layout hold only for rows of w words.
     """
     width = launch.machine.width
-    for parameter, argument in zip(launch.program.code.parameters, args, strict=False):
+    for parameter, argument in zip(launch.code.parameters, args, strict=False):
         if isinstance(argument, Placed):
             rows = getattr(argument.layout, "width", width)
             if rows != width:

@@ -36,7 +36,7 @@ class SyncCheck(Listener):
 
     def __init__(self, launch: Launch) -> None:
         self.grid = launch.grid
-        source = launch.program.code.sources[0]
+        source = launch.code.sources[0]
         texts = enumerate(source.lines, source.first)
         begin = next(line for line, text in texts if re.match(r"\s*def\b", text))
         self.places = [site.place for site in launch.meaning.sites]

@@ -36,7 +36,7 @@ class LostUpdates(Listener):
         self.synchronous = launch.schedule == "synchronous"
         self.threads, self.blocks = launch.grid.threads, launch.grid.block
         self.growth = Growth(launch, "the list of elements whose updates get lost")
-        self.updates = launch.program.kept("updates", lambda: updates(launch.program.code))
+        self.updates = launch.once("updates", lambda: updates(launch.code))
         self.sites = launch.meaning.sites
         self.reads = {site for one in self.updates.values() for site in one.reads}
         self.forget()

@@ -47,7 +47,7 @@ class WarpSyncCheck(Listener):
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.launch, self.grid, self.lines = launch, launch.grid, lines
-        self.waits = launch.program.kept("waits", lambda: Waits(launch.program.code))
+        self.waits = launch.once("waits", lambda: Waits(launch.code))
         sites = launch.meaning.sites
         written = {site.array for site in sites if site.kind != "read"}
         plain = {site.array for site in sites if site.kind != "atomic"}

@@ -551,15 +551,3 @@ def test_launches_that_only_look_the_same_share_nothing(engine):
 @mm.program
 def ids(T, a):
     a[T.id] = 10 * T.count + T.block_size
-
-
-def test_what_was_asked_for_last_is_kept_longest(monkeypatch):
-    monkeypatch.setattr("mmsim.frontend.program.MOST_KEPT", 2)
-    monkeypatch.setattr(ids, "_memo", {})
-    made = []
-
-    def make(name):
-        return ids.kept(name, lambda: made.append(name) or name)
-
-    assert [make(name) for name in "abacab"] == list("abacab")
-    assert made == ["a", "b", "c", "b"]

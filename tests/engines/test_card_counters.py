@@ -158,7 +158,7 @@ def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
         )
         for path in ("interpreted", "plain"):
             threads, block_size, shape = asked(**case.sizes)
-            special, args = program.specialized(copy.deepcopy(case.args))
+            special, args, _ = program.specialized(copy.deepcopy(case.args))
             bound = Launch(SMALL, special, args, threads, block_size, schedule, 10**6, shape)
             try:
                 found = array_engine.run(bound, path=path)

@@ -24,7 +24,7 @@ def same_as_python(kernel, engine, *args):
     kernel(*python)
     program = numba_program(kernel)
     run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
-    program.store(run.arrays, args)
+    program.specialized(args).store(run.arrays)
     for found, right in zip(args, python, strict=True):
         assert np.array_equal(found, right)
 

@@ -43,7 +43,7 @@ def test_fields_of_records(engine):
     fields(*right)
     program = numba_program(fields)
     run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
-    program.store(run.arrays, args)
+    program.specialized(args).store(run.arrays)
     for found, python in zip(args, right, strict=True):
         assert np.array_equal(found, python)
 
@@ -88,7 +88,7 @@ def test_kernels_make_arrays_of_records(engine):
     out = np.zeros(4, POINT)
     program = numba_program(through_shared)
     run = MACHINE.run(program, points, out, threads=4, schedule="asynchronous", engine=engine)
-    program.store(run.arrays, [points, out])
+    program.specialized([points, out]).store(run.arrays)
     assert out["x"].tolist() == [3, 2, 1, 0]
     assert out["y"].tolist() == [[3, 33], [2, 22], [1, 11], [0, 0]]
     assert out["inner"]["k"].tolist() == [233, 222, 211, 200]

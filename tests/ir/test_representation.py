@@ -37,6 +37,7 @@ from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.memoized import Memoized
 from mmsim.sweeps.canonical import program_text
 from mmsim.sweeps.source import fingerprint
 
@@ -88,8 +89,8 @@ def launched():
 
 def of_code(launch, code):
     """The launch with another program's text, past all that has looked at it so far."""
-    launch.program._code = launch.meaning.code = code
-    launch.program._memo.clear()
+    launch.program._code = launch.code = launch.meaning.code = code
+    launch._of_program = Memoized()
     return launch
 
 

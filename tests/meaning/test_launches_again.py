@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -10,8 +12,33 @@ import pytest
 import mmsim as mm
 from mmsim.errors import LaunchError
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.memoized import Memoized, memoized
 
 MACHINE = mm.UMM(4, 3)
+
+
+def test_the_results_used_last_stay_longest(monkeypatch):
+    monkeypatch.setattr("mmsim.meaning.memoized.MOST", 2)
+    memo, made = Memoized(), []
+
+    def once(name):
+        return memo.once(name, lambda: made.append(name) or name)
+
+    assert [once(name) for name in "abacab"] == list("abacab")
+    assert made == ["a", "b", "c", "b"]
+
+
+def test_what_is_memoized_goes_with_its_program():
+    program = mm.program(add.function)
+    program = mm.Program(program.function, program.code)
+    memo = memoized(program)
+    for engine in ("array", "events"):
+        MACHINE.run(program, *a_b(), threads=8, engine=engine, check=True)
+    assert memoized(program) is memo
+    gone = weakref.ref(program), weakref.ref(memo)
+    del program, memo
+    gc.collect()
+    assert [one() for one in gone] == [None, None]
 
 
 @mm.program
@@ -41,7 +68,7 @@ def test_the_second_launch_shares_all_but_the_contents():
     assert first.grid == second.grid
     assert len(first.grid.id) == 8
     assert "id" not in vars(second.grid)  # nothing with a number for every thread is kept
-    assert first.kept is second.kept
+    assert first.memo is second.memo
     assert all(first.arrays[name] is not second.arrays[name] for name in "ab")
 
 
@@ -70,7 +97,7 @@ def test_what_differs_is_bound_anew():
         launched(*a_b(), block_size=4),
         launched(*a_b(), max_accesses=99),
     ]
-    assert all(other.kept is not first.kept for other in others)
+    assert all(other.memo is not first.memo for other in others)
 
 
 def test_numbers_that_are_equal_to_python_stay_apart():

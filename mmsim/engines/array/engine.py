@@ -21,7 +21,6 @@ from mmsim.engines.array.interpreted import Interpreted
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
-from mmsim.meaning.residency import meets_as_grid
 from mmsim.results import Run
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     """
     progress = Progress(launch.program.name)
     try:
-        if launch.schedule == "asynchronous" and meets_as_grid(launch.program):
+        if launch.schedule == "asynchronous" and launch.meets_as_grid:
             from mmsim.engines.events import engine as events  # loads SimPy
 
             return events.run(launch, recording=False, checking=check)

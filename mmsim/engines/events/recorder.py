@@ -126,7 +126,7 @@ class Recorder(Listener):
             launch.grid.block_size,
             launch.schedule,
             time,
-            launch.program.code.sources,
+            launch.code.sources,
             self.parameters,
             self.shared,
             tuple(sites),

@@ -22,9 +22,9 @@ def traced_variables(launch: Launch) -> tuple[TracedVariable, ...]:
     """The variables and register arrays of a program, without the arrays of its memory."""
     meaning = launch.meaning
     meaning.ready()  # numbers the variables
-    registers = {local.name for local in launch.program.code.locals if local.kind == "registers"}
+    registers = {local.name for local in launch.code.locals if local.kind == "registers"}
     found = []
-    for one in launch.program.code.variables:
+    for one in launch.code.variables:
         if one.name in registers:
             dtype, shape = meaning.typing.arrays[one.name], meaning.locals[one.name]
             found.append(TracedVariable(one.name, one.text, one.function, dtype.name, shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,21 @@ from mmsim.ir import nodes as ir
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
 """The modules with the classes of `cuda.jit`'s results."""
+
+
+class Specialized(NamedTuple):
+    """A kernel's program for the kinds of some arguments, and the arguments that it takes."""
+
+    program: Program
+    args: tuple[Any, ...]
+    given: Flattened
+
+    def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Copy a run's results into the arrays that the launch got, or that the kernel captures."""
+        for parameter, value in zip(self.program.code.parameters, self.args, strict=True):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                np.copyto(value, arrays[parameter.name])
+        self.given.put_back()
 
 
 class NumbaProgram(Program):
@@ -57,18 +72,8 @@ class NumbaProgram(Program):
             self._dynamic[dynamic_bytes] = found
         return found
 
-    def store(self, arrays: Mapping[str, npt.NDArray[Any]], args: Sequence[Any]) -> None:
-        """Copy a run's results into the arrays that the launch got, or that the kernel captures."""
-        given = Flattened(self.name, args)
-        program, from_outside = self._specialized[given.kinds]
-        values = (*given.values, *from_outside)
-        for parameter, value in zip(program.code.parameters, values, strict=True):
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                np.copyto(value, arrays[parameter.name])
-        given.put_back()
-
-    def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
-        """The program for arguments of these kinds, and the arguments of its launch."""
+    def specialized(self, args: Sequence[Any]) -> Specialized:
+        """The program for arguments of these kinds, with the arguments of its launch."""
         if self.is_helper:
             self.code  # noqa: B018  # an error
         python = cast(types.FunctionType, self.function)
@@ -80,7 +85,7 @@ class NumbaProgram(Program):
             self._specialized[given.kinds] = found
             self._code = parsed.code
         program, from_outside = found
-        return program, (*given.values, *from_outside)
+        return Specialized(program, (*given.values, *from_outside), given)
 
     def __getstate__(self) -> dict[str, Any]:
         """The function alone; another process parses it again for its arguments."""
@@ -121,14 +126,6 @@ def as_program(thing: Any) -> Any:
     if found is None:
         found = _adopted[thing] = NumbaProgram(function)
     return found
-
-
-def is_kernel(thing: Any) -> bool:
-    """Return whether a program, or an object taken as one, is a kernel of numba.cuda."""
-    program = as_program(thing)
-    if isinstance(program, NumbaProgram):
-        return True
-    return isinstance(program, Program) and program.code.arithmetic == "numba"
 
 
 def kernel_function(kernel: Any) -> types.FunctionType:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.api.binding import bind
 from mmsim.api.kernels import kernel
 from mmsim.cuda.launches import MOST_ACCESSES, Configuration
 from mmsim.cuda_c.kernels import Kernel
@@ -27,7 +28,6 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.walk import expressions, parts, statements
-from mmsim.meaning.launch import Launch
 from mmsim.model.threads import asked
 
 MOST_BYTES = 1 << 20
@@ -95,8 +95,7 @@ def checked(program: Program, args: tuple[Any, ...], how: dict[str, Any]) -> Map
     report = machine.check(program, *args, **how, **asynchronous)
     if not report.ok:
         raise LeftOut(f"the checker finds: {report.findings[0].kind}")
-    threads, block_size, shape = asked(**how)
-    launch = Launch(machine, program, args, threads, block_size, "asynchronous", 1, shape)
+    launch = bind(machine, program, args, asked(**how), "asynchronous")
     if order_matters(program.code.body, dict(launch.meaning.typing.arrays)):
         raise LeftOut("the order of its atomics may matter")
     assert report.run is not None

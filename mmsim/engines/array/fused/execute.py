@@ -101,9 +101,9 @@ class Execution:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        known: Known | None = launch.kept.get(launch.placed)
+        known: Known | None = launch.memo.get(launch.placed)
         if known is None:
-            known = launch.kept[launch.placed] = self._known()
+            known = launch.memo[launch.placed] = self._known()
         self.known = known
         self.text = known.text
         self.sites = known.sites
@@ -162,15 +162,15 @@ class Execution:
     def run(self, plain: bool = False) -> Run:
         """Run to the end. Raises `GaveUp` if only the interpreter can explain the error."""
         counts = self.counted(plain)
-        kept, name = self.launch.kept, f"outcome {self.launch.schedule}"
+        memo, name = self.launch.memo, f"outcome {self.launch.schedule}"
         sums, requests, operations = counts
         small = sums.nbytes + operations.nbytes <= SMALL and len(self.sites) <= FEW
         seen = (sums.tobytes(), requests.tobytes(), operations.tobytes()) if small else ()
-        before = kept.get(name)
+        before = memo.get(name)
         if before is None or not small or before[0] != seen:
             before = seen, Outcome(self.launch, self.sites, counts, self.progress)
             if small:
-                kept[name] = before
+                memo[name] = before
         outcome: Outcome = before[1]
         return result(self.launch, "array", outcome.time, outcome.accesses, outcome.rounds)
 

@@ -53,7 +53,7 @@ def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
 
 def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
     """The divisors that are powers of two, and those that are multiples of the width, here."""
-    found = launch.program.kept(("divisors", launch.sides), lambda: divisors(launch))
+    found = launch.once(("divisors", launch.sides), lambda: divisors(launch))
     return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
 
 

@@ -76,7 +76,7 @@ def write(launch: Launch) -> Fused:
         *typing.arrays.items(),
         *typing.numbers.items(),
     )
-    fused: Fused | str = launch.program.kept(key, lambda: _written(launch))
+    fused: Fused | str = launch.once(key, lambda: _written(launch))
     if isinstance(fused, str):
         raise CannotFuse(fused)
     return fused

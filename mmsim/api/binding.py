@@ -1,0 +1,89 @@
+"""From what a user calls a program to its launch."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from mmsim.errors import LaunchError, RoomError, shown
+from mmsim.frontend.program import Program
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Machine, Schedule
+from mmsim.model.threads import Shape
+from mmsim.results.findings import Language
+
+
+def bind(
+    machine: Machine,
+    program: Any,
+    args: tuple[Any, ...],
+    sizes: tuple[int, int | None, Shape | None],
+    schedule: Schedule = "synchronous",
+    max_accesses: int = 1,
+) -> Launch:
+    """Bind a program to its arguments; parse a kernel of numba.cuda for their kinds first.
+
+    `sizes` are those of `mmsim.model.threads.asked`.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> bind(mm.DMM(4, 3), read, (np.zeros(8),), (8, None, None)).grid.warps
+    2
+    """
+    threads, block_size, shape = sizes
+    program = as_program(program)
+    if program.parsed_late:
+        from mmsim.frontend.numba.kernel import NumbaProgram
+
+        assert isinstance(program, NumbaProgram)
+        program, args, _ = program.specialized(args)
+    return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
+
+
+def as_program(thing: Any) -> Program:
+    """A program, or a kernel of numba.cuda as one. Raises a `LaunchError` for anything else."""
+    if isinstance(thing, Program):
+        return thing
+    from mmsim.frontend.numba.kernel import as_program  # loads the front end
+
+    program = as_program(thing)
+    if isinstance(program, Program):
+        return program
+    raise LaunchError(
+        f"{shown(program)} is not a program; decorate the function with mmsim.program"
+    )
+
+
+def language_of(program: Any) -> Language:
+    """Return "numba" for a kernel of numba.cuda, else "python"."""
+    known = as_program(program)
+    return "numba" if known.parsed_late else known.code.arithmetic
+
+
+class Exhaustion:
+    """Makes a `LaunchError` of Python's errors when memory or stack is exhausted.
+
+    `program` is what the user gave as the program, `threads` the number of threads.
+    """
+
+    def __init__(self, program: Any, threads: int) -> None:
+        self.program, self.threads = program, threads
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
+        if not isinstance(error, RecursionError | MemoryError | OverflowError):
+            return
+        name = as_program(self.program).name
+        if isinstance(error, RecursionError):
+            raise LaunchError(
+                f"program {name!r} is nested too deeply for Python's recursion limit "
+                f"of {sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
+            ) from None
+        raise RoomError(
+            f"program {name!r} with {shown(self.threads)} threads needs more "
+            f"memory than there is ({error}); take fewer threads or smaller arrays"
+        ) from None
