@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
@@ -20,8 +19,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
+from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
-from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
+from mmsim.ir.promotion import SUPPORTED_TEXT, Type, supported, type_of_number
 from mmsim.ir.walk import written_arrays
 from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
@@ -47,9 +47,10 @@ class Launch:
 
     Raises a `LaunchError` for an argument that doesn't fit.
 
-    `grid` forms the warps from threads, `meaning` runs the program, and `arrays` are its memory;
-    those in `placed` have a layout. `left` is the cache that another launch left, in
-    arrays, and then the one that this launch leaves; None for the machine's initial cache.
+    `grid` forms the warps from threads, `lowered` is the program with types, `meaning` runs it, and
+    `arrays` are its memory; those in `placed` have a layout. `left` is the cache that another
+    launch left, in arrays, and then the one that this launch leaves; None for the machine's initial
+    cache.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Launch:
         self.grid: Grid = bound.grid.unused()
         self.key = bound.key
         self.sides = bound.sides
+        self.lowered = bound.lowered
         self.meaning = bound.meaning
         self.kept = bound.kept
         self.arrays: dict[str, ArrayInMemory] = arrays
@@ -129,7 +131,8 @@ class Launch:
         if found is None:
             meaning = self.meaning
             sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
-            found = self.kept["registers"] = registers(meaning.code.body, sizes)
+            body = shapes.numbered(self.program.code.body, *self.sides)
+            found = self.kept["registers"] = registers(body, sizes)
         return found
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
@@ -240,22 +243,22 @@ class _Bound:
         max_accesses: int,
         key: tuple[Any, ...],
     ) -> None:
-        code = _numbered(program, grid)
         dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
         shapes = {parameter.name: parameter.data.shape for parameter in parameters}
         types = (*dtypes.items(), *kinds.items())
-        typing = program.kept(("types", *types), lambda: typed(program.code, dtypes, kinds))
+        lowered = self.lowered = lowered_for(program, dtypes, kinds)
+        engines = program.kept(
+            ("numbered", *grid.sides, *types), lambda: _numbered(lowered, grid.sides)
+        )
         self.grid = grid
         self.sides = grid.sides
         self.key = key
-        self.meaning = Meaning(
-            code, typing, numbers, shapes, grid.uniform, max_accesses, grid.width
-        )
+        self.meaning = Meaning(engines, numbers, shapes, grid.uniform, max_accesses, grid.width)
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
-            SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
-            for local in code.locals
+            SharedArray(local.name, self.meaning.locals[local.name], lowered.arrays[local.name])
+            for local in lowered.code.locals
             if local.kind == "shared"
         ]
         self.parameters = tuple(dtypes)
@@ -266,12 +269,17 @@ class _Bound:
             self.arrays = lay_out(machine, grid, parameters, self.shared)
 
 
-def _numbered(program: Program, grid: Grid) -> ir.Code:
-    """A program's code for launches of this shape, without CUDA's indices."""
-    code, sides = program.code, grid.sides
+def lowered_for(program: Program, dtypes: dict[str, Type], kinds: dict[str, Type]) -> Lowered:
+    """The lowered form of a program for arrays and numbers of these types."""
     return program.kept(
-        ("numbered", *sides), lambda: replace(code, body=shapes.numbered(code.body, *sides))
+        ("lowered", *dtypes.items(), *kinds.items()),
+        lambda: lower(program.code, typed(program.code, dtypes, kinds)),
     )
+
+
+def _numbered(lowered: Lowered, sides: tuple[shapes.Sides, shapes.Sides]) -> Lowered:
+    """A lowered program for launches of this shape, without CUDA's indices."""
+    return lowered.with_body(shapes.numbered(lowered.code.body, *sides))
 
 
 def _bound(
