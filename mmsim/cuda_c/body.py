@@ -12,7 +12,7 @@ import numpy as np
 
 from mmsim.cuda_c import atomics, vectors
 from mmsim.cuda_c.exchange import exchanged
-from mmsim.cuda_c.expressions import WRITER, Expressions
+from mmsim.cuda_c.expressions import WRITER, CText
 from mmsim.cuda_c.fields import ranges_of_fields
 from mmsim.cuda_c.lanes import Lanes, exchanges, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
@@ -23,7 +23,7 @@ from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
 from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.promotion import UNSIGNED, Type
+from mmsim.ir.promotion import Type
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
@@ -52,23 +52,20 @@ class Body:
     ) -> None:
         self.program = launch.program.name
         self.locals = launch.meaning.code.locals
-        self.wraps = launch.meaning.code.arithmetic == "numba"  # negative indices count back
         self.space = space
         self.names = names
         self.placements = placements
-        self.typing = launch.meaning.typing
         self.shapes = launch.meaning.shapes
         self.arrays = launch.arrays
-        self.block = tidy(launch.code.body)  # with CUDA's own indices
+        self.block = tidy(launch.lowered.code.body)  # with CUDA's own indices
+        self.typing = launch.lowered.with_body(self.block)
         meaning = launch.meaning
-        self.ranges = Ranges(
-            self.block, self.typing, ranges_of_fields(launch), meaning.numbers, meaning.extent
-        )
+        self.ranges = Ranges(self.typing, ranges_of_fields(launch), meaning.numbers, meaning.extent)
         self.lock_step = lock_step
         if lock_step:
             refuse_parting(self.block, self.ranges, self.program)
         self.shape = Shape(self.block, self.ranges, apart=lock_step)
-        self.expressions = Expressions(
+        self.expressions = CText(
             self.typing, self.ranges, meaning.constant, names.of, self._element
         )
         everything = list(statements(self.block))
@@ -162,7 +159,7 @@ class Body:
         return C_TYPES[self.typing.variables[variable].name]
 
     def _statement(self, statement: ir.Stmt) -> None:
-        write = self.expressions.write
+        write = self.expressions.assigned
         match statement:
             case ir.Assign(target, value):
                 self._set(statement, target, write(value).code)
@@ -242,7 +239,7 @@ class Body:
 
     def _atomic(self, statement: ir.Atomic) -> str:
         held, word = self.typing.arrays[statement.array].name, self._checked(statement)
-        *compare, value = (self.expressions.write(one) for one in statement.operands)
+        *compare, value = map(self.expressions.assigned, statement.operands)
         return atomics.call(
             statement.op,
             held,
@@ -286,7 +283,7 @@ class Body:
                     f"while others count at the barrier in line {statement.place.line} of "
                     f"{statement.place.file}; take space='global'"
                 )
-            test = self.expressions.truth(statement.test).code
+            test = self.expressions.write(statement.test).code
             return f"__syncthreads_{statement.op}({test})"
         if statement.scope == "grid" and self.cooperative:
             return "cooperative_groups::this_grid().sync()"
@@ -301,7 +298,7 @@ class Body:
 
     def _if(self, statement: ir.If, keyword: str) -> None:
         then, orelse = statement.then, statement.orelse
-        test, before = self.expressions.truth(statement.test).code, self.mask
+        test, before = self.expressions.write(statement.test).code, self.mask
         yes = no = before
         parting = before is not None and self.lanes.parts(statement)
         if parting:
@@ -388,24 +385,21 @@ class Body:
             self.add("while (true) {")
             with self.inside():
                 self._statements(prelude)
-                self._leave_unless(self.expressions.truth(statement.test).code, going)
+                self._leave_unless(self.expressions.write(statement.test).code, going)
                 self._statements(statement.body)
                 self._trip_ends(statement, going)
         else:
-            self.add(f"while ({self.expressions.truth(statement.test).code}) {{")
+            self.add(f"while ({self.expressions.write(statement.test).code}) {{")
             with self.inside():
                 self._statements(statement.body)
         self.add("}")
         self._behind(statement, before)
 
     def _for(self, statement: ir.For) -> None:
-        write, target = self.expressions.write, self.names.of(statement.target)
+        target = self.names.of(statement.target)
         bounds = (statement.start, statement.stop, statement.step)
         before, going = self.mask, self._going(statement)
-        start, stop, step = (
-            self.expressions.wide(bound) if self.typing.of(bound) == UNSIGNED else write(bound)
-            for bound in bounds
-        )
+        start, stop, step = map(self.expressions.bound, bounds)
         if statement.number in self.shape.plain_loops:
             by = self.ranges.of(statement.step) or WHOLE
             sign = "<" if by[0] > 0 else ">"
@@ -471,10 +465,7 @@ class Body:
 
     def _element(self, array: str, index: tuple[ir.Expr, ...], vector: int = 1) -> str:
         own = self.names.of(array)
-        texts = [
-            self.expressions.index(part, extent if self.wraps else None)
-            for part, extent in zip(index, self.shapes[array], strict=True)
-        ]
+        texts = list(map(self.expressions.index, index))
         if vector > 1:
             plain = re.fullmatch(r"[\w.]+", texts[-1])
             texts[-1] = f"{vector}LL * {texts[-1] if plain else f'({texts[-1]})'}"

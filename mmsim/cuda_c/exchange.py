@@ -5,13 +5,13 @@ In CUDA a mask names the lanes that take part. Here it is the text of the lanes 
 
 from __future__ import annotations
 
-from mmsim.cuda_c.expressions import Expressions
+from mmsim.cuda_c.expressions import CText
 from mmsim.ir import nodes as ir
 from mmsim.ir.ranges import WHOLE, Ranges
 
 
 def exchanged(
-    statement: ir.Exchange, mask: str, width: int, expressions: Expressions, ranges: Ranges
+    statement: ir.Exchange, mask: str, width: int, expressions: CText, ranges: Ranges
 ) -> str:
     """An exchange among the lanes of a mask."""
     op, given = statement.op, statement.operands
@@ -20,13 +20,13 @@ def exchanged(
     if op == "sync":
         return f"__syncwarp({mask})"
     if op in ("ballot", "any", "all"):
-        return f"__{op}_sync({mask}, {expressions.truth(given[0]).code})"
+        return f"__{op}_sync({mask}, {expressions.write(given[0]).code})"
     value = expressions.write(given[0]).code
     if op in ("match_any", "match_all"):
         return f"__{op}_sync({mask}, {value})" if op == "match_any" else f"{op}({mask}, {value})"
-    other = expressions.write(_near(statement, width, ranges)).code
+    other = expressions.assigned(_near(statement, width, ranges)).code
     name = f"shfl{op.removeprefix('shuffle')}_sync"
-    is_complex = expressions.typing.of(given[0]).kind == "c"
+    is_complex = expressions.of(given[0]).kind == "c"
     return f"{'complex_' if is_complex else '__'}{name}({mask}, {value}, {other})"
 
 

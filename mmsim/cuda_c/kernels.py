@@ -114,7 +114,7 @@ def written(
             f"a block_size of at most {MOST_THREADS}"
         )
     _check_extents(grid.extents)
-    numbers, variables = launch.meaning.numbers, launch.meaning.typing.variables
+    numbers, variables = launch.meaning.numbers, launch.lowered.variables
     names = Names(launch.meaning.shapes, (*numbers, *variables))
     placements = _placements(launch, args, names)
     name = identifier(launch.program.name, TAKEN)

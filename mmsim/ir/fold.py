@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.lower import Lowered
 from mmsim.ir.memo import Memo
-from mmsim.ir.operators import NoValue, convert
+from mmsim.ir.operators import NoValue
 from mmsim.ir.typed import computing
-from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands, parts
 
 Number = ir.Scalar
 
 
 class Constants:
-    """The constants of a program for one launch.
+    """The constants of a lowered program for one launch.
 
     `numbers` are the values of number parameters, `uniform` those of the fields of T with the same
     value for all threads, and `extent` gives the size of an array.
@@ -23,12 +23,12 @@ class Constants:
 
     def __init__(
         self,
-        typing: Typing,
+        lowered: Lowered,
         numbers: Mapping[str, Number],
         uniform: Mapping[str, int],
         extent: Callable[[ir.Extent], int],
     ) -> None:
-        self._typing = typing
+        self._lowered = lowered
         self._numbers = numbers
         self._uniform = uniform
         self._extent = extent
@@ -47,20 +47,16 @@ class Constants:
         return self._uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
 
     def _result(self, value: ir.Operating) -> Number | None:
-        how = self._typing.operation(value)
-        known = []
-        for operand, wanted in zip(operands(value), how.operands, strict=True):
-            number = self.of(operand)
-            if number is None:
-                return None
-            known.append(convert(number, self._typing.of(operand), wanted))
+        known = [self.of(operand) for operand in operands(value)]
+        if None in known:
+            return None
         try:
-            found: Number = computing(value, how)(*known, True)
+            found: Number = computing(value, self._lowered.of)(*known, True)
         except NoValue:
             return None  # it is an error only if a thread gets there
         return found
 
 
-def made_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:
+def consists_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:
     """Return whether an expression has no other parts than nodes of these kinds."""
     return all(isinstance(part, kinds) for part in parts(value))

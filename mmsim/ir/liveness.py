@@ -128,8 +128,8 @@ def _live(graph: Graph, sets: _Sets, only_data: bool) -> list[int]:
     """
     steps = graph.steps
     asked = [sets.of(() if only_data else names(step.asks)) for step in steps]
-    made_of = _sources if only_data else _named
-    valued = [sets.of(() if step.value is None else made_of(step.value)) for step in steps]
+    consists_of = _sources if only_data else _named
+    valued = [sets.of(() if step.value is None else consists_of(step.value)) for step in steps]
     targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
     ends = [sets.of(step.ends) for step in steps]
     found = [0] * len(steps)

@@ -10,7 +10,6 @@ of `numba.core.typing.builtins`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -31,13 +30,14 @@ from mmsim.ir.promotion import (
     Held,
     Operation,
     Type,
+    call_result,
     cast,
     is_int,
     is_whole,
     part,
 )
 from mmsim.ir.types import TYPING, Typing
-from mmsim.ir.walk import operands, with_inside
+from mmsim.ir.walk import operands
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
@@ -253,48 +253,5 @@ def _call(op: str, types: tuple[Type, ...]) -> Operation:
         floats = [type_ for type_ in types if not is_whole(type_)]
         common = reduce(np.promote_types, floats or [FLOAT])
         common = common if len(floats) == len(types) else np.promote_types(common, FLOAT)
-    result = {"bool": BOOL, "count": INT}.get(function.result, common)
-    if function.result == "complex":
-        result = np.promote_types(common, np.complex64)
-    if function.result == "part" and common.kind == "c":
-        result = part(common)
+    result = call_result(function, common)
     return Operation((common,) * len(types), kept(result), common not in WIDE, total=True)
-
-
-OF_FLOATS: dict[ir.AtomicOp, ir.AtomicOp] = {"max": "greater", "min": "less"}
-OF_INTEGERS: dict[ir.AtomicOp, ir.AtomicOp] = {"nanmax": "max", "nanmin": "min"}
-"""The name of an atomic operation for arrays of these numbers."""
-
-
-def stored_as_held(body: ir.Block, typing: Typing) -> ir.Block:
-    """A program whose stores convert their values to the types of the arrays, as casts do.
-
-    Its atomics are those that the representation has for the types of their arrays.
-    """
-
-    def held(value: ir.Expr, dtype: Type, place: Place) -> ir.Expr:
-        return value if typing.of(value) == dtype else ir.Unary(dtype.name, value, place)
-
-    def atomic(statement: ir.Atomic) -> ir.Atomic:
-        dtype, op = typing.arrays[statement.array], statement.op
-        value = held(statement.value, dtype, statement.place)
-        compare = statement.compare
-        if compare is not None:
-            compare = held(compare, dtype, statement.place)
-        if op == "sub" and dtype.kind == "f":
-            op, value = "add", ir.Unary("-", value, statement.place)
-        op = (OF_FLOATS if dtype.kind == "f" else OF_INTEGERS).get(op, op)
-        return replace(statement, op=op, value=value, compare=compare)
-
-    def block(old: ir.Block) -> ir.Block:
-        return tuple(map(one, old))
-
-    def one(statement: ir.Stmt) -> ir.Stmt:
-        if isinstance(statement, ir.Store | ir.RegisterWrite):
-            value = held(statement.value, typing.arrays[statement.array], statement.place)
-            return replace(statement, value=value)
-        if isinstance(statement, ir.Atomic):
-            return atomic(statement)
-        return with_inside(statement, block)
-
-    return block(body)

@@ -7,7 +7,9 @@ Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: 
 ranges, and the texts in C and for Numba read the same record, so that a new operator is one row.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with its
-lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed.
+lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed. Lowering puts the
+check of an operand in front of such an operation (`CHECKS`), and chooses another row (`LOWERED`)
+if the operation itself has another meaning in the language of the program.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product, starmap
 from typing import Any, Literal, NamedTuple
@@ -138,21 +140,21 @@ def trip_count(start: Value, stop: Value, step: Value) -> Value:
 
 Range = tuple[int, int]
 """The least and the greatest value of an integer."""
-Kind = Literal["sum", "quotient", "division", "power", "bits", "shift", "extreme"]
+Kind = Literal["sum", "quotient", "division", "power", "bits", "shift", "extreme", "index"]
 """The operators whose operands and results have types by the same rule."""
 Pairs = tuple[tuple[int, int], ...]
 WHOLE: Range = (-_HALF, _HALF - 1)
 
 
-class Refused(NamedTuple):
-    """The right operands for which an operation has no value, as a test in Python's text."""
+class Check(NamedTuple):
+    """The numbers for which an operation has no value, as a test in Python's text."""
 
     test: Literal["== 0", "< 0"]
     message: str
 
     @property
     def compare(self) -> Callable[[Any, Any], Any]:
-        """The comparison of the right operands with 0 that must not hold."""
+        """The comparison of the numbers with 0 that must not hold."""
         return operator.eq if self.test == "== 0" else operator.lt
 
 
@@ -176,12 +178,13 @@ NOTHING = C()
 class Binary:
     """An operator of two numbers.
 
-    `compute` takes converted operands: two numbers of Python's, or arrays of one type. If the right
-    one is `refused`, there is no value. `range` gives the range of a result, not wrapped around;
-    None without one. `means` are the node of Python's tree and the functions that it stands for.
-    `complex` computes on complex numbers, or says what to write for them instead. `numba` names the
+    `compute` takes operands of one type: two numbers of Python's, or arrays. `refused` names the
+    check of the right one. `range` gives the range of a result, not wrapped around; None without
+    one. `means` are the node of Python's tree and the functions that it stands for. `complex`
+    computes on complex numbers, or says what to write for them instead. `numba` names the
     function for integers of 64 bits that has a value for all operands. `ends` are the ends of two
-    ranges at which the result is least, and those at which it is greatest.
+    ranges at which the result is least, and those at which it is greatest. `checked` computes,
+    and refuses results.
     """
 
     kind: Kind
@@ -190,16 +193,15 @@ class Binary:
     means: tuple[Any, ...]
     c: C
     complex: Callable[[Any, Any], Any] | str = ""
-    refused: Refused | None = None
+    refused: str | None = None
     numba: str = ""
     ends: tuple[Pairs, Pairs] | None = None
+    checked: Operator | None = None
 
     @cached_property
     def python(self) -> Operator:
         """The operator in Python's arithmetic."""
-        if self.kind == "power":
-            return _power
-        compute, refused = self.compute, self.refused
+        compute = self.compute
         if self.kind == "bits":
             return lambda x, y, mask: compute(x, y)
 
@@ -207,16 +209,7 @@ class Binary:
             result = compute(x, y)
             return wrap(result) if type(result) is int else result
 
-        if refused is None:
-            return run
-        test, message = refused.compare, refused.message
-
-        def checked(x: Value, y: Value, mask: Mask) -> Value:
-            refuse_where(test(y, 0), mask, message)
-            result = compute(x, y)
-            return wrap(result) if type(result) is int else result
-
-        return checked
+        return self.checked or run
 
 
 @dataclass(frozen=True)
@@ -234,7 +227,6 @@ class Unary:
     c: C = NOTHING
     complex: Callable[[Any], Any] | None = None
     gives: Type | None = None
-    checked: Callable[[Value, Mask], Value] | None = None
 
     @cached_property
     def python(self) -> Callable[[Value, Mask], Value]:
@@ -245,7 +237,7 @@ class Unary:
             result = compute(x)
             return wrap(result) if type(result) is int else result
 
-        return self.checked or run
+        return run
 
 
 @dataclass(frozen=True)
@@ -270,33 +262,57 @@ def _are_arrays(x: Value, y: Value) -> bool:
     return isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
 
 
-def _divide(x: Value, y: Value) -> Value:
-    return np.true_divide(x, y) if _are_arrays(x, y) else float(x) / float(y)
+def _dividing(compute: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """A division, as NumPy's where Python has no value: of a float by zero."""
+
+    def run(x: Value, y: Value) -> Value:
+        if _are_arrays(x, y) or y != 0:
+            return compute(x, y)
+        with np.errstate(all="ignore"):
+            return compute(np.float64(x), np.float64(y)).item()
+
+    return run
 
 
-def _power(x: Value, y: Value, mask: Mask) -> Value:
-    """x ** y in Python's arithmetic."""
-    arrays = _are_arrays(x, y)
-    if any(np.asarray(z).dtype == FLOAT for z in (x, y)):
-        base, exponent = np.asarray(x, np.float64), np.asarray(y, np.float64)
-        result = power(np.atleast_1d(base), exponent)
-        bad = ~np.isfinite(result) & np.isfinite(base) & np.isfinite(exponent)
-        refuse_where(
-            bad if arrays else bool(bad[0]), mask, "this power is not a finite real number"
-        )
-        return result if arrays else float(result[0])
-    refuse_where(y < 0, mask, NEGATIVE_POWER.message)
-    if arrays:
-        return np.power(np.asarray(x, dtype=INT), np.maximum(y, 0))
-    return wrap(pow(x, y, _WHOLE))
+def _or_zero(divide: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """A quotient or a remainder of integers, 0 if the divisor is."""
+
+    def run(x: Value, y: Value) -> Value:
+        if not _are_arrays(x, y):
+            return divide(x, y) if y else 0
+        none = y == 0
+        if not np.any(none):
+            return divide(x, y)
+        found = divide(x, np.where(none, np.asarray(x).dtype.type(1), y))
+        return np.where(none, found.dtype.type(0), found)
+
+    return run
 
 
-def _power_in_type(x: Any, y: Any) -> Any:
-    """x ** y of arrays of one type; of floats, rounded from the power of doubles."""
-    if x.dtype.kind != "f":
-        return np.power(x, y)
-    base, exponent = (np.atleast_1d(np.asarray(one, np.float64)) for one in (x, y))
-    return power(base, exponent).astype(x.dtype).reshape(np.shape(x))
+def _power(x: Value, y: Value) -> Value:
+    """x ** y of numbers of one type; of floats, rounded from the power of doubles."""
+    type_, arrays = np.result_type(x, y), _are_arrays(x, y)
+    if type_.kind != "f":
+        return np.power(x, y) if arrays else pow(x, y, _WHOLE)
+    base, exponent = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    result = power(np.atleast_1d(base), exponent).astype(type_)
+    shape = np.broadcast_shapes(base.shape, exponent.shape)
+    return result.reshape(shape) if arrays else float(result[0])
+
+
+def _finite_power(x: Value, y: Value, mask: Mask) -> Value:
+    """x ** y of floats, which Python refuses if only the result is not a finite real number."""
+    result = _power(x, y)
+    bad = ~np.isfinite(result) & np.isfinite(x) & np.isfinite(y)
+    bad = bad if isinstance(bad, np.ndarray) else bool(bad)
+    refuse_where(bad, mask, "this power is not a finite real number")
+    return result
+
+
+def _from_end(index: Value, extent: Value) -> Value:
+    if not isinstance(index, np.ndarray):
+        return index + extent if index < 0 else index
+    return np.where(index < 0, index + extent, index) if (index < 0).any() else index
 
 
 def _shift_left(x: Value, y: Value) -> Value:
@@ -324,16 +340,6 @@ def _maximum(x: Value, y: Value) -> Value:
 def _not(x: Value) -> Value:
     test = truth(x)
     return ~test if isinstance(test, np.ndarray) else not test
-
-
-def _to_int(x: Value, mask: Mask) -> Value:
-    if not isinstance(x, np.ndarray):
-        if isinstance(x, float):
-            refuse_where(not abs(x) < _HALF, mask, f"int({x}) doesn't fit into 64 bits")
-        return wrap(int(x))
-    if x.dtype == FLOAT:
-        refuse_where(~(np.abs(x) < _HALF), mask, "int(...) of a float that 64 bits can't hold")
-    return x.astype(INT)
 
 
 # The ranges of results
@@ -389,6 +395,12 @@ def _of_absolute(x: Range) -> Range:
     return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 
 
+def _of_from_end(index: Range, extent: Range) -> Range:
+    if index[0] >= 0:
+        return index
+    return min(index[0] + extent[0], 0), max(index[1], min(index[1], -1) + extent[1])
+
+
 def _unknown(left: Range, right: Range) -> None:
     """No range: the result is no integer, or may be any."""
 
@@ -407,14 +419,21 @@ def _each(function: Callable[[int, int], int]) -> Callable[[Range, Range], Range
 
 # The tables
 
-DIVISION, MODULO = Refused("== 0", "division by zero"), Refused("== 0", "modulo zero")
-SHIFT = Refused("< 0", "a shift by a negative number")
-NEGATIVE_POWER = Refused(
-    "< 0", "an integer to a negative power is not an integer; write float(x) ** y"
-)
+CHECKS: dict[str, Check] = {
+    "divisor": Check("== 0", "division by zero"),
+    "modulus": Check("== 0", "modulo zero"),
+    "distance": Check("< 0", "a shift by a negative number"),
+    "exponent": Check(
+        "< 0", "an integer to a negative power is not an integer; write float(x) ** y"
+    ),
+}
+"""The checks of operands: each is a `Unary` of the lowered form, by these names."""
 PARTS = "take abs(z), z.real or z.imag"
 ORDERED = "compare abs(z), z.real or z.imag"
 _EVERY = tuple(product((0, 1), (0, 1)))
+
+OR_ZERO = " or 0"
+"""The end of the name of a division of integers whose value is 0 where the divisor is."""
 
 # fmt: off
 BINARY: dict[str, Binary] = {
@@ -424,15 +443,17 @@ BINARY: dict[str, Binary] = {
                 C("-", 12, "subtract"), operator.sub, ends=(((0, 1),), ((1, 0),))),
     "*": Binary("sum", operator.mul, _corners(operator.mul), (ast.Mult, np.multiply, operator.mul),
                 C("*", 13, "multiply"), complex_numbers.multiply, ends=(_EVERY, _EVERY)),
-    "/": Binary("quotient", _divide, _unknown, (ast.Div, np.true_divide, operator.truediv),
-                C("/", 13), complex_numbers.divide, DIVISION),
-    "//": Binary("division", operator.floordiv, _of_quotient,
+    "/": Binary("quotient", _dividing(operator.truediv), _unknown,
+                (ast.Div, np.true_divide, operator.truediv), C("/", 13),
+                complex_numbers.divide, "divisor"),
+    "//": Binary("division", _dividing(operator.floordiv), _of_quotient,
                  (ast.FloorDiv, np.floor_divide, operator.floordiv),
-                 C("/", 13, "floor_div"), PARTS, DIVISION, "floor_divide"),
-    "%": Binary("division", operator.mod, _of_remainder, (ast.Mod, np.remainder, operator.mod),
-                C("%", 13, "modulo"), PARTS, MODULO, "modulo"),
-    "**": Binary("power", _power_in_type, _unknown, (ast.Pow, np.power, operator.pow, pow),
-                 C("", 0, "power"), "write z * z for z ** 2", NEGATIVE_POWER, "power"),
+                 C("/", 13, "floor_div"), PARTS, "divisor", "floor_divide"),
+    "%": Binary("division", _dividing(operator.mod), _of_remainder,
+                (ast.Mod, np.remainder, operator.mod),
+                C("%", 13, "modulo"), PARTS, "modulus", "modulo"),
+    "**": Binary("power", _power, _unknown, (ast.Pow, np.power, operator.pow, pow),
+                 C("", 0, "power"), "write z * z for z ** 2", "exponent", "power"),
     "&": Binary("bits", operator.and_, _of_and, (ast.BitAnd, np.bitwise_and, operator.and_),
                 C("&", 8)),
     "|": Binary("bits", operator.or_, _of_or, (ast.BitOr, np.bitwise_or, operator.or_), C("|", 6)),
@@ -440,13 +461,23 @@ BINARY: dict[str, Binary] = {
                 C("^", 7)),
     "<<": Binary("shift", _shift_left, _of_shift(operator.lshift),
                  (ast.LShift, np.left_shift, operator.lshift),
-                 C("<<", 11, "shift_left", "shifted_left"), refused=SHIFT, numba="shift_left"),
+                 C("<<", 11, "shift_left", "shifted_left"), "", "distance", "shift_left"),
     ">>": Binary("shift", _shift_right, _of_shift(operator.rshift),
                  (ast.RShift, np.right_shift, operator.rshift),
-                 C(">>", 11, "shift_right", "shifted_right"), refused=SHIFT, numba="shift_right"),
+                 C(">>", 11, "shift_right", "shifted_right"), "", "distance", "shift_right"),
     "min": Binary("extreme", _minimum, _each(min), (), C("<", 0, "minimum", "lesser"), ORDERED),
     "max": Binary("extreme", _maximum, _each(max), (), C(">", 0, "maximum", "greater"), ORDERED),
 }
+
+LOWERED: dict[str, Binary] = {
+    f"//{OR_ZERO}": replace(BINARY["//"], compute=_or_zero(operator.floordiv), refused=None,
+                            means=(), c=C("/", 13, "floor_div_or_zero")),
+    f"%{OR_ZERO}": replace(BINARY["%"], compute=_or_zero(operator.mod), refused=None,
+                           means=(), c=C("%", 13, "modulo_or_zero")),
+    "finite **": replace(BINARY["**"], means=(), refused=None, checked=_finite_power),
+    "from end": Binary("index", _from_end, _of_from_end, (), C("", 0, "from_end")),
+}
+"""The operators that only the lowered form has."""
 
 COMPARE: dict[str, Compare] = {
     "==": Compare(operator.eq, (ast.Eq, np.equal, operator.eq), "==", ordered=False),
@@ -468,8 +499,13 @@ UNARY: dict[str, Unary] = {
                  complex_numbers.absolute),
     "not": Unary("cast", _not, _always, (ast.Not, np.logical_not, operator.not_), gives=BOOL),
     "bool": Unary("cast", truth, _always, (operator.truth,), gives=BOOL),
-    "int": Unary("cast", int, _same, gives=INT, checked=_to_int),
+    "int": Unary("cast", int, _same, gives=INT),
     "float": Unary("cast", lambda x: convert(x, INT, FLOAT), _same, gives=FLOAT),
     "complex": Unary("cast", lambda x: convert(x, INT, COMPLEX), _same, gives=COMPLEX),
 }
 # fmt: on
+
+
+def row_of(op: str) -> Binary:
+    """The row of an operator of two numbers of the lowered form."""
+    return LOWERED.get(op) or BINARY[op]

@@ -26,7 +26,7 @@ from mmsim.ir.dtypes import (
     part,
     wide,
 )
-from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.functions import FUNCTIONS, Function
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, UNARY
 
@@ -68,6 +68,29 @@ def no_index(types: Iterable[Type]) -> str | None:
     if "f" in kinds:
         return "an address is a whole number, not a float; write // for a whole quotient"
     return None
+
+
+def holds(type_: Type, other: Type) -> bool:
+    """Whether a type of integers holds all numbers of another one.
+
+    >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
+    (True, False)
+    """
+    (low, high), (least, most) = limits(type_), limits(other)
+    return low <= least and most <= high
+
+
+def call_result(function: Function, type_: Type) -> Type:
+    """The type of a function's result, from that of its operands.
+
+    >>> call_result(FUNCTIONS["sqrt"], FLOAT), call_result(FUNCTIONS["popc"], UNSIGNED)
+    (dtype('float64'), dtype('int64'))
+    """
+    if function.result == "complex":
+        return np.promote_types(type_, np.complex64)
+    if function.result == "part" and type_.kind == "c":
+        return part(type_)
+    return {"bool": BOOL, "count": INT}.get(function.result, type_)
 
 
 def element(type_: Type) -> Held:
@@ -203,12 +226,9 @@ def _call(op: str, held: tuple[Held, ...]) -> Operation:
         common = promoted(*held) if asked else INT
     else:
         common = held[0].type if asked else wide(held[0].type)
-    results = {"bool": Held(BOOL), "count": Held(INT), "complex": Held(COMPLEX)}
-    if function.result == "part" and common.kind == "c":
-        results["part"] = Held(part(common), asked)
-    return Operation(
-        (common,) * len(held), results.get(function.result, Held(common, asked)), asked
-    )
+    result = call_result(function, common)
+    own = function.result in ("float", "same", "part")
+    return Operation((common,) * len(held), Held(result, asked and own), asked)
 
 
 def type_of_number(number: ir.Scalar) -> Type:

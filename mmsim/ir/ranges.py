@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, UNARY, WHOLE, Range
+from mmsim.ir.operators import BINARY, CHECKS, UNARY, WHOLE, Range, row_of
 from mmsim.ir.promotion import BOOL, Type, cast, is_int, is_whole, limits
-from mmsim.ir.types import Typing
 from mmsim.ir.walk import inside, targets
 
 __all__ = ["WHOLE", "Range", "Ranges", "everything", "extremes", "fits"]
@@ -58,18 +58,17 @@ class Ranges:
 
     def __init__(
         self,
-        body: ir.Block,
-        typing: Typing,
+        lowered: Lowered,
         fields: dict[str, Range],
         numbers: dict[str, ir.Scalar],
         extent: Callable[[ir.Extent], int],
     ) -> None:
-        self.typing = typing
+        self.typing = lowered
         self.fields = fields
         self.numbers = numbers
         self.extent = extent
         self.variables: dict[str, Range] = {}
-        settings = list(self._settings(body))
+        settings = list(self._settings(lowered.code.body))
         grown: dict[str, int] = {}
         changed = True
         while changed:
@@ -81,10 +80,10 @@ class Ranges:
                     continue
                 if before is not None:
                     after = (min(before[0], after[0]), max(before[1], after[1]))
-                after = self._held(after, typing.variables[name]) or WHOLE
+                after = self._held(after, lowered.variables[name]) or WHOLE
                 if after != before:
                     grown[name] = grown.get(name, 0) + 1
-                    room = everything(typing.variables[name])
+                    room = everything(lowered.variables[name])
                     self.variables[name] = room if grown[name] > PATIENCE else after
                     changed = True
 
@@ -177,23 +176,20 @@ class Ranges:
                 return 0, 1
             case ir.Unary(op, operand):
                 made = cast(op)
-                if made is not None and made.type != BOOL:  # int(...) and the like, of a float too
-                    if not is_whole(self.typing.of(operand)):
-                        return everything(made.type)
-                    return self._held(self.of(operand), made.type)
-                how = self.typing.operation(value)
-                inner = self._held(self._of(operand), how.operands[0]) if made is None else WHOLE
-                found = None if inner is None else UNARY[op].range(inner)
-                room = everything(how.result.type)
-                return room if how.asked and found and not _inside(found, room) else found
+                if op in CHECKS or (made is not None and made.type != BOOL):
+                    return self.of(operand) if is_whole(self.typing.of(operand)) else WHOLE
+                if made is not None:
+                    return 0, 1
+                inner = self.of(operand)
+                return None if inner is None else UNARY[op].range(inner)
             case ir.Binary(op):
                 sides = self.sides(value)
                 if sides is None:
                     return None
                 room = everything(self.typing.of(value))
                 return _exact(op, *sides, room) or room
-            case ir.Call(op):
-                most = 8 * self.typing.operation(value).operands[0].itemsize
+            case ir.Call(op, operands):
+                most = 8 * self.typing.of(operands[0]).itemsize
                 return (0, most) if FUNCTIONS[op].result == "count" else WHOLE
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 first, second = self.of(left), self.of(right)
@@ -210,9 +206,7 @@ class Ranges:
 
     def sides(self, value: ir.Binary) -> tuple[Range, Range] | None:
         """The ranges of the operands as the operation takes them; None if one has none yet."""
-        left_type, right_type = self.typing.operation(value).operands
-        left = self._held(self.of(value.left), left_type)
-        right = self._held(self.of(value.right), right_type)
+        left, right = self.of(value.left), self.of(value.right)
         return None if left is None or right is None else (left, right)
 
 
@@ -229,7 +223,7 @@ def everything(type_: Type) -> Range:
 
 def _exact(op: str, left: Range, right: Range, room: Range) -> Range | None:
     """The range of an operation that can't leave `room`; None if it may."""
-    found = BINARY[op].range(left, right)
+    found = row_of(op).range(left, right)
     return found if found is not None and _inside(found, room) else None
 
 

@@ -1,11 +1,10 @@
-"""Arithmetic in a requested type, of complex numbers, and the functions of `functions`.
+"""The values of operations on operands of one type, by the rows of the tables.
 
 Values are as in `operators`: one Python number that the type can hold if all lanes agree, else
-an array of the type. The results are NumPy's: integers wrap around, every operation on floats
-is rounded to the type, and a float without a value is a NaN or an infinity. Only an operation
-without an integer value raises `NoValue`: a division by zero, a shift by a negative number, a
-negative power, and a cast of a float that the type doesn't hold. So does a division of Python's
-complex numbers by zero.
+an array of the type. Bools, 64-bit integers and doubles compute as Python's numbers do. The results
+of all other types are NumPy's: integers wrap around, every operation on floats is rounded to the
+type, and a float without a value is a NaN or an infinity. Only a check, a cast of a float that the
+type doesn't hold, and a power that has to be finite raise `NoValue`.
 """
 
 from __future__ import annotations
@@ -19,41 +18,63 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
-    BINARY,
+    CHECKS,
     COMPARE,
     UNARY,
-    Binary,
+    Check,
     Mask,
     Value,
     convert,
     refuse_where,
+    row_of,
+    truth,
 )
-from mmsim.ir.promotion import FLOAT, Operation, Type, is_int, limits
+from mmsim.ir.promotion import BOOL, FLOAT, INT, Type, cast, is_int, limits
+from mmsim.ir.walk import operands
 
 Compute = Callable[..., Value]
 """Takes the operands and the mask of active lanes."""
+PYTHONS = (BOOL, INT, FLOAT)
+"""The types in which Python's numbers and NumPy's arrays give the same results."""
 
 
-def computing(value: ir.Operating, how: Operation) -> Compute:
-    """The function that computes an operation of converted operands."""
-    is_complex = how.operands[0].kind == "c"
+def computing(value: ir.Operating, of: Callable[[ir.Expr], Type]) -> Compute:
+    """The function that computes an operation of the lowered form; `of` gives types."""
+    types = tuple(map(of, operands(value)))
+    is_complex = types[0].kind == "c"
     match value:
         case ir.Unary(op):
-            unary = UNARY.get(op)
-            if unary is not None and unary.complex is not None and is_complex:
-                return _in_type(unary.complex, how.operands)
-            if unary is None or (how.asked and unary.gives is not None):
-                return _cast(how.operands[0], how.result.type)
-            return _in_type(unary.compute, how.operands) if how.asked else unary.python
+            if op in CHECKS:
+                return _checking(CHECKS[op], types[0])
+            unary, made = UNARY.get(op), cast(op)
+            if unary is None or (made is not None and op != "not"):
+                assert made is not None, op
+                return _casting(op, types[0], made.type)
+            if is_complex and unary.complex is not None:
+                return _in_type(unary.complex, types)
+            return unary.python if types[0] in PYTHONS else _in_type(unary.compute, types)
         case ir.Binary(op):
-            return _binary(BINARY[op], how)
+            row = row_of(op)
+            if is_complex:
+                assert not isinstance(row.complex, str), row.complex
+                return _in_type(row.complex, types)
+            return row.python if types[0] in PYTHONS else _in_type(row.compute, types)
         case ir.Compare(op):
             compare = COMPARE[op].compute
             return lambda x, y, mask: compare(x, y)
         case ir.Call(op):
-            return _in_type(FUNCTIONS[op].compute, how.operands)
+            return _in_type(FUNCTIONS[op].compute, types)
         case _:
             assert_never(value, "the choice of operators")
+
+
+def may_refuse(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> bool:
+    """Whether an expression of the lowered form may have no value, apart from its parts."""
+    if isinstance(value, ir.Unary):
+        made = cast(value.op)
+        narrows = made is not None and is_int(made.type) and of(value.operand).kind == "f"
+        return value.op in CHECKS or narrows
+    return isinstance(value, ir.Binary) and row_of(value.op).checked is not None
 
 
 def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
@@ -70,59 +91,40 @@ def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     return run
 
 
-def _binary(row: Binary, how: Operation) -> Compute:
-    type_, right = how.operands
-    if how.total and row.kind == "division" and is_int(type_):
-        return _in_type(_or_zero(row.compute), how.operands)
-    if type_.kind == "c":
-        assert not isinstance(row.complex, str), row.complex
-        compute = _in_type(row.complex, how.operands)
-    elif not how.asked:
-        return row.python
-    else:
-        compute = _in_type(row.compute, how.operands)
-    refused = row.refused
-    if refused is None or (how.asked if type_.kind == "c" else not is_int(right)):
-        return compute
+def _checking(check: Check, type_: Type) -> Compute:
+    """A number that passes a check; 1 for a lane that isn't active and doesn't pass."""
+    test, message, one = check.compare, check.message, type_.type(1)
 
-    def run(x: Value, y: Value, mask: Mask) -> Value:
-        assert refused is not None
-        bad = refused.compare(y, 0)
-        refuse_where(bad, mask, refused.message)
-        if np.any(bad):  # of lanes that aren't active
-            y = np.where(bad, right.type(1), y)
-        return compute(x, y, mask)
+    def run(x: Value, mask: Mask) -> Value:
+        bad = test(x, 0)
+        refuse_where(bad, mask, message)
+        if isinstance(bad, np.ndarray) and bad.any():
+            return np.where(bad, one, x)
+        return x
 
     return run
 
 
-def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A quotient or a remainder of integers, 0 if the divisor is."""
-
-    def run(x: Any, y: Any) -> Any:
-        none = y == 0
-        return np.where(none, x.dtype.type(0), function(x, np.where(none, x.dtype.type(1), y)))
-
-    return run
-
-
-def _cast(held: Type, wanted: Type) -> Compute:
-    """Cast to a requested type: integers wrap around, floats are rounded, towards zero to ints.
+def _casting(op: str, held: Type, wanted: Type) -> Compute:
+    """A cast: integers wrap around, floats are rounded, towards zero to ints.
 
     A float that an integer type can't hold has no value.
     """
+    if wanted == BOOL:
+        return lambda x, mask: truth(x)
     if held.kind != "f" or not is_int(wanted):
         return lambda x, mask: convert(x, held, wanted)
     low, high = limits(wanted)
     least, beyond = float(low), float(high + 1)  # powers of two
+    message = f"{op}(...) of a float that it can't hold"
 
     def run(x: Value, mask: Mask) -> Value:
         whole = np.trunc(np.asarray(x, FLOAT))
-        bad = ~((whole >= least) & (whole < beyond))
+        good = (whole >= least) & (whole < beyond)
         single = not isinstance(x, np.ndarray)
-        message = f"{wanted}(...) of a float that it can't hold"
-        refuse_where(bool(bad) if single else bad, mask, message)
-        number = np.where(bad, 0.0, whole).astype(wanted)
-        return number.item() if single else number
+        if not np.all(good):
+            refuse_where(True if single else ~good, mask, message)
+            whole = np.where(good, whole, 0.0)
+        return int(whole) if single else whole.astype(wanted)
 
     return run

@@ -128,11 +128,11 @@ class Typing:
                 self._widen(self.arrays, array, self._of(value))
         if isinstance(statement, ir.Setting):
             for name in targets(statement):
-                self._widen(self.variables, name, self._set_to(statement))
+                self._widen(self.variables, name, self.set_to(statement))
         for block in inside(statement):
             self._block(block)
 
-    def _set_to(self, statement: ir.Setting) -> Held | None:
+    def set_to(self, statement: ir.Setting) -> Held | None:
         """The type of the values that a statement gives its targets."""
         match statement:
             case ir.Assign(_, value):

@@ -67,8 +67,18 @@ def expressions(node: ir.Stmt | ir.Expr) -> tuple[ir.Expr, ...]:
 
 def with_expressions(node: Node, changed: Callable[[ir.Expr], ir.Expr]) -> Node:
     """A node with changed expressions; the statements inside it stay."""
+    return _changed(node, "Expr", changed)
+
+
+def with_targets(statement: ir.Stmt, changed: Callable[[str], str]) -> ir.Stmt:
+    """A statement that sets other variables."""
+    return _changed(statement, "Target", changed)
+
+
+def _changed(node: Node, part: str, changed: Callable[[Any], Any]) -> Node:
+    """A node with changed contents of the fields of a type."""
     changes: Any = {}
-    for name in _holding(node, "Expr"):
+    for name in _holding(node, part):
         held = getattr(node, name)
         if held is not None:
             changes[name] = tuple(map(changed, held)) if type(held) is tuple else changed(held)

@@ -21,21 +21,20 @@ from mmsim.errors import (
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import Constants
+from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
     Mask,
     NoValue,
     Value,
     both,
-    convert,
     refuse_where,
     select,
     truth,
     without,
 )
-from mmsim.ir.promotion import Type, no_index, wide
-from mmsim.ir.typed import computing
-from mmsim.ir.types import Typing
+from mmsim.ir.promotion import no_index
+from mmsim.ir.typed import computing, may_refuse
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
@@ -43,33 +42,31 @@ Evaluate = Callable[[Frame, Mask], Value]
 Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
 
 
-class Expressions:
-    """Turns the expressions of a program, for one launch, into functions on a `Frame`.
+class Evaluator:
+    """Turns the expressions of a lowered program, for one launch, into functions on a `Frame`.
 
     `slots` numbers the variables, `_fields` collects the used fields of T.
     """
 
     def __init__(
         self,
-        code: ir.Code,
-        typing: Typing,
+        lowered: Lowered,
         numbers: dict[str, ir.Scalar],
         shapes: dict[str, tuple[int, ...]],
         uniform: dict[str, int],
         max_accesses: int,
     ) -> None:
-        self.code = code
-        self.wraps = code.arithmetic == "numba"  # a negative index counts from the end
-        self.typing = typing
+        self.code = lowered.code
+        self.typing = lowered
         self.numbers = numbers
         self.shapes = dict(shapes)
         self.max_accesses = max_accesses
         self._fields: set[str] = set()
         self.slots: dict[str, int] = {}
-        self._constants = Constants(typing, numbers, uniform, self.extent)
+        self._constants = Constants(lowered, numbers, uniform, self.extent)
         self.locals: dict[str, tuple[int, ...]] = {}
         with np.errstate(all="ignore"):
-            for local in code.locals:  # the size of one may be that of one before
+            for local in self.code.locals:  # the size of one may be that of one before
                 self.locals[local.name] = self.shapes[local.name] = self._local_shape(local)
 
     def _slot(self, name: str) -> int:
@@ -166,8 +163,7 @@ class Expressions:
             message = uneven(shape, vector)
             return self._refused(array, index, place, message, VectorError)
         shape = (*shape[:-1], shape[-1] // vector)
-        parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
-        wraps = self.wraps
+        parts = [(self._evaluate(part), extent) for part, extent in zip(index, shape, strict=True)]
 
         def elements(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
@@ -182,17 +178,13 @@ class Expressions:
                         # The largest is enough: a negative index is a huge unsigned one.
                         unsigned = value.view(np.uint64)
                         if unsigned.item(unsigned.argmax()) >= extent:
-                            if not wraps or not ((-extent <= value) & (value < extent)).all():
-                                self._out_of_range(array, parts, place, frame, mask, vector)
-                            value = np.where(value < 0, value + extent, value)
+                            self._out_of_range(array, index, shape, place, frame, mask, vector)
                         if lanes is None:
                             frame.within = value, extent
                     elif lanes is not None:
                         value = value[lanes]
                 elif not 0 <= value < extent:
-                    if not wraps or not -extent <= value < 0:
-                        self._out_of_range(array, parts, place, frame, mask, vector)
-                    value += extent
+                    self._out_of_range(array, index, shape, place, frame, mask, vector)
                 number = value if number is None else number * extent + value
             if isinstance(number, np.ndarray):
                 return number
@@ -209,7 +201,7 @@ class Expressions:
         kind: type[ProgramError] = AddressError,
     ) -> Elements:
         """Report an index out of range for the first thread that has one."""
-        parts = [self._evaluate(part) for part in index]
+        parts = [self._evaluate(as_written(part)) for part in index]
 
         def refuse(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
@@ -233,23 +225,28 @@ class Expressions:
     def _out_of_range(
         self,
         array: str,
-        parts: list[tuple[Evaluate, int]],
+        index: tuple[ir.Expr, ...],
+        shape: tuple[int, ...],
         place: Place,
         frame: Frame,
         mask: Mask,
         vector: int,
     ) -> NoReturn:
-        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
+        values = [
+            np.broadcast_to(self._evaluate(as_written(part))(frame, mask), frame.lanes)
+            for part in index
+        ]
+        lows = [0 if part is as_written(part) else -n for part, n in zip(index, shape, strict=True)]
         outside = [
-            (value < (-extent if self.wraps else 0)) | (value >= extent)
-            for value, (_, extent) in zip(index, parts, strict=True)
+            (value < low) | (value >= extent)
+            for value, low, extent in zip(values, lows, shape, strict=True)
         ]
         bad = both(mask, np.logical_or.reduce(outside))
         lane = int(np.argmax(bad))
-        at = tuple(int(value[lane]) for value in index)
+        at = tuple(int(value[lane]) for value in values)
         shown = ", ".join(map(str, at))
         wrong = next(axis for axis, out in enumerate(outside) if out[lane])
-        extent = parts[wrong][1]
+        low, extent = lows[wrong], shape[wrong]
         if extent == 0:
             reason = "the array is empty"
         else:
@@ -257,9 +254,9 @@ class Expressions:
             if vector > 1 and wrong == len(at) - 1:
                 of = f"vectors of {vector} elements"
             reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} {of}"
-            if at[wrong] < 0 and not self.wraps:
+            if at[wrong] < 0 and low == 0:
                 reason = "an address is not negative, and indices don't wrap"
-            reason += f"; indices run from {-extent if self.wraps else 0} to {extent - 1}"
+            reason += f"; indices run from {low} to {extent - 1}"
         self._fault(
             AddressError,
             f"index [{shown}] of {array!r} is out of range: {reason}",
@@ -288,7 +285,9 @@ class Expressions:
             case ir.Var(name, place):
                 return self._variable(name, place)
             case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
-                return self._guarded(self._operation(value), place)
+                evaluate = self._operation(value)
+                refuses = may_refuse(value, self.typing.of)
+                return self._guarded(evaluate, place) if refuses else evaluate
             case ir.Compare() | ir.Call():
                 return self._operation(value)
             case ir.Logic():
@@ -303,20 +302,6 @@ class Expressions:
                 raise AssertionError(f"{value} is a constant")
             case _:
                 assert_never(value, "the interpreter")
-
-    def _as(self, value: ir.Expr, wanted: Type) -> Evaluate:
-        """An expression converted to a type that can hold it."""
-        evaluate, held = self._evaluate(value), self.typing.of(value)
-        if held == wanted:
-            return evaluate
-        known = self.constant(value)
-        if known is not None:
-            converted = convert(known, held, wanted)
-            return lambda frame, mask: converted
-        return lambda frame, mask: convert(evaluate(frame, mask), held, wanted)
-
-    def _wide(self, value: ir.Expr) -> Evaluate:
-        return self._as(value, wide(self.typing.of(value)))
 
     def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
         """`evaluate`; an expression without a value is reported at its place."""
@@ -359,9 +344,8 @@ class Expressions:
             )
 
     def _operation(self, value: ir.Operating) -> Evaluate:
-        how = self.typing.operation(value)
-        compute = computing(value, how)
-        parts = list(map(self._as, operands_of(value), how.operands))
+        compute = computing(value, self.typing.of)
+        parts = list(map(self._evaluate, operands_of(value)))
         if len(parts) == 1:
             (operand,) = parts
             return lambda frame, mask: compute(operand(frame, mask), mask)
@@ -372,7 +356,7 @@ class Expressions:
 
     def _logic(self, value: ir.Logic) -> Evaluate:
         result = self.typing.of(value)
-        left, right = self._as(value.left, result), self._as(value.right, result)
+        left, right = self._evaluate(value.left), self._evaluate(value.right)
         is_and = value.op == "and"
 
         def run(frame: Frame, mask: Mask) -> Value:
@@ -391,10 +375,10 @@ class Expressions:
     def _choose(self, value: ir.Choose) -> Evaluate:
         result = self.typing.of(value)
         test = self._evaluate(value.test)
-        then, other = self._as(value.then, result), self._as(value.other, result)
+        then, other = self._evaluate(value.then), self._evaluate(value.other)
 
         def run(frame: Frame, mask: Mask) -> Value:
-            chosen = truth(test(frame, mask))
+            chosen = test(frame, mask)
             if not isinstance(chosen, np.ndarray):
                 return then(frame, mask) if chosen else other(frame, mask)
             yes, no = both(mask, chosen), both(mask, ~chosen)
@@ -426,16 +410,17 @@ class Expressions:
         dtype, shape = self.typing.of(value), value.shape
         table = np.array(value.values, dtype)
         numbers = table.tolist()
-        parts = [self._wide(part) for part in value.index]
+        parts = list(map(self._evaluate, value.index))
 
         def run(frame: Frame, mask: Mask) -> Value:
             number: Value = 0
-            for part, extent in zip(parts, shape, strict=True):
+            for axis, (part, extent) in enumerate(zip(parts, shape, strict=True)):
                 at = part(frame, mask)
                 try:
-                    outside = (at < -extent) | (at >= extent)
+                    outside = (at < 0) | (at >= extent)
                     refuse_where(outside, mask, f"it has {extent} values along this axis")
                 except NoValue as fault:
+                    at = self._evaluate(as_written(value.index[axis]))(frame, mask)
                     found = int(np.broadcast_to(at, frame.lanes)[fault.lane])
                     self._fault(
                         AddressError,
@@ -446,7 +431,7 @@ class Expressions:
                         fault.lane,
                         index=(found,),
                     )
-                number = number * extent + at % extent  # which counts from the end, as Python does
+                number = number * extent + at % extent  # in range for inactive lanes too
             return table[number] if isinstance(number, np.ndarray) else numbers[number]
 
         return run

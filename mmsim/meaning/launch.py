@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
+from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
 from mmsim.ir.promotion import type_of_number
 from mmsim.ir.walk import statements, written_arrays
@@ -46,11 +46,10 @@ class Launch:
 
     Raises a `LaunchError` for an argument that doesn't fit.
 
-    `code` is the program's text, `grid` forms warps from threads, `meaning` runs the program, and
-    `arrays` are its memory;
-    those in `placed` have a layout. `memo` is for an engine's results that equal launches share.
-    `left` is the cache that another launch left, in arrays, and then the one that this launch
-    leaves; None for the machine's initial cache.
+    `code` is the program's text, `lowered` the same with types, `grid` forms warps from threads,
+    `meaning` runs the program, and `arrays` are its memory; those in `placed` have a layout. `memo`
+    is for an engine's results that equal launches share. `left` is the cache that another launch
+    left, in arrays, and then the one that this launch leaves; None for the machine's initial cache.
     """
 
     def __init__(
@@ -84,6 +83,7 @@ class Launch:
             self.arrays = binding.arrays_of(values)
         self.grid: Grid = binding.grid.unused()
         self.sides = binding.grid.sides
+        self.lowered: Lowered = binding.lowered
         self.meaning = binding.meaning
         self.memo = binding.memo
         self.parameters = binding.parameters
@@ -178,7 +178,8 @@ class Launch:
         if found is None:
             meaning = self.meaning
             sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
-            found = self.memo["registers"] = registers(meaning.code.body, sizes)
+            body = shapes.numbered(self.code.body, *self.sides)
+            found = self.memo["registers"] = registers(body, sizes)
         return found
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
@@ -293,22 +294,21 @@ class _Binding:
         numbers = {name: one for name, one in given.items() if not isinstance(one, Parameter)}
         dtypes = {one.name: one.data.dtype for one in parameters}
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
-        typing = of_program.once(
-            ("types", *dtypes.items(), *kinds.items()), lambda: typed(code, dtypes, kinds)
+        types = (*dtypes.items(), *kinds.items())
+        lowered = self.lowered = of_program.once(
+            ("lowered", *types), lambda: lower(code, typed(code, dtypes, kinds))
         )
         numbered = of_program.once(  # without CUDA's indices
-            ("numbered", *grid.sides),
-            lambda: replace(code, body=shapes.numbered(code.body, *grid.sides)),
+            ("numbered", *grid.sides, *types),
+            lambda: lowered.with_body(shapes.numbered(lowered.code.body, *grid.sides)),
         )
         extents = {one.name: one.data.shape for one in parameters}
         self.grid = grid
-        self.meaning = Meaning(
-            numbered, typing, numbers, extents, grid.uniform, max_accesses, grid.width
-        )
+        self.meaning = Meaning(numbered, numbers, extents, grid.uniform, max_accesses, grid.width)
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
-            SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
-            for local in numbered.locals
+            SharedArray(local.name, self.meaning.locals[local.name], lowered.arrays[local.name])
+            for local in lowered.code.locals
             if local.kind == "shared"
         ]
         self.parameters = tuple(dtypes)

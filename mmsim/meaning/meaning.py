@@ -30,6 +30,7 @@ from mmsim.errors import (
     TypeFault,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
     BINARY,
@@ -37,18 +38,14 @@ from mmsim.ir.operators import (
     NoValue,
     Value,
     both,
-    convert,
     count,
     refuse_where,
     trip_count,
-    truth,
     union,
 )
-from mmsim.ir.promotion import BOOL, INT, Type
-from mmsim.ir.types import Typing
 from mmsim.ir.walk import accesses
 from mmsim.meaning.barriers import refuse_parted
-from mmsim.meaning.evaluation import Expressions, active_lanes
+from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
 from mmsim.meaning.frame import Frame, Request, Site, Waiting
 from mmsim.meaning.jumps import (
@@ -92,7 +89,7 @@ class Nested:
     steps: Callable[[Frame, Mask], Steps]
 
 
-class Meaning(Expressions):
+class Meaning(Evaluator):
     """A program that is ready to run, for equal launches.
 
     `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
@@ -102,18 +99,17 @@ class Meaning(Expressions):
 
     def __init__(
         self,
-        code: ir.Code,
-        typing: Typing,
+        lowered: Lowered,
         numbers: dict[str, ir.Scalar],
         shapes: dict[str, tuple[int, ...]],
         uniform: dict[str, int],
         max_accesses: int,
         width: int,
     ) -> None:
-        super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
+        super().__init__(lowered, numbers, shapes, uniform, max_accesses)
         self._uniform, self._width = uniform, width
-        self.sites = [_site(access) for access in accesses(code.body)]
-        self._registers = [local.name for local in code.locals if local.kind == "registers"]
+        self.sites = [_site(access) for access in accesses(self.code.body)]
+        self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
         self._loop_count = 0
@@ -224,7 +220,7 @@ class Meaning(Expressions):
 
     def _assign(self, statement: ir.Assign) -> Execute:
         slot = self._slot(statement.target)
-        value = self._as(statement.value, self.typing.variables[statement.target])
+        value = self._evaluate(statement.value)
 
         def run(frame: Frame, mask: Mask) -> Mask:
             frame.assign(slot, value(frame, mask), mask)
@@ -247,14 +243,11 @@ class Meaning(Expressions):
         """The way in which a variable takes the words read in an array; None if there is none."""
         if target is None:
             return None
-        slot, wanted = self._slot(target), self.typing.variables[target]
-        converts = self.typing.arrays[array] != wanted
+        slot, dtype = self._slot(target), self.typing.arrays[array]
 
         def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
-            if converts:
-                values = values.astype(wanted)
             if request.lanes is not None:
-                spread = np.zeros(frame.lanes, wanted)
+                spread = np.zeros(frame.lanes, dtype)
                 spread[request.lanes] = values
                 values = spread
             frame.assign(slot, values, mask)
@@ -315,7 +308,7 @@ class Meaning(Expressions):
         then, orelse = self._block(statement.then), self._block(statement.orelse)
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            chosen = truth(test(frame, mask))
+            chosen = test(frame, mask)
             if isinstance(chosen, np.ndarray):
                 yes, no = both(mask, chosen), both(mask, ~chosen)
                 if np.count_nonzero(yes) and np.count_nonzero(no):
@@ -361,7 +354,7 @@ class Meaning(Expressions):
             done: Mask = False
             while mask is not False:
                 mask = yield from prelude(frame, mask)
-                stay = truth(test(frame, mask))
+                stay = test(frame, mask)
                 if isinstance(stay, np.ndarray):
                     inside = both(mask, stay)
                     if not np.count_nonzero(inside):
@@ -379,8 +372,9 @@ class Meaning(Expressions):
 
     def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
         slot = self._slot(statement.target)
-        held = self.typing.variables[statement.target]
-        bounds = [self._as(part, INT) for part in (statement.start, statement.stop, statement.step)]
+        bounds = [
+            self._evaluate(part) for part in (statement.start, statement.stop, statement.step)
+        ]
         loop, iteration = self._loop(statement.body)
         leavers, place = self._slot(broken(loop)), statement.place
 
@@ -408,7 +402,7 @@ class Meaning(Expressions):
                     break
                 self._step(frame, mask, place)
                 value = add(start, multiply(trip, step, mask), mask)
-                frame.assign(slot, convert(value, INT, held), mask)
+                frame.assign(slot, value, mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1
             return union(union(done, mask), frame.variables[leavers])
@@ -419,28 +413,17 @@ class Meaning(Expressions):
         place, scope, op = statement.place, statement.scope, statement.op
         self._fields.add("warp")
         test = None if statement.test is None else self._evaluate(statement.test)
-        keep = None
-        if statement.target is not None:
-            keep = self._keeps(statement.target, INT if op == "count" else BOOL)
+        slot = None if statement.target is None else self._slot(statement.target)
 
         def run(frame: Frame, mask: Mask) -> Steps:
             refuse_parted(frame, mask, place, self._fault)
-            given = None if test is None else truth(test(frame, mask))
+            given = None if test is None else test(frame, mask)
             found = yield Waiting(place, mask, scope, op, given)
-            if keep is not None:
-                keep(frame, found, mask)
+            if slot is not None:
+                frame.assign(slot, found, mask)
             return mask
 
         return run
-
-    def _keeps(self, target: str, held: Type) -> Callable[[Frame, Value, Mask], None]:
-        """A function that sets a variable to a value of a type that it can hold."""
-        slot, wanted = self._slot(target), self.typing.variables[target]
-
-        def keep(frame: Frame, value: Value, mask: Mask) -> None:
-            frame.assign(slot, convert(value, held, wanted), mask)
-
-        return keep
 
     def _exchange(self, statement: ir.Exchange) -> Execute:
         op, place, width = statement.op, statement.place, self._width
@@ -453,11 +436,8 @@ class Meaning(Expressions):
             )
         self._fields.add("lane")
         types = [self.typing.of(one) for one in statement.operands]
-        held = BOOL if op in ("any", "all") else INT
-        if op.startswith("shuffle"):
-            held, types[1] = types[0], INT
-        values = list(map(self._as, statement.operands, types))
-        keep = None if statement.target is None else self._keeps(statement.target, held)
+        values = list(map(self._evaluate, statement.operands))
+        slot = None if statement.target is None else self._slot(statement.target)
 
         def run(frame: Frame, mask: Mask) -> Mask:
             brought = zip(values, types, strict=True)
@@ -469,8 +449,8 @@ class Meaning(Expressions):
                 refuse(asks, frame, place, self._fault)
             except NoValue as fault:
                 self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
-            if keep is not None:
-                keep(frame, found, mask)
+            if slot is not None:
+                frame.assign(slot, found, mask)
             if op == "sync" and frame.synced is not None:
                 frame.synced(mask)
             return mask

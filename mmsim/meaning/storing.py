@@ -1,4 +1,4 @@
-"""Values stored in an array: converted to the array's type, or refused if they don't fit."""
+"""Values stored in an array: of the array's type, or integers that are refused if too large."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ import numpy.typing as npt
 from mmsim.errors import Place, TypeFault
 from mmsim.ir import nodes as ir
 from mmsim.ir.operators import Mask, Value, both
-from mmsim.ir.promotion import INT, UNSIGNED, is_int, limits
-from mmsim.meaning.evaluation import Expressions
+from mmsim.ir.promotion import INT, UNSIGNED, limits
+from mmsim.meaning.evaluation import Evaluator
 from mmsim.meaning.frame import Frame
 
 Integers = npt.NDArray[np.int64]
 
 
 def fitting(
-    meaning: Expressions, array: str, value: ir.Expr, place: Place
+    meaning: Evaluator, array: str, value: ir.Expr, place: Place
 ) -> Callable[[Value, npt.NDArray[np.int64], Frame, Mask], None] | None:
-    """A check that stored integers fit the array's type; None if they always do."""
+    """A check that stored integers fit the array's type; None if they have it."""
     dtype, stored = meaning.typing.arrays[array], meaning.typing.of(value)
-    if not is_int(dtype) or not is_int(stored) or dtype == stored:
+    if dtype == stored:
         return None
-    (low, high), reach = limits(dtype), limits(stored)
-    if low <= reach[0] and reach[1] <= high:
-        return None
+    low, high = limits(dtype)
     wide_type: Any = stored if stored == UNSIGNED else INT
 
     def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
@@ -54,7 +52,7 @@ def fitting(
 
 
 def stored_words(
-    meaning: Expressions, array: str, value: ir.Expr, place: Place
+    meaning: Evaluator, array: str, value: ir.Expr, place: Place
 ) -> Callable[[Frame, Mask, Integers | None, Integers], npt.NDArray[Any]]:
     """The values that the active lanes store in elements of an array, of the array's type."""
     found, fit = meaning._evaluate(value), fitting(meaning, array, value, place)

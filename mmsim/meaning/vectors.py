@@ -18,7 +18,7 @@ from mmsim.errors import Place, VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.operators import Mask
 from mmsim.ir.promotion import Type
-from mmsim.meaning.evaluation import Expressions, active_lanes, uneven
+from mmsim.meaning.evaluation import Evaluator, active_lanes, uneven
 from mmsim.meaning.frame import Frame, Request, Site
 from mmsim.meaning.storing import stored_words
 from mmsim.model.machines import LONGEST, Machine
@@ -29,12 +29,12 @@ Finish = Callable[[Frame, Request, Any, Mask], None]
 Integers = npt.NDArray[np.int64]
 
 
-def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
+def vector_load(meaning: Evaluator, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
     """The request of a vector read, and the way in which its variables take the words."""
     count, array, place = len(statement.targets), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
     slots = list(map(meaning._slot, statement.targets))
-    wanted = [meaning.typing.variables[target] for target in statement.targets]
+    dtype = meaning.typing.arrays[array]
 
     def begin(frame: Frame, mask: Mask) -> Request:
         meaning._step(frame, mask, place)
@@ -44,13 +44,13 @@ def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> t
     def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
         assert request.lanes is not None
         lanes = None if mask is True else request.lanes[::count]
-        for column, slot, type_ in zip(values.reshape(-1, count).T, slots, wanted, strict=True):
-            frame.assign(slot, _spread(column, type_, lanes, frame.lanes), mask)
+        for column, slot in zip(values.reshape(-1, count).T, slots, strict=True):
+            frame.assign(slot, _spread(column, dtype, lanes, frame.lanes), mask)
 
     return begin, finish
 
 
-def vector_store(meaning: Expressions, site: Site, statement: ir.VectorStore) -> Begin:
+def vector_store(meaning: Evaluator, site: Site, statement: ir.VectorStore) -> Begin:
     """Return the function that makes the request of a vector write."""
     count, array, place = len(statement.values), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
@@ -87,7 +87,7 @@ def _spread(
 
 
 def _first_elements(
-    meaning: Expressions, array: str, index: tuple[ir.Expr, ...], place: Place, count: int
+    meaning: Evaluator, array: str, index: tuple[ir.Expr, ...], place: Place, count: int
 ) -> Callable[[Frame, Mask, Integers | None], Integers]:
     """A function that gives the first element of each active lane's vector, all aligned."""
     number = meaning._elements(array, index, place, count)
@@ -147,7 +147,7 @@ def unaligned(words: Integers) -> npt.NDArray[np.bool_]:
     return result
 
 
-def check_lengths(machine: Machine, meaning: Expressions, sites: Iterable[Site]) -> None:
+def check_lengths(machine: Machine, meaning: Evaluator, sites: Iterable[Site]) -> None:
     """Refuse vectors that are too long for banks of bytes to serve as one element."""
     if machine.bank_bytes is None:
         return

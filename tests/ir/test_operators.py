@@ -175,7 +175,7 @@ COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
     "engines/array/fused/expressions.py": {"//"},  # of the two divisions, by a shift or a mask
-    "engines/array/fused/typed.py": {"*"},  # of the sums, the one whose parts mix
+    "engines/array/fused/spelling.py": {"*"},  # of the sums, the one whose parts mix
     "frontend/python/expressions.py": {"-"},  # a literal with a sign
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line

@@ -28,8 +28,9 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.held import per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.fold import made_of
+from mmsim.ir.fold import consists_of
 from mmsim.ir.liveness import registers
+from mmsim.ir.lower import Lowering, lower
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import substituted, tidy
@@ -90,6 +91,7 @@ def launched():
 def of_code(launch, code):
     """The launch with another program's text, past all that has looked at it so far."""
     launch.program._code = launch.code = launch.meaning.code = code
+    launch.lowered = launch.lowered.with_body(code.body)
     launch._of_program = Memoized()
     return launch
 
@@ -209,6 +211,19 @@ def test_what_is_none_is_no_part():
 # ------------------------------------------------------------------ constants
 
 
+def typed(launch):
+    """The types of a launch's program, which may be a strange one."""
+    arrays = launch.lowered.arrays
+    numbers = launch.lowered.numbers
+    return Typing(launch.program.code, {"a": arrays["a"], "b": arrays["b"]}, numbers)
+
+
+def lowered(launch, value):
+    """The lowered form of an expression, and its type."""
+    made = Lowering(every_kind.code, typed(launch)).value(value)
+    return made, launch.lowered.of(made)
+
+
 @pytest.mark.parametrize(
     "kind", [*((ir.Binary, op) for op in BINARY), *((ir.Compare, op) for op in COMPARE)]
 )
@@ -219,8 +234,7 @@ def test_a_folded_constant_has_the_type_of_its_expression(kind):
     for x, y in product([True, 2, 2.0], repeat=2):
         if op in ("&", "|", "^", "<<", ">>") and float in (type(x), type(y)):
             continue
-        value = make(op, ir.Const(x), ir.Const(y), place)
-        held = launch.meaning.typing.of(value)
+        value, held = lowered(launch, make(op, ir.Const(x), ir.Const(y), place))
         folded = launch.meaning.constant(value)
         assert np.dtype(type(folded)) == held, (x, op, y)
         assert folded == eval(f"{op}(x, y)" if op in ("min", "max") else f"x {op} y")
@@ -231,8 +245,7 @@ def test_a_folded_constant_of_one_operand_has_the_type_of_its_expression(op):
     launch = launched()
     place = every_kind.code.body[0].place
     for x in (True, 2) if op == "~" else (True, 2, 2.0):
-        value = ir.Unary(op, ir.Const(x), place)
-        held = launch.meaning.typing.of(value)
+        value, held = lowered(launch, ir.Unary(op, ir.Const(x), place))
         assert np.dtype(type(launch.meaning.constant(value))) == held, (op, x)
 
 
@@ -303,12 +316,6 @@ def test_the_strange_nodes_stand_everywhere():
     assert {type(part) for value in values for part in walk.parts(value)} == set(EXPRESSIONS)
 
 
-def typed(launch):
-    typing = launch.meaning.typing
-    return Typing(launch.meaning.code, {"a": typing.arrays["a"], "b": typing.arrays["b"]},
-                  typing.numbers)  # fmt: skip
-
-
 def cuda_body(launch):
     return Body(launch, "global", Names(launch.meaning.shapes, launch.meaning.numbers), {}, False)
 
@@ -319,6 +326,7 @@ def cuda(launch):
 
 BACKENDS = {
     "typing": typed,
+    "lowering": lambda launch: lower(launch.meaning.code, typed(launched())),
     "interpreter": lambda launch: launch.meaning.ready(),
     "events": lambda launch: events.run(launch, False, False),
     "recorded": lambda launch: events.run(launch, True, False),
@@ -344,8 +352,8 @@ OF_STATEMENTS = {
     "waits": lambda launch: Waits(launch.meaning.code),
     "order": lambda launch: order_matters(launch.meaning.code.body, "a", {}),
     "repetitions of a kernel": lambda launch: waits_between_repetitions(launch.meaning.code),
-    "ranges": lambda launch: Ranges(launch.meaning.code.body, launch.meaning.typing, FIELDS,
-                                    launch.meaning.numbers, launch.meaning.extent),
+    "ranges": lambda launch: Ranges(launch.lowered, FIELDS, launch.meaning.numbers,
+                                    launch.meaning.extent),
     "shape": lambda launch: Shape(launch.meaning.code.body, cuda_body(launched()).ranges),
 }  # fmt: skip
 
@@ -377,8 +385,8 @@ ALONE = {
     "walk": (lambda: walk.inside(Blink()), "a walk through the program"),
     "expressions": (lambda: walk.expressions(Blink()), "a walk through the program"),
     "operands": (lambda: walk.operands(Riddle()), "a walk through the program"),
-    "types": (lambda: launched().meaning.typing.of(Riddle()), "typing"),
-    "folded": (lambda: made_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
+    "types": (lambda: launched().lowered.of(Riddle()), "the search for types"),
+    "folded": (lambda: consists_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
     "interpreter": (lambda: launched().meaning._statement(Blink()), "the interpreter"),
     "uniform": (lambda: follows_from(Riddle(), (), bool), "a walk through the program"),
     "straighten": (lambda: straighten((Blink(),)), "a walk through the program"),
@@ -394,7 +402,7 @@ ALONE = {
         lambda: cuda_body(launched()).expressions.write(Riddle()),
         "the writer of CUDA C",
     ),
-    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "typing"),
+    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "the search for types"),
     "tidy": (lambda: substituted(Riddle(), "x", ir.Const(1)), "a walk through the program"),
 }
 

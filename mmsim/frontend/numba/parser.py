@@ -48,7 +48,7 @@ from mmsim.frontend.python.scope import (
 from mmsim.frontend.python.source import FunctionText, read
 from mmsim.frontend.python.tables import shape_of
 from mmsim.ir import nodes as ir
-from mmsim.ir.numba_types import NumbaTyping, stored_as_held
+from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.walk import numbered
 
 DIALECT = NumbaDialect()
@@ -184,7 +184,7 @@ class _Kernel:
         code = without_records(code, self.shared)
         typing = NumbaTyping(code, self.parameters.dtypes, self.parameters.numbers)
         self.learn_of_complex(typing)
-        body = numbered(stored_as_held(code.body, typing))
+        body = numbered(code.body)
         return Parsed(replace(code, body=body), tuple(self.parameters.from_outside))
 
     def learn_of_complex(self, typing: NumbaTyping) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import least, of_one, of_row, stages
-from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
+from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
-from mmsim.ir.promotion import is_int, no_index
+from mmsim.ir.promotion import limits, no_index
 from mmsim.model.conflicts import Conflict
 
 BARRIER_SITE = -1
@@ -76,7 +74,7 @@ class Accesses(Pieces):
         number = ""
         for axis, part in enumerate(index):
             name, extent = self.text.temporary(), f"extent_{array}_{axis}"
-            self.text.add(f"{name} = {self.lanes.wide(part)}")
+            self.text.add(f"{name} = {self.lanes.write(part)}")
             room = extent + (last if axis == len(index) - 1 else "")
             self.text.add(f"bad |= ({name} < 0) | ({name} >= {room})")
             number = f"({number}) * {extent} + {name}" if number else name
@@ -106,11 +104,9 @@ class Accesses(Pieces):
         held, stored = self.typing.arrays[array], self.typing.of(value)
         name = self.text.temporary()
         self.text.add(f"{name} = {self.lanes.write(value)}")
-        if is_int(held) and stored.kind == "b":
-            return f"np.int64({name})"
-        if is_int(held) and is_int(stored) and held != stored:
-            limits = np.iinfo(held.name)
-            self.text.add(f"if ({name} < {int(limits.min)}) | ({name} > {int(limits.max)}):")
+        if held != stored:
+            low, high = limits(held)
+            self.text.add(f"if ({name} < {low}) | ({name} > {high}):")
             self.text.add("    bad = True")
             self.text.add(f"    {name} = {numpy_name(stored)}(0)")
         return name
@@ -152,7 +148,7 @@ class Accesses(Pieces):
 
     def _load(self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None) -> None:
         text = self.text
-        moving = target if target in self.moving and self._same_type(array, target) else None
+        moving = target if target in self.moving else None
         found = self._request(site, array, index, moving)
         if target is None:
             return
@@ -161,7 +157,7 @@ class Accesses(Pieces):
         if moving:
             self.words[moving] = found.word
             self.nowhere.add(moving)
-        elif found.row and target in self.moves.unwritten and self._same_type(array, target):
+        elif found.row and target in self.moves.unwritten:
             text.add(f"row_{target} = {found.first}")
             text.add(f"rows_{target}[np.uint64(warp - warp0)] = row_{target}")
             self.left[target] = array, found.row
@@ -298,7 +294,7 @@ class Accesses(Pieces):
         name = f"of_all_{len(self.lists)}"
         self.lists[name] = "block_size"
         doubtful = text.doubtful
-        with text.earlier():
+        with text.hoisted():
             text.add(f"if new_{name}:")
             text.depth += 1
             text.add(f"new_{name} = False")

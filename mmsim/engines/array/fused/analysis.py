@@ -14,10 +14,19 @@ from functools import partial
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import COMMUTING
 from mmsim.ir.atomics import order_matters as order_of_atomics
-from mmsim.ir.operators import BINARY
+from mmsim.ir.lower import as_written, is_implied, unchecked
+from mmsim.ir.operators import BINARY, OR_ZERO, row_of
 from mmsim.ir.promotion import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
-from mmsim.ir.walk import accesses, inside, parts, statements, with_inside
+from mmsim.ir.walk import (
+    accesses,
+    inside,
+    parts,
+    statements,
+    with_expressions,
+    with_inside,
+    with_operands,
+)
 
 READER = "the fusing of programs"
 LONGEST = 30
@@ -58,6 +67,31 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
         else:
             result.append(with_inside(statement, straighten))
     return tuple(result)
+
+
+def strict(block: ir.Block) -> ir.Block:
+    """A program that gives up where Numba's language goes on, for the interpreter to go on.
+
+    Negative indices don't wrap, and a division of integers by zero has no value.
+    """
+
+    def index(value: ir.Expr) -> ir.Expr:
+        return of(as_written(value))
+
+    def of(value: ir.Expr) -> ir.Expr:
+        value = with_operands(value, index if isinstance(value, ir.RegisterRead) else of)
+        if isinstance(value, ir.Binary) and row_of(value.op).kind == "division":
+            op = value.op.removesuffix(OR_ZERO)
+            if op != value.op:
+                check = ir.Unary(str(BINARY[op].refused), value.right, value.place)
+                return replace(value, op=op, right=check)
+        return value
+
+    def statement(old: ir.Stmt) -> ir.Stmt:
+        is_access = isinstance(old, ir.Access | ir.RegisterWrite)
+        return with_inside(with_expressions(old, index if is_access else of), strict)
+
+    return tuple(map(statement, block))
 
 
 def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
@@ -131,14 +165,14 @@ class Analysis(Uniformity):
                 if part.name not in self.inlined and part.name not in self._same_once:
                     return False
             elif isinstance(part, ir.Binary):
-                row = BINARY[part.op]
-                divides = row.kind == "division" and self._constant(part.right)
-                if row.refused is not None and not divides:
+                row = row_of(part.op)
+                divides = row.kind == "division" and self._constant(unchecked(part.right))
+                if (row.refused or row.checked) and not divides:
                     return False
             elif isinstance(part, ir.Unary):
                 made = cast(part.op)
-                if made is not None and is_int(made.type):  # which a float may not fit
-                    return False
+                if made is not None and is_int(made.type) and not is_implied(part):
+                    return False  # a float may not fit
         return True
 
     def _constant(self, value: ir.Expr) -> bool:

@@ -1,8 +1,8 @@
 """Writes the expressions of a program as text that Numba compiles.
 
-The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. An operation without a
-value (a division by zero) sets `bad`, and so does every other error: the interpreter then runs the
-program again, and explains the error.
+It spells the lowered form (`mmsim.ir.lower`). An operation without a value (a division by zero)
+sets `bad`, and so does every other error: the interpreter then runs the program again, and explains
+the error.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 import numpy as np
 
-from mmsim.engines.array.fused import typed
+from mmsim.engines.array.fused import spelling
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
+from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
-from mmsim.ir.fold import made_of
+from mmsim.ir.fold import consists_of
+from mmsim.ir.lower import Lowered, unchecked
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast, wide
-from mmsim.ir.types import Typing
+from mmsim.ir.operators import CHECKS, row_of
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast
 
 UNIFORM = {
     "count": "threads",
@@ -42,11 +42,6 @@ LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare, ir.Call)
 """The nodes of an expression of literals."""
 
 
-def numpy_name(type_: Type) -> str:
-    """The text of a type."""
-    return "np.bool_" if type_ == BOOL else f"np.{type_.name}"
-
-
 class Text:
     """The lines of a program that is being written, each at its depth."""
 
@@ -63,7 +58,7 @@ class Text:
 
     @contextmanager
     def loop(self, *head: str) -> Iterator[None]:
-        """A loop, with the lines that begin it; `earlier` adds before it, `at_head` in its body."""
+        """A loop, with the lines that begin it; `hoisted` adds before it, `at_head` in its body."""
         outer = self.marks, self.divisors
         before = len(self.lines), self.depth
         for line in head[:-1]:
@@ -89,7 +84,7 @@ class Text:
         self.depth, self.marks = outer, marks[:number] + moved
         self.lines += rest
 
-    def earlier(self) -> AbstractContextManager[None]:
+    def hoisted(self) -> AbstractContextManager[None]:
         """Add lines before the loop at work."""
         return self._at(0)
 
@@ -115,7 +110,7 @@ class Text:
         return next(self._names)
 
 
-class Expressions:
+class NumbaText:
     """Writes expressions into `text`, for one lane or, if they are `uniform`, for all lanes.
 
     `own` gives the text of a lane's own variable. `constant` gives the value of an expression that
@@ -125,7 +120,7 @@ class Expressions:
     def __init__(
         self,
         text: Text,
-        typing: Typing,
+        lowered: Lowered,
         analysis: Analysis,
         shapes: dict[str, tuple[int, ...]],
         address: Callable[[str, tuple[ir.Expr, ...]], str],
@@ -135,7 +130,7 @@ class Expressions:
         uniform: bool,
     ) -> None:
         self.text = text
-        self.typing = typing
+        self.of = lowered.of
         self.analysis = analysis
         self.shapes = shapes
         self.address = address
@@ -150,7 +145,7 @@ class Expressions:
 
         The kernel doesn't compute them: its integers wrap around, Python's don't.
         """
-        if not made_of(value, LITERAL):
+        if not consists_of(value, LITERAL):
             return None
         if (number := self.constant(value)) is None:
             raise CannotFuse("a literal expression without a value")
@@ -158,10 +153,10 @@ class Expressions:
 
     def write(self, value: ir.Expr) -> str:
         """The text of an expression in its own type; earlier lines compute its parts."""
-        if self.uniform:
-            self._refuse_shared(self.typing.of(value))
+        if self.uniform and self.of(value).kind == "c":  # a skeleton has none
+            raise CannotFuse("a complex number that all threads share")
         if (number := self.folded(value)) is not None:
-            return self._number(number, self.typing.of(value))
+            return self._number(number, self.of(value))
         match value:
             case ir.Number(name):
                 return f"number_{name}"
@@ -176,18 +171,14 @@ class Expressions:
             case ir.Binary():
                 return self._binary(value)
             case ir.Compare(op, left, right):
-                one, other = self.typing.operation(value).operands
-                return f"({self.cast(left, one)} {op} {self.cast(right, other)})"
-            case ir.Call(op, arguments):
-                (type_, *_) = self.typing.operation(value).operands
-                texts = [self.cast(argument, type_) for argument in arguments]
-                return typed.call(op, type_, texts)
+                return f"({self.write(left)} {op} {self.write(right)})"
+            case ir.Call(op, operands):
+                return spelling.call(op, self.of(operands[0]), list(map(self.write, operands)))
             case ir.Logic(op, left, right):
-                first = self._keep(self.cast(left, self.typing.of(value)))
-                test = first if op == "and" else f"not {first}"
-                return self._either(test, right, first, self.typing.of(value))
+                first = self._keep(self.write(left))
+                return self._either(first if op == "and" else f"not {first}", right, first)
             case ir.Choose(test, then, other):
-                return self._either(self.truth(test), then, other, self.typing.of(value))
+                return self._either(self.write(test), then, other)
             case ir.RegisterRead(array, index):
                 return f"register_{array}[{self.address(array, index)}, here]"
             case ir.Lookup():
@@ -196,31 +187,6 @@ class Expressions:
                 raise AssertionError(f"{value} is a literal")
             case _:
                 assert_never(value, READER)
-
-    def _refuse_shared(self, type_: Type) -> None:
-        """Refuse complex numbers that all threads share: a skeleton has none."""
-        if type_.kind == "c":
-            raise CannotFuse("a complex number that all threads share")
-
-    def cast(self, value: ir.Expr, wanted: Type) -> str:
-        """The text of an expression, as a value of type `wanted`; integers wrap around."""
-        if self.uniform:
-            self._refuse_shared(wanted)
-        held = self.typing.of(value)
-        if held == wanted:
-            return self.write(value)
-        if (number := self.folded(value)) is not None:  # NumPy's types don't wrap it around
-            return self._number(convert(number, held, wanted), wanted)
-        return f"{numpy_name(wanted)}({self.write(value)})"
-
-    def wide(self, value: ir.Expr) -> str:
-        """The text of an expression as an operand of arithmetic."""
-        return self.cast(value, wide(self.typing.of(value)))
-
-    def truth(self, value: ir.Expr) -> str:
-        """The text of an expression's truth value."""
-        text = self.write(value)
-        return text if self.typing.of(value) == BOOL else f"({text} != 0)"
 
     def _literal(self, number: ir.Scalar) -> str:
         if isinstance(number, complex):
@@ -258,62 +224,72 @@ class Expressions:
         if name in self.analysis.uniform:
             return f"same_{name}"
         if name in self.analysis.inlined:
-            return f"({self.cast(self.analysis.inlined[name], self.typing.variables[name])})"
+            return f"({self.write(self.analysis.inlined[name])})"
         return self.own(name)
 
     def _lookup(self, value: ir.Lookup) -> str:
-        """An element of a constant table; a negative index counts from the end."""
-        kind = self.typing.of(value).kind
+        """An element of a constant table."""
+        kind = self.of(value).kind
         if kind in "uc":
             raise CannotFuse("a table of complex numbers or of integers without a sign")
         if len(value.values) > LARGEST:
             raise CannotFuse(f"a table of more than {LARGEST} numbers")
-        make: Callable[[Any], ir.Scalar] = {"b": bool, "i": int, "f": float}[kind]
-        numbers = ", ".join(self._literal(make(number)) for number in value.values)
+        numbers = ", ".join(map(self._literal, value.values))
         number = ""
         for part, extent in zip(value.index, value.shape, strict=True):
-            at = self._keep(self.wide(part))
-            self._refuse(f"{at} < {-extent} or {at} >= {extent}", at, "0")
-            here = f"({at} + {extent} if {at} < 0 else {at})"
-            number = f"({number} * {extent} + {here})" if number else here
+            at = self._keep(self.write(part))
+            self._refuse(f"{at} < 0 or {at} >= {extent}", at, "0")
+            number = f"({number} * {extent} + {at})" if number else at
         found = f"({numbers},)[{number}]"
         return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
-        how, made = self.typing.operation(value), cast(value.op)
-        if made is not None and made.type == BOOL:
-            test = self.truth(value.operand)
-            return test if value.op == "bool" else f"(not {test})"
-        text = self.cast(value.operand, how.operands[0])
-        return typed.unary(value.op, how, text, typed.Lines(self._keep, self._refuse))
+        op, held, made = value.op, self.of(value.operand), cast(value.op)
+        text = self.write(value.operand)
+        if op in CHECKS:
+            text = self._keep(text)
+            self._refuse(f"{text} {CHECKS[op].test}", text, spelling.one_of(held))
+            return text
+        if made is not None and held.kind == "f" and made.type.kind in "iu":
+            text = self._keep(text)
+            zero = "0.0" if held == FLOAT else f"{numpy_name(held)}(0)"
+            self._refuse(f"not ({spelling.inside(text, made.type)})", text, zero)
+        if op == "abs" and held.kind == "i" and held != INT:
+            text = self._keep(text)
+        return spelling.unary(op, held, text)
 
     def _binary(self, value: ir.Binary) -> str:
-        op, row, how = value.op, BINARY[value.op], self.typing.operation(value)
-        type_ = typed.computed_in(how)
-        if row.kind == "power" and type_ == FLOAT and not how.asked:
+        op, row, type_ = value.op, row_of(value.op), self.of(value)
+        if row.checked is not None:
             return self._float_power(value)
-        left = self.cast(value.left, type_)
+        left = self.write(value.left)
         if (
             row.kind == "division"
             and type_ == INT
-            and not how.asked
             and self.text.marks
             and self.folded(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
             return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
-        right, known = self.cast(value.right, type_), None
-        if isinstance(value.right, ir.Const) and not isinstance(value.right.value, complex):
-            known = value.right.value if value.right.value > 0 and type_.kind != "c" else None
-        lines = typed.Lines(self._keep, self._refuse)
-        return typed.binary(row, op, how, left, right, known, lines)
+        number = self.folded(value.right)
+        known = number if isinstance(number, int | float) and number > 0 else None
+        is_checked = known is not None or unchecked(value.right) is not value.right
+        right = self.write(value.right)
+        if row.kind in ("extreme", "index"):
+            left = self._keep(left)
+        if row.kind == "extreme":
+            right = self._keep(right)
+        if row.kind == "power" and type_ == UNSIGNED:
+            right = self._keep(right)
+            self._refuse(f"{right} > {2**63 - 1}", right, spelling.one_of(type_))
+        return spelling.binary(row, op, type_, left, right, known, is_checked)
 
     def _float_power(self, value: ir.Binary) -> str:
         """A power of floats by one operation of IEEE 754; `powers` has the others."""
         exponent = self.folded(value.right)
         if exponent not in (2, 0.5):
             raise CannotFuse("a power of floats")
-        base = self._keep(self.cast(value.left, FLOAT))
+        base = self._keep(self.write(value.left))
         if exponent == 0.5:
             self._refuse(f"{base} < 0", base, "1.0")
             return f"np.sqrt({base} + 0.0)"
@@ -328,23 +304,23 @@ class Expressions:
         One instruction shifts many unsigned lanes, so `natural` numbers have no
         sign.
         """
-        power = self.is_power(divisor)
-        if (divisor, power) not in self.text.divisors:
+        power, number = self.is_power(divisor), unchecked(divisor)
+        if (number, power) not in self.text.divisors:
             name, shift = self.text.temporary(), self.text.temporary()
-            self.text.divisors[divisor, power] = name, shift
-            with self.text.earlier():
-                self.text.add(f"{name} = {self.wide(divisor)}")
+            self.text.divisors[number, power] = name, shift
+            with self.text.hoisted():
+                self.text.add(f"{name} = {self.write(number)}")
                 if power:
                     self.text.add(f"{shift} = shift_of({name})")
                     self._refuse(f"{shift} < 0", shift, "0")
-                else:
+                elif number is not divisor:
                     self._refuse(f"{name} == 0", name, "1")
-        name, shift = self.text.divisors[divisor, power]
+        name, shift = self.text.divisors[number, power]
         if power and natural and op == "//":
             return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
         if power:
             return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
-        return f"{BINARY[op].numba}({left}, {name})"
+        return f"{row_of(op).numba}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is used more than once, computed once."""
@@ -357,17 +333,17 @@ class Expressions:
         self.text.add("    bad = True")
         self.text.add(f"    {name} = {instead}")
 
-    def _either(self, test: str, then: ir.Expr, other: ir.Expr | str, type_: Type) -> str:
+    def _either(self, test: str, then: ir.Expr, other: ir.Expr | str) -> str:
         """`then` if `test` holds, else `other`; only the chosen one is evaluated."""
         name = self.text.temporary()
         self.text.add(f"if {test}:")
-        self._arm(name, then, type_)
+        self._arm(name, then)
         self.text.add("else:")
-        self._arm(name, other, type_)
+        self._arm(name, other)
         return name
 
-    def _arm(self, name: str, value: ir.Expr | str, type_: Type) -> None:
+    def _arm(self, name: str, value: ir.Expr | str) -> None:
         self.text.depth += 1
-        text = value if isinstance(value, str) else self.cast(value, type_)
+        text = value if isinstance(value, str) else self.write(value)
         self.text.add(f"{name} = {text}")
         self.text.depth -= 1

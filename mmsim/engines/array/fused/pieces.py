@@ -12,14 +12,21 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
-from mmsim.engines.array.fused.analysis import Analysis, gathered, order_matters, straighten
-from mmsim.engines.array.fused.expressions import UNIFORM, Expressions, Text, numpy_name
+from mmsim.engines.array.fused.analysis import (
+    Analysis,
+    gathered,
+    order_matters,
+    straighten,
+    strict,
+)
+from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
+from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
-from mmsim.ir.operators import BINARY
-from mmsim.ir.promotion import BOOL, INT, Type
-from mmsim.ir.types import Typing
+from mmsim.ir.lower import Lowered
+from mmsim.ir.operators import row_of
+from mmsim.ir.promotion import BOOL, INT
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 
@@ -35,7 +42,7 @@ def divisors(launch: Launch) -> list[ir.Expr]:
         for statement in statements(body)
         for value in expressions(statement)
         for part in parts(value)
-        if isinstance(part, ir.Binary) and BINARY[part.op].kind == "division"
+        if isinstance(part, ir.Binary) and row_of(part.op).kind == "division"
     ]
 
 
@@ -53,7 +60,9 @@ def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
 
 def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
     """The divisors that are powers of two, and those that are multiples of the width, here."""
-    found = launch.once(("divisors", launch.sides), lambda: divisors(launch))
+    typing = launch.meaning.typing
+    key = "divisors", launch.sides, *typing.arrays.items(), *typing.numbers.items()
+    found = launch.once(key, lambda: divisors(launch))
     return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
 
 
@@ -68,8 +77,8 @@ class Pieces(ABC):
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.typing: Typing = launch.meaning.typing
-        self.body = straighten(launch.meaning.code.body)
+        self.typing: Lowered = launch.meaning.typing
+        self.body = strict(straighten(launch.meaning.code.body))
         self.analysis = Analysis(self.body)
         self.width = launch.machine.width
         self.full = full(launch)
@@ -77,7 +86,7 @@ class Pieces(ABC):
         self.text, self.plain = Text(names), Text(names)
         self.rows = Rows(self.analysis, self.typing, partial(is_whole, launch), self.full)
         self.lanes, self.same = (
-            Expressions(
+            NumbaText(
                 text,
                 self.typing,
                 self.analysis,
@@ -305,16 +314,10 @@ class Pieces(ABC):
         self.text.depth -= 1
         self.plain.depth -= 1
 
-    def _same(self, value: ir.Expr, type_: Type) -> str:
+    def _same(self, value: ir.Expr) -> str:
         """The text of a uniform expression; both texts get the lines that compute its parts."""
         before = len(self.plain.lines)
-        text = self.same.cast(value, type_)
+        text = self.same.write(value)
         deeper = "    " * (self.text.depth - self.plain.depth)
         self.text.lines += [deeper + line for line in self.plain.lines[before:]]
         return text
-
-    def _true(self, test: ir.Expr) -> str:
-        """The text of a uniform expression's truth value."""
-        type_ = self.typing.of(test)
-        text = self._same(test, type_)
-        return text if type_ == BOOL else f"({text} != 0)"

@@ -12,7 +12,8 @@ from typing import Literal
 
 from mmsim.engines.array.fused.analysis import Analysis
 from mmsim.ir import nodes as ir
-from mmsim.ir.types import Typing
+from mmsim.ir.lower import Lowered
+from mmsim.ir.promotion import INT
 from mmsim.ir.uniform import follows_from
 
 Row = Literal["row", "one"]
@@ -35,7 +36,7 @@ class Rows:
     def __init__(
         self,
         analysis: Analysis,
-        typing: Typing,
+        typing: Lowered,
         whole: Callable[[ir.Expr], bool],
         full: bool,
     ) -> None:
@@ -68,7 +69,7 @@ class Rows:
             return 1 if value.field == "id" else 0  # blocks may begin anywhere
         if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
             return self._step(self.analysis.inlined[value.name])
-        if isinstance(value, ir.Binary) and not self.asked(value):
+        if isinstance(value, ir.Binary) and not self.is_narrow(value):
             if value.op == "+":
                 first, second = self._step(value.left), self._step(value.right)
                 if first is not None and second is not None and first + second < 2:
@@ -80,9 +81,9 @@ class Rows:
                 return 0
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
 
-    def asked(self, value: ir.Binary) -> bool:
-        """Return whether an operation in a requested type may wrap around."""
-        return self.typing.operation(value).asked
+    def is_narrow(self, value: ir.Binary) -> bool:
+        """Return whether an operation may wrap around before 64 bits do, or is not whole."""
+        return self.typing.of(value) != INT
 
     def _same(self, variable: str) -> bool:
         """Return whether the lanes of a warp have one value of a variable."""
@@ -97,6 +98,6 @@ class Rows:
         if isinstance(value, ir.Var):
             inlined = self.analysis.inlined
             return value.name in inlined and self._begins_whole(inlined[value.name])
-        if isinstance(value, ir.Binary) and value.op == "%" and not self.asked(value):
+        if isinstance(value, ir.Binary) and value.op == "%" and not self.is_narrow(value):
             return self._begins_whole(value.left) and self.whole(value.right)
         return False

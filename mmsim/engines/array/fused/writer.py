@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from mmsim.engines.array.fused.accesses import Accesses
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
 from mmsim.engines.array.fused.counters import counted
-from mmsim.engines.array.fused.expressions import UNIFORM, numpy_name
+from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.loops import needs_lanes, together
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
+from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY
-from mmsim.ir.promotion import INT, wide
+from mmsim.ir.operators import row_of
+from mmsim.ir.promotion import INT
 from mmsim.ir.ranges import extremes
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
@@ -199,19 +200,18 @@ class _Writer(Accesses):
                 assert_never(statement, READER)
 
     def _assign(self, target: str, value: ir.Expr) -> None:
-        type_ = self.typing.variables[target]
         if target in self.analysis.uniform:
-            text = self._same(value, type_)
-            self._both(f"same_{target} = {f'np.int64({text})' if type_ == INT else text}")
+            text, is_whole = self._same(value), self.typing.variables[target] == INT
+            self._both(f"same_{target} = {f'np.int64({text})' if is_whole else text}")
         elif target in self.analysis.inlined:
             if isinstance(value, ir.Var) and value.name not in self.lanes.assigned:
                 raise CannotFuse(f"{value.name} may be read before it is assigned")
-            with self.text.earlier() if self.text.marks else nullcontext():
+            with self.text.hoisted() if self.text.marks else nullcontext():
                 self._check_divisors(value)
         else:
             with self._warps():
                 with self._lanes(self.mask):
-                    text = self.lanes.cast(value, type_)
+                    text = self.lanes.write(value)
                     self.text.add(f"own_{target}[here] = {text}")
                 self._give_up()
         self.lanes.assigned.add(target)
@@ -219,20 +219,15 @@ class _Writer(Accesses):
     def _check_divisors(self, value: ir.Expr) -> None:
         """Evaluate inlined values that may have no use: dividing by zero is an error here."""
         for part in parts(value):
-            if (
-                isinstance(part, ir.Binary)
-                and BINARY[part.op].kind == "division"
-                and not self.lanes.folded(part.right)
-            ):
-                text = self._same(part.right, wide(self.typing.of(part.right)))
-                self.text.add(f"if {text} == 0:")
+            if is_check(part) and not self.lanes.folded(part.operand):
+                self.text.add(f"if {self._same(part.operand)} == 0:")
                 self.text.add("    return 1")
 
     def _if(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> None:
         assigned = self.lanes.assigned
         before = set(assigned)
         if self.analysis.is_uniform(test):
-            self._both(f"if {self._true(test)}:")
+            self._both(f"if {self._same(test)}:")
             with self._inside():
                 self._block(then)
             after_then = set(assigned)
@@ -251,7 +246,7 @@ class _Writer(Accesses):
                         if orelse:
                             self.text.add(f"{no}[here] = False")
                 with self._lanes(outer):
-                    self.text.add(f"chosen = {self.lanes.truth(test)}")
+                    self.text.add(f"chosen = {self.lanes.write(test)}")
                     self.text.add(f"{yes}[here] = chosen")
                     if orelse:
                         self.text.add(f"{no}[here] = not chosen")
@@ -276,7 +271,7 @@ class _Writer(Accesses):
             self.plain.add("    raise OverflowError")
             self._block(prelude)
             if test is not None:
-                self._both(f"if not {self._true(test)}:")
+                self._both(f"if not {self._same(test)}:")
                 self._both("    break")
             self._block(body)
         self.loops.pop()
@@ -289,15 +284,14 @@ class _Writer(Accesses):
         if not all(map(self.analysis.is_uniform, bounds)):
             self._varying_for(target, start, stop, step, body)
             return
-        texts = [self._same(bound, INT) for bound in bounds]
-        type_ = self.typing.variables[target]
+        texts = list(map(self._same, bounds))
         counter = self.text.temporary()
         before = set(self.lanes.assigned)
         self._both(f"for {counter} in range({', '.join(texts)}):")
         if target in self.analysis.uniform:
             self.text.depth += 1
             self.plain.depth += 1
-            self._both(f"same_{target} = {numpy_name(type_)}({counter})")
+            self._both(f"same_{target} = np.int64({counter})")
             self.text.depth -= 1
             self.plain.depth -= 1
         else:
@@ -320,7 +314,7 @@ class _Writer(Accesses):
         if not self.analysis.is_uniform(step):
             raise CannotFuse("a loop whose step depends on the thread")
         low, high = (self._limits(bound) for bound in (start, stop))
-        by = self._same(step, INT)
+        by = self._same(step)
         least, most, trip = (self.text.temporary() for _ in range(3))
         nearest, farthest = f"({high[0]}) - ({low[1]})", f"({high[1]}) - ({low[0]})"
         self._both(f"{least}, {most} = trips({nearest}, {farthest}, {by})")
@@ -328,7 +322,7 @@ class _Writer(Accesses):
         self.own += [first, trips]
         with self._warps():
             with self._lanes(self.mask):
-                begin, end = self.lanes.cast(start, INT), self.lanes.cast(stop, INT)
+                begin, end = self.lanes.write(start), self.lanes.write(stop)
                 self.text.add(f"{first}[here] = {begin}")
                 distance = f"{first}[here] - ({end})"
                 self.text.add(f"{trips}[here] = -floor_divide({distance}, {by})")
@@ -364,13 +358,13 @@ class _Writer(Accesses):
     def _limits(self, value: ir.Expr) -> tuple[str, str]:
         """Uniform texts of the least and the largest value of any thread."""
         if self.analysis.is_uniform(value):
-            text = self._same(value, INT)
+            text = self._same(value)
             return text, text
         if isinstance(value, ir.ThreadField):
             return "0", f"({LARGEST.get(value.field, str(self.width))} - 1)"
         if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
             return self._limits(self.analysis.inlined[value.name])
-        if isinstance(value, ir.Binary) and not self.typing.operation(value).asked:
+        if isinstance(value, ir.Binary) and self.typing.of(value) == INT:
             op, left, right = value.op, value.left, value.right
             if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
                 by = UNIFORM[right.field]
@@ -379,7 +373,7 @@ class _Writer(Accesses):
                 if op == "//":
                     low, high = self._limits(left)
                     return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
-            if BINARY[op].ends is not None:
+            if row_of(op).ends is not None:
                 least, greatest = extremes(op, self._limits(left), self._limits(right))
                 return _extreme("min", op, least), _extreme("max", op, greatest)
         raise CannotFuse("a loop whose length isn't known beforehand")

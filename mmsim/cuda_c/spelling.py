@@ -1,4 +1,4 @@
-"""Writes operations in a requested type, on complex numbers, and functions, in C.
+"""Spells operations on values of one type in C.
 
 The meaning is that of `mmsim.ir.typed`. C computes with at least 32 bits, and a signed result
 beyond its type is undefined. So such an operation is done without a sign, and cast back.
@@ -23,7 +23,7 @@ from mmsim.cuda_c.text import (
 )
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.operators import BINARY, COMPARE, UNARY, Binary
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, limits
+from mmsim.ir.promotion import FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
@@ -35,6 +35,8 @@ def binary(row: Binary, type_: Type, left: Text, right: Text, exact: bool, natur
     `exact` says that the type holds every result, `natural` that no operand is negative where C
     defines the operation for others in another way.
     """
+    if row.kind == "index":
+        return call(row.c.call, left, right)
     if type_.kind == "b" and row.kind == "bits":
         return infix(row, left, right)
     if row.kind == "extreme":
@@ -47,8 +49,6 @@ def binary(row: Binary, type_: Type, left: Text, right: Text, exact: bool, natur
         return _as(type_, FLOAT, power)
     if type_.kind in "fc":
         return infix(row, left, right)
-    if row.kind == "quotient":
-        return infix(row, cast(FLOAT, left), cast(FLOAT, right))
     if row.kind == "sum" and type_.itemsize < 4:
         return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
     if row.kind == "sum" and (exact or type_.kind == "u"):
@@ -78,13 +78,9 @@ def _as(wanted: Type, held: Type, text: Text) -> Text:
     return text if held == wanted else cast(wanted, text)
 
 
-def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
-    """-x, +x, ~x, abs(x) or a cast; `low` is the least possible value of an integer x."""
-    row = UNARY.get(op)
-    if row is None or row.gives is not None:
-        return _as(wanted, held, text)
-    if row.kind == "same" or (row.kind == "absolute" and held.kind == "u"):
-        return text
+def unary(op: str, held: Type, text: Text, low: int) -> Text:
+    """-x, ~x or abs(x); `low` is the least possible value of an integer x."""
+    row = UNARY[op]
     if row.kind == "absolute" and held.kind in "cf":
         name = "complex_abs" if held.kind == "c" else "fabs" if held == FLOAT else "fabsf"
         return call(name, text)
@@ -92,13 +88,16 @@ def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
         row.kind == "sign" and held.kind == "i" and low == limits(held)[0]
     ):
         return _as(held, INT, call(row.c.call, text))
-    plain = Text(f"{'!' if held == BOOL else row.c.sign}{text.within(PRIMARY)}", UNARY_RANK)
-    return cast(held, plain) if held.itemsize < 4 and held != BOOL else plain
+    plain = Text(f"{row.c.sign}{text.within(PRIMARY)}", UNARY_RANK)
+    return cast(held, plain) if held.itemsize < 4 else plain
 
 
-def mixed_comparison(op: str, left: Text, right: Text, unsigned_first: bool) -> Text:
-    """A comparison of an unsigned 64-bit number with a signed one."""
-    if unsigned_first:
+def comparison(op: str, types: tuple[Type, Type], left: Text, right: Text) -> Text:
+    """A comparison. C converts a negative number to a huge one when the other is unsigned."""
+    if types[0] == types[1]:
+        first, second = left.within(COMPARING + 1), right.within(COMPARING + 1)
+        return Text(f"{first} {op} {second}", COMPARING)
+    if types[0] == UNSIGNED:
         return Text(f"{call('order', left, right).code} {op} 0", COMPARING)
     return Text(f"{call('order', right, left).code} {COMPARE[op].turned} 0", COMPARING)
 
