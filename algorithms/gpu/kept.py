@@ -169,7 +169,7 @@ def contest(rows: Iterable[Row], time: Callable[[Row], float | None]) -> Contest
     """The fastest of the three algorithms of one cell; None if a time is missing."""
     times = {str(row["algorithm"]): time(row) for row in rows}
     known = {algorithm: one for algorithm, one in times.items() if one is not None}
-    if len(known) < len(times):
+    if known.keys() != {*CONVENTIONAL, "scheduled"}:
         return None
     better = min(CONVENTIONAL, key=known.__getitem__)
     scheduled = known["scheduled"]

@@ -66,7 +66,7 @@ def _checked(cell: Cell, row: Row) -> Row:
     if not isinstance(kept, int | float) or not isclose(new, kept, rel_tol=1e-9):
         raise ClaimError(
             f"{cell.label}: the model predicts {new} now, but {kept} is kept; predict all again: "
-            "python -m mmsim_algorithms.gpu.again FILE"
+            "python -m benchmarks.laboratory.predict_again FILE"
         )
     return today
 

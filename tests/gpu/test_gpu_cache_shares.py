@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks.laboratory.cache import section as cache
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.gpu import cache_clusters, cache_halves, cache_shares
 from mmsim.gpu.cache_shares import counts, kernel, measured
 from mmsim_algorithms.gpu.kept import Results
-from mmsim_algorithms.gpu.page_cache import cache
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
@@ -84,7 +84,7 @@ def test_the_page_has_the_blocks_of_each_size():
 
     def page(*more):
         record = replace(KEPT["cache"], rows=(*rows, *more))
-        return " ".join(cache(Results({**KEPT.records, "cache": record}))[0].split())
+        return " ".join(cache(Results({**KEPT.records, "cache": record})).split())
 
     ran = {"number": "shares", "blocks": "90 92 91 138 140"}
     clusters = {"number": "clusters", "multiprocessors": "0 1 2; 3 4"}

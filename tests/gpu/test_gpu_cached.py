@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from benchmarks.laboratory.cached_machine import section as cached
+from benchmarks.laboratory.predictions import NEAR, Predictions
 from mmsim.errors import FormatError
 from mmsim.gpu import consecutive
 from mmsim.gpu.cache_calibrated import (
@@ -20,12 +22,10 @@ from mmsim.gpu.consecutive import taken
 from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
-from mmsim_algorithms.gpu.kept import Results, launched, pick
+from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.page_cached import cached
 from mmsim_algorithms.gpu.permuting import SEVERAL
-from mmsim_algorithms.gpu.predicted import NEAR, Predictions, errors
 
 KEPT_RESULTS = Results.read()
 
@@ -271,7 +271,7 @@ def test_the_permutations_are_predicted_as_the_page_says():
         assert found
         assert max(map(abs, found)) < most
         assert sum(map(abs, found)) / len(found) < 0.15
-    (text,) = cached(KEPT_RESULTS)
+    text = cached(KEPT_RESULTS)
     assert "Of 180 cells" in text
 
 
@@ -297,7 +297,7 @@ def test_later_sets_of_kernels_are_predicted_as_the_page_says():
     """Their first predictions are kept, and the page has their errors, too."""
     assert mean_error("third", KEPT / "first") < 0.20
     assert mean_error("unseen", KEPT / "first") < 0.201
-    (text,) = cached(KEPT_RESULTS)
+    text = cached(KEPT_RESULTS)
     for which in ("unseen", "third"):
         assert mean_error(which) < 0.21
         for folder in (KEPT, KEPT / "first"):

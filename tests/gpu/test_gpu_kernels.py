@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from benchmarks.laboratory import counted_launches
+from benchmarks.laboratory.counted_launches import joined, launch, main
 from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
@@ -26,14 +28,14 @@ from mmsim.gpu.record import Record
 from mmsim.gpu.replay import timed
 from mmsim.gpu.signed import digest_of
 from mmsim.gpu.timing import Timing
-from mmsim_algorithms.gpu import counted_launches, kernels_tables, third_programs
 from mmsim_algorithms.gpu import kernel_programs as programs
+from mmsim_algorithms.gpu import kernels_tables, third_programs
 from mmsim_algorithms.gpu import unseen_programs as others
-from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
 from mmsim_algorithms.gpu.kept import FOLDER
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
 from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launch_groups import KERNELS, Group, batches
 from mmsim_algorithms.gpu.third_cases import third
 from mmsim_algorithms.gpu.third_data import HashTable, bitonic_runs, different_keys
 from mmsim_algorithms.gpu.unseen_cases import scanned, unseen
@@ -384,8 +386,7 @@ def of_one(which="kernels"):
     """A batch of two cases, one of several launches."""
     small = {case.kernel: case for case in CASES}
     return lambda: iter(
-        counted_launches.Group(small[one].about, lambda own=small[one]: made(own))
-        for one in ("gather", "histogram")
+        Group(small[one].about, lambda own=small[one]: made(own)) for one in ("gather", "histogram")
     )
 
 
@@ -447,7 +448,7 @@ def test_what_was_launched_is_joined_with_what_was_counted_of_it():
 
 def under_the_profiler(profiler, names, metrics, folder, module, *asked, cache):
     """`ncu.profile`: the child is run here, and each launch counts as 7."""
-    assert (names, module, cache) == (NAME, "mmsim_algorithms.gpu.counted_launches", "all")
+    assert (names, module, cache) == (NAME, "benchmarks.laboratory.counted_launches", "all")
     if "two" in asked:
         raise NoCounters("the second batch fails")
     assert main(asked) == 0

@@ -20,10 +20,10 @@ from mmsim.gpu.signed import broken, checked_seal, digest_of, not_before, rules,
 from mmsim.host.checkout import commit_with
 from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, TIMES
+from mmsim_algorithms.gpu.evidence import in_words, main, marks, not_committed
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_cases import QUICK
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.predicted_before import in_words, main, marks, not_committed
 
 DIGESTS = {"gather": "aa", "scatter": "bb"}
 
