@@ -17,9 +17,9 @@ from mmsim.gpu.pipeline import Step, predicted, replay_steps
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import permuting
+from mmsim_algorithms.gpu.checked_predictions import checked_predictions
 from mmsim_algorithms.gpu.permuting import PAPER, SHAPES, Arrays, Shape
 from mmsim_algorithms.gpu.planned import RandomTasks, Task
-from mmsim_algorithms.gpu.today import predicted_today
 from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.printed import table
 
@@ -225,7 +225,7 @@ def kept_table_2() -> Record:
     def papers(row: Row) -> bool:
         return row["launch"] == PAPER.name and row["paper ms"] is not None
 
-    return predicted_today("ICPP-T2", icpp_table_2, papers)
+    return checked_predictions("ICPP-T2", icpp_table_2, papers)
 
 
 def kept_table_3() -> Record:
@@ -234,7 +234,7 @@ def kept_table_3() -> Record:
     def first(row: Row) -> bool:
         return row["seed"] == 0
 
-    return predicted_today("ICPP-T3", icpp_table_3, predicts=first, shown=extremes)
+    return checked_predictions("ICPP-T3", icpp_table_3, predicts=first, shown=extremes)
 
 
 EXPERIMENTS = [

@@ -17,8 +17,8 @@ from mmsim.gpu.pipeline import replay_steps
 from mmsim.gpu.record import Row
 from mmsim.gpu.signed import digest_of
 from mmsim_algorithms.gpu.cached_predictions import DIGEST, Machines
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launched import QUICK, SIDE, Case, Launched
 
 
 def cells(which: str, conditions: Conditions) -> Iterator[Cell]:
@@ -75,26 +75,7 @@ def without_digests(rows: Iterable[Row]) -> list[Row]:
 
 
 EXPERIMENTS = [
-    Experiment(
-        SETS["kernels"].experiment,
-        "Sparse products, histograms, gather, stencil, products, transpose and searches",
-        "ms",
-        partial(cells, "kernels"),
-        without_digests,
-    ),
-    Experiment(
-        SETS["unseen"].experiment,
-        "The same kinds on other data, sums and searches, a second set",
-        "ms",
-        partial(cells, "unseen"),
-        without_digests,
-    ),
-    Experiment(
-        SETS["third"].experiment,
-        "Scatters, dense and sparse products, a hash table, passes and more, a third set",
-        "ms",
-        partial(cells, "third"),
-        without_digests,
-    ),
+    Experiment(one.experiment, one.title, "ms", partial(cells, which), without_digests)
+    for which, one in SETS.items()
 ]
 """The field's kernels for a comparison with the machine with a cache."""

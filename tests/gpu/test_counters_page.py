@@ -21,7 +21,7 @@ from mmsim.results.cache import RESOURCES
 from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, Machines
 from mmsim_algorithms.gpu.kept import FOLDER, Results
-from mmsim_algorithms.gpu.kernel_cases import cases
+from mmsim_algorithms.gpu.kernel_sets import of_each_kind
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Results.read()
@@ -217,7 +217,7 @@ def test_the_multiprocessors_of_the_card_ask_for_the_same_sectors():
 
 def test_no_launch_uses_the_old_value_of_an_atomic():
     """Another metric would count it: one that returns a value isn't a reduction."""
-    steps = [(case.about, step) for case in cases(64) for step in case.make().steps]
+    steps = [(case.about, step) for case in of_each_kind(64) for step in case.make().steps]
     found = [
         (about, one.target)
         for about, step in steps

@@ -23,8 +23,8 @@ from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
 from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launched import QUICK, SIDE
 from mmsim_algorithms.gpu.permuting import SEVERAL
 
 KEPT_RESULTS = Results.read()

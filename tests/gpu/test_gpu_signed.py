@@ -22,8 +22,8 @@ from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, TIMES
 from mmsim_algorithms.gpu.evidence import in_words, main, marks, not_committed
 from mmsim_algorithms.gpu.kept import FOLDER, Results
-from mmsim_algorithms.gpu.kernel_cases import QUICK
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launched import QUICK
 
 DIGESTS = {"gather": "aa", "scatter": "bb"}
 

@@ -1,8 +1,4 @@
-"""The data of the kernels in `mmsim_algorithms.gpu.kernel_cases`: matrices, values, graphs.
-
-NumPy's `RandomState` draws all integers. It gives the same numbers in every version, so that a
-prediction made elsewhere has the same addresses.
-"""
+"""Sparse matrices and graphs in compressed rows, and searches through them."""
 
 from __future__ import annotations
 
@@ -11,36 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-ODD = 2654435761
-"""Multiplied by this, modulo a power of two, neighbours are far apart: 2^32 by the golden ratio."""
-
-
-def by_octaves(n: int, count: int, seed: int) -> Integers:
-    """`count` numbers of 0 .. n-1, the k-th about as often as 1/(k + 1): Zipf's law in octaves.
-
-    All numbers from 2^e - 1 to 2^(e + 1) - 2 have the same chances, and together the same for each
-    e. n is 2^m - 1 or 2^m; then the last number is left out.
-
-    >>> np.bincount(by_octaves(8, 3000, 0)).tolist()
-    [985, 524, 494, 281, 241, 230, 245]
-    """
-    draw = np.random.RandomState(seed)
-    octaves = (n + 1).bit_length() - 1
-    octave = draw.randint(octaves, size=count, dtype=np.int64)
-    within = draw.randint(2**octaves, size=count, dtype=np.int64)
-    return (1 << octave) - 1 + (within & ((1 << octave) - 1))
-
-
-def spread(numbers: Integers, n: int) -> Integers:
-    """Renumber, so that neighbours get numbers far apart; n is a power of two.
-
-    >>> spread(np.arange(8), 8).tolist()
-    [0, 1, 2, 3, 4, 5, 6, 7]
-    >>> sorted(spread(np.arange(64), 64).tolist()) == list(range(64))
-    True
-    """
-    return numbers * ODD % n
+from mmsim_algorithms.gpu.drawn_numbers import Integers, by_octaves, geometric, spread
 
 
 @dataclass(frozen=True)
@@ -60,6 +27,12 @@ def regular(columns: Integers) -> Rows:
     n, k = columns.shape
     r = np.arange(n + 1) * k
     return Rows(r.astype(np.int32), np.sort(columns, axis=1).astype(np.int32).ravel())
+
+
+def of_lengths(lengths: Integers, columns: Integers) -> Rows:
+    """Rows of these lengths."""
+    r = np.concatenate([[0], np.cumsum(lengths)])
+    return Rows(r.astype(np.int32), columns.astype(np.int32))
 
 
 def banded(n: int, k: int) -> Rows:
@@ -95,6 +68,24 @@ def power_law(n: int, seed: int) -> Rows:
     return Rows(r.astype(np.int32), c.astype(np.int32))
 
 
+def near_diagonal(n: int, away: int, seed: int) -> Rows:
+    """Rows of `geometric` lengths, columns at most so far away from the diagonal, around the edge.
+
+    >>> matrix = near_diagonal(64, 2, 0)
+    >>> i = np.repeat(np.arange(64), np.diff(matrix.r))
+    >>> sorted(set(((matrix.c - i + 32) % 64 - 32).tolist()))
+    [-2, -1, 0, 1, 2]
+    """
+    lengths = geometric(n, seed)
+    moves = np.random.RandomState(seed + 1).randint(
+        -away, away + 1, size=int(lengths.sum()), dtype=np.int64
+    )
+    return of_lengths(lengths, (np.repeat(np.arange(n), lengths) + moves) % n)
+
+
+# ------------------------------------------------------------ graphs
+
+
 def grid(side: int) -> Rows:
     """The four neighbours of each place of a side x side torus.
 
@@ -106,6 +97,47 @@ def grid(side: int) -> Rows:
         ((i + y) % side) * side + (j + x) % side for y, x in ((0, 1), (0, -1), (1, 0), (-1, 0))
     ]
     return regular(np.stack(around, axis=1))
+
+
+def laplacian(side: int) -> Rows:
+    """The matrix of a square grid's Laplacian: each place and its neighbours, 3 to 5 columns a row.
+
+    >>> matrix = laplacian(3)
+    >>> matrix.r.tolist(), matrix.c[:7].tolist()
+    ([0, 3, 7, 10, 14, 19, 23, 26, 30, 33], [0, 1, 3, 0, 1, 2, 4])
+    """
+    i, j = np.divmod(np.arange(side * side), side)
+    moves = ((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0))
+    rows, columns = (
+        np.stack([one + move[at] for move in moves], 1) for at, one in ((0, i), (1, j))
+    )
+    inside = (rows >= 0) & (rows < side) & (columns >= 0) & (columns < side)
+    return of_lengths(inside.sum(axis=1), (rows * side + columns)[inside])
+
+
+def preferential(n: int, k: int, seed: int) -> Rows:
+    """A graph that grows: each vertex is joined to k ends of earlier edges, with equal chances.
+
+    So a vertex with many edges gets more: Barabasi and Albert's model, in the way of Batagelj,
+    Brandes, "Efficient Generation of Large Random Networks", Physical Review E 71, 2005. An edge
+    may occur twice, or join a vertex with itself. Each edge is in both rows, each row in order.
+
+    >>> graph = preferential(1000, 4, 0)
+    >>> lengths = np.diff(graph.r)
+    >>> [int(one) for one in (lengths.min(), lengths.mean(), lengths.max())]
+    [4, 8, 239]
+    """
+    edges = np.arange(n * k)
+    drawn = np.random.RandomState(seed).randint(2**62, size=n * k, dtype=np.int64)
+    # End 2e of edge e is its own vertex; end 2e + 1 is the vertex of an end from 0 to 2e.
+    ends = np.arange(2 * n * k)
+    ends[1::2] = drawn % (2 * edges + 1)
+    while (ends % 2).any():
+        ends = ends[ends]
+    own, other = edges // k, ends[1::2] // (2 * k)
+    rows, columns = np.concatenate([own, other]), np.concatenate([other, own])
+    order = np.lexsort((columns, rows))
+    return of_lengths(np.bincount(rows, minlength=n), columns[order])
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from mmsim.claims import ClaimError
 from mmsim.cli import main
 from mmsim.gpu.experiment import Cell, registered_experiments
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu import icpp_tables, today
-from mmsim_algorithms.gpu.today import predicted_today
+from mmsim_algorithms.gpu import checked_predictions as module
+from mmsim_algorithms.gpu import icpp_tables
+from mmsim_algorithms.gpu.checked_predictions import checked_predictions
 
 FACTS = {
     "device": "A GPU",
@@ -35,7 +36,7 @@ ROWS = tuple(
 def kept(tmp_path, monkeypatch):
     """A folder with a record of three rows; what was predicted."""
     (tmp_path / "X-T1.json").write_text(Record("X-T1", FACTS, ROWS).to_json())
-    monkeypatch.setattr(today, "FOLDER", tmp_path)
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
     return []
 
 
@@ -54,7 +55,7 @@ def cells_that_take(factor, predicted):
 
 
 def test_what_is_kept_is_predicted_now(kept):
-    found = predicted_today("X-T1", cells_that_take(1.5, kept))
+    found = checked_predictions("X-T1", cells_that_take(1.5, kept))
     assert [(row["n"], row["measured"], row["predicted"]) for row in found.rows] == [
         (1, 3.0, 1.5),
         (2, 3.0, 3.0),
@@ -66,7 +67,7 @@ def test_what_is_kept_is_predicted_now(kept):
 
 
 def test_what_takes_long_is_not_predicted_nor_copied(kept):
-    found = predicted_today(
+    found = checked_predictions(
         "X-T1",
         cells_that_take(1.5, kept),
         shows=lambda row: row["n"] != 2,
@@ -78,7 +79,7 @@ def test_what_takes_long_is_not_predicted_nor_copied(kept):
 
 def test_a_model_that_predicts_something_else_than_is_kept_is_an_error(kept):
     with pytest.raises(ClaimError, match=r"n = 1: the model predicts 1\.6 now, but 1\.5 is kept"):
-        predicted_today("X-T1", cells_that_take(1.6, kept))
+        checked_predictions("X-T1", cells_that_take(1.6, kept))
 
 
 @pytest.mark.parametrize("name", ["CFP-T2", "RAP-T3"])

@@ -1,4 +1,4 @@
-"""Kept results and the model's present predictions. This needs no GPU."""
+"""Kept results, whose predictions the present model has to repeat. This needs no GPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def always(row: Row) -> bool:
     return True
 
 
-def predicted_today(
+def checked_predictions(
     name: str,
     cells: Callable[[Conditions], Iterator[Cell]],
     shows: Callable[[Row], bool] = always,
