@@ -9,9 +9,7 @@ is empty before each launch. It saves after each batch; `--batches` names some o
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.laboratory import profiled
 from mmsim.api.kernels import kernel
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import counted_here, counts, lacking
+from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.facts import facts
-from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.ncu import NoCounters
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import compiled, cupy
 from mmsim_algorithms.gpu.kernel_sets import SETS
@@ -53,19 +52,15 @@ def launch(groups: Iterable[Group]) -> Iterator[Row]:
                 block_size=step.block_size,
                 clear_shared=False,
             )
-            written = renamed(plain, counted_name(step.program.name))
+            written = renamed(plain, f"{NAME}{step.program.name}")
             if written.source not in functions:
                 functions[written.source] = compiled(cp, written)
             passed = tuple(buffers[one] for one in step.arguments if isinstance(one, str))
             function = functions[written.source]
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
             cp.cuda.Device().synchronize()
-            yield {**group.about, "step": number, "program": step.program.name}
-
-
-def counted_name(program: str) -> str:
-    """The name of a program's kernel under the profiler."""
-    return f"{NAME}{program}"
+            about = {"step": number, "program": step.program.name, profiled.KERNEL: written.name}
+            yield {**group.about, **about}
 
 
 # ------------------------------------------------------------ counting
@@ -76,39 +71,17 @@ def measured(which: str, command: str, names: Sequence[str]) -> Iterator[Record]
 
     Raises `NoGPU` without a GPU, `NoCounters` without a profiler.
     """
-    profiler = ncu.find()
-    metrics = counted_here(ncu.known_metrics(profiler))
-    known = {"ncu": ncu.version(profiler), "metrics lacking": lacking(metrics)}
+    profiler, metrics, known = ncu.session(METRICS)
     left_out: dict[str, str] = {}
     record = Record(f"{which}-counters", {**facts(command), **known}, ())
     for name in names:
         try:
-            record = replace(record, rows=(*record.rows, *counted(profiler, metrics, which, name)))
+            found = profiled.counted(profiler, metrics, MODULE, (which,), "--batches", name)
+            record = replace(record, rows=(*record.rows, *found))
         except NoCounters as error:
             left_out[name] = str(error)
             record = replace(record, facts={**record.facts, "left out": dict(left_out)})
         yield record
-
-
-def counted(profiler: str, metrics: Sequence[str], which: str, name: str) -> list[Row]:
-    """The rows of a batch, launched in a new process."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        said = place / "launched.jsonl"
-        asked = (which, str(said), "--launch", "--batches", name)
-        found = ncu.profile(profiler, NAME, metrics, place, MODULE, *asked, cache="all")
-        rows = [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
-    return joined(rows, found, metrics)
-
-
-def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[str]) -> list[Row]:
-    """Join the launches with their counts.
-
-    Raises `NoCounters` if they aren't the same launches.
-    """
-    if [counted_name(str(row["program"])) for row in rows] != [one.kernel for one in launches]:
-        raise NoCounters(f"ncu counted {len(launches)} launches of {len(rows)}; run it again")
-    return [{**row, **counts(one, metrics)} for row, one in zip(rows, launches, strict=True)]
 
 
 # ------------------------------------------------------------ the command
@@ -128,11 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"there is no batch {unknown[0]!r}; there are {', '.join(every)}")
     if asked.launch:
-        with asked.file.open("w", encoding="utf-8") as file:
-            for name in names:
-                for row in launch(every[name]()):
-                    print(json.dumps(row), file=file, flush=True)
-        return 0
+        return profiled.write(asked.file, (row for name in names for row in launch(every[name]())))
     command = " ".join(["python -m", MODULE, asked.which])
     try:
         for name, record in zip(names, measured(asked.which, command, names), strict=True):

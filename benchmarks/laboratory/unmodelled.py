@@ -10,10 +10,8 @@ adjacent threads, so many bytes apart, read all sectors of an array once.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +21,17 @@ import numpy as np
 from numpy import int32
 
 import mmsim as mm
+from benchmarks.laboratory import profiled
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import counted_here, counts, lacking
+from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.cache_points import LINE, MEBI, SECTOR
 from mmsim.gpu.cache_stage import Stage
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.facts import facts
-from mmsim.gpu.ncu import NoCounters
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 
@@ -120,7 +118,7 @@ def counted(part: Part) -> bool:
 def launches(stage: Stage) -> Iterator[tuple[Part, Any]]:
     """Each part with what launches it."""
     for part in parts(stage.card.multiprocessors):
-        written = renamed(part.kernel, f"{NAME}{part.program.name}")
+        written = renamed(part.kernel, name_of(part))
         yield part, stage.ready(written, (stage.scratch,))
 
 
@@ -147,26 +145,19 @@ def count(stage: Stage) -> Iterator[Row]:
         if counted(part):
             launch()
             stage.cp.cuda.Device().synchronize()
-            yield {"number": part.number, **part.about}
+            yield {"number": part.number, **part.about, profiled.KERNEL: name_of(part)}
+
+
+def name_of(part: Part) -> str:
+    """The name of its kernel under the profiler."""
+    return f"{NAME}{part.program.name}"
 
 
 def measured(command: str) -> Record:
     """The record. Raises `NoGPU` without a GPU, `NoCounters` without a profiler."""
-    profiler = ncu.find()
-    metrics = counted_here(ncu.known_metrics(profiler))
-    known = {
-        **facts(command), "ncu": ncu.version(profiler), "metrics lacking": lacking(metrics)
-    }  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder) / "launched.jsonl"
-        found = ncu.profile(
-            profiler, NAME, metrics, Path(folder), MODULE, str(said), "--launch", cache="all"
-        )
-        rows = [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
-    if len(rows) != len(found):
-        raise NoCounters(f"ncu counted {len(found)} launches of {len(rows)}; run it again")
-    both = zip(rows, found, strict=True)
-    own = [{**row, **counts(one, metrics)} for row, one in both]
+    profiler, metrics, more = ncu.session(METRICS)
+    known = {**facts(command), **more}
+    own = profiled.counted(profiler, metrics, MODULE, ())
     return Record(EXPERIMENT, known, (*own, *timed(Stage(cupy()))))
 
 
@@ -177,10 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.launch:
-        with asked.file.open("w", encoding="utf-8") as file:
-            for row in count(Stage(cupy())):
-                print(json.dumps(row), file=file, flush=True)
-        return 0
+        return profiled.write(asked.file, count(Stage(cupy())))
     try:
         record = measured(f"python -m {MODULE}")
     except MMSimError as error:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from benchmarks.laboratory import counted_launches
-from benchmarks.laboratory.counted_launches import joined, launch, main
+from benchmarks.laboratory import counted_launches, profiled
+from benchmarks.laboratory.counted_launches import launch, main
 from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
@@ -449,15 +449,17 @@ def test_each_launch_is_said_as_it_is_made(played):
 
 
 def test_what_was_launched_is_joined_with_what_was_counted_of_it():
-    rows = [{"program": program} for program in NAMES]
+    rows = [{"program": one, profiled.KERNEL: f"{NAME}{one}"} for one in NAMES]
     counted = [Profiled(f"{NAME}{one}", {METRICS[1]: number}) for number, one in enumerate(NAMES)]
-    found = joined(rows, counted, METRICS)
+    found = profiled.joined(rows, counted, METRICS)
+    assert [row["program"] for row in found] == NAMES
+    assert all(profiled.KERNEL not in row for row in found)
     assert [row[METRICS[1]] for row in found] == [0, 1, 2]
     assert all(row[METRICS[0]] is None for row in found)
     with pytest.raises(NoCounters, match="counted 2 launches of 3; run it again"):
-        joined(rows, counted[:2], METRICS)
+        profiled.joined(rows, counted[:2], METRICS)
     with pytest.raises(NoCounters):
-        joined(rows, counted[::-1], METRICS)
+        profiled.joined(rows, counted[::-1], METRICS)
 
 
 def under_the_profiler(profiler, names, metrics, folder, module, *asked, cache):

@@ -15,6 +15,7 @@ import pytest
 
 import mmsim as mm
 from benchmarks.laboratory import unmodelled
+from benchmarks.laboratory.profiled import KERNEL
 from benchmarks.laboratory.unmodelled import BLOCKS, IN_PART, JOINED, STRIDES, main, parts
 from benchmarks.laboratory.unmodelled_section import section as tried
 from mmsim.gpu import ncu
@@ -120,8 +121,8 @@ def profiled(count):
     def profile(profiler, names, metrics, folder, module, *arguments, cache):
         assert (names, module, cache) == (NAME, unmodelled.MODULE, "all")
         assert main(arguments) == 0
-        lines = Path(arguments[0]).read_text().splitlines()
-        return [Profiled("k", dict.fromkeys(METRICS, at)) for at, _ in enumerate(lines[:count])]
+        lines = map(json.loads, Path(arguments[0]).read_text().splitlines()[:count])
+        return [Profiled(row[KERNEL], dict.fromkeys(METRICS, at)) for at, row in enumerate(lines)]
 
     return profile
 
