@@ -33,6 +33,7 @@ from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record, Row
 from mmsim.results.cache import bound, busy
 from mmsim_algorithms.gpu import icpp_tables
+from mmsim_algorithms.gpu.icpp_tables import SIDES
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launch_groups import Group, batches, of_side
@@ -41,7 +42,6 @@ from mmsim_algorithms.gpu.permuting import PAPER, Arrays
 MODULE = "mmsim_algorithms.gpu.cached_predictions"
 KEPT = FOLDER.parent / "cached"
 """The folder of kept predictions."""
-SIDES = (256, 512, 1024, 2048, 4096, 8192)
 TIMES, COUNTS, MOVES = "time", "counts", "moves"
 MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
 """The groups whose moves in NumPy are timed."""

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.errors import MMSimError
 from mmsim.gpu import replay
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.copies import replay_copies
-from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy
@@ -42,11 +41,8 @@ def cell(conditions: Conditions, about: Row, program: mm.Program, *args: Any) ->
 def measure(program: mm.Program, *args: Any) -> Row:
     """Measured cycles of one repetition, whose arrays are checked."""
     found = replay(program, *args, threads=N, space="shared", repeat=REPEAT)
-    for name, values in found.run.arrays.items():
-        if not np.array_equal(found.arrays[name], values):
-            raise MMSimError(f"{program.name} left the wrong array {name} on this GPU")
-    times = {"measured": found.median, "low": found.low, "high": found.high}
-    return {name: round(time, 3) for name, time in times.items()}
+    check_arrays(program.name, found.arrays, found.run.arrays)
+    return times(found, 3)
 
 
 def predict(calibration: Calibration, program: mm.Program, *args: Any) -> Row:

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mmsim.gpu.record import Record, Row
-from mmsim.gpu.signed import SEAL, broken, not_before
+from mmsim.gpu.signed import NAMED, RULES, SEAL, broken
 from mmsim.host.checkout import commit_with
 from mmsim_algorithms.gpu.cached_predictions import DIGEST, TIMES
 
@@ -25,6 +25,22 @@ def same(own: Row, row: Row) -> bool:
     """Return whether a prediction is for this row; scheduled's is for all permutations."""
     names = [name for name in ABOUT if name in own and own[name] != "all"]
     return all(row.get(name) == own[name] for name in names)
+
+
+def not_before(predicted: Record, measured: Record) -> str | None:
+    """Say why a measurement counts as not predicted before by this record; None if it was."""
+    why = broken(predicted)
+    if why is not None:
+        return why
+    if datetime.fromisoformat(predicted.facts["predicted"]) >= datetime.fromisoformat(
+        measured.facts["date"]
+    ):
+        return "the prediction was signed after the measurement began"
+    if measured.facts.get(RULES) != predicted.facts[RULES]:
+        return "the rules were others when it was measured"
+    if measured.facts.get(NAMED) != predicted.facts[SEAL]:
+        return "the measurement does not name this prediction"
+    return None
 
 
 def marks(predicted: Record, measured: Record) -> list[tuple[Row, str | None]]:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
-import numpy as np
-
 from mmsim.errors import MMSimError
-from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.pipeline import replay_steps
 from mmsim.gpu.record import Row
 from mmsim.gpu.signed import digest_of
@@ -46,13 +44,10 @@ def measure(case: Case) -> Row:
     found = replay_steps(
         launched.steps, launched.arrays, keep=list(launched.expected), sweeps=len(launched.steps)
     )
-    for name, expected in launched.expected.items():
-        if not np.array_equal(found.arrays[name], expected):
-            raise MMSimError(f"{case.kernel} ({case.data}) left the wrong array {name} on this GPU")
-    times = {"measured": found.median, "low": found.low, "high": found.high}
+    check_arrays(f"{case.kernel} ({case.data})", found.arrays, launched.expected)
     return {
         "launches": len(launched.steps),
-        **{name: round(time, 6) for name, time in times.items()},
+        **times(found, 6),
         DIGEST: digest_of(launched.steps, launched.arrays),
     }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from benchmarks.laboratory.rendering import render
-from mmsim.gpu import cache_calibration, cache_clusters, cache_shares
+from mmsim.gpu import cache_calibration, cache_clusters
 from mmsim.gpu.cache_clusters import CLUSTERS
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
 from mmsim.gpu.cache_pages import PAGES, by_spacing
@@ -39,7 +40,7 @@ def section(results: Results) -> str:
     if cache_calibration.EXPERIMENT not in results.records:
         return ""
     record = results[cache_calibration.EXPERIMENT]
-    shares, members = cache_shares.counts(record.rows), cache_clusters.members(record.rows)
+    shares, members = blocks_run(record.rows), cache_clusters.members(record.rows)
     known = sum(map(len, members)) == len(shares)
     of_blocks = [str(row["halves"]) for row in record.rows if row["number"] == OF_BLOCKS]
     return render(
@@ -55,8 +56,25 @@ def section(results: Results) -> str:
         pages=_pages(record.rows),
         shares=shares,
         of_sizes=_of_sizes(members, shares) if known else [],
-        clusters=cache_clusters.in_words(list(map(len, members))),
+        clusters=in_words(map(len, members)),
     )
+
+
+def blocks_run(rows: Iterable[Row]) -> list[int]:
+    """The blocks of each multiprocessor that wrote to memory; none if the rows lack them."""
+    return [
+        int(one) for row in rows if row["number"] == SHARES for one in str(row["blocks"]).split()
+    ]
+
+
+def in_words(sizes: Iterable[int]) -> str:
+    """A text with the number of clusters of each size.
+
+    >>> in_words((6, 4, 6)), in_words((6,))
+    ('2 of 6, 1 of 4', '1 of 6')
+    """
+    of_size = sorted(Counter(sizes).items(), reverse=True)
+    return ", ".join(f"{many} of {size}" for size, many in of_size)
 
 
 def _point(row: Row) -> tuple[str, ...]:

@@ -42,21 +42,17 @@ def section(results: Results) -> str:
 def _numbers(results: Results) -> str:
     measured = Measured(results["cache"], results.card)
     found = {rule.name: rule.value(measured) for rule in RULES}
-    rules = [
-        (rule.name, _shown(value, rule.time), rule.words)
-        for rule in RULES
-        if (value := found[rule.name]) is not None
-    ]
-    lines = table(("number", "picoseconds, or as it is", "how it is found"), rows=rules)
     return render(
         "cached_machine",
-        rules=lines.replace("| ---: | ---: |\n", "| ---: | --- |\n"),
+        numbers={rule.name: _shown(found[rule.name], rule.time) for rule in RULES},
         chosen=[f"`{name}` = {value}" for name, value in CHOSEN.items() if found.get(name) is None],
         clusters=found["clusters"],
     )
 
 
-def _shown(value: int | tuple[int, ...], time: bool) -> str:
+def _shown(value: int | tuple[int, ...] | None, time: bool) -> str | None:
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return f"{value * UNIT_PS:.1f}" if time else str(value)

@@ -59,8 +59,8 @@ def launch(groups: Iterable[Group]) -> Iterator[Row]:
             function = functions[written.source]
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
             cp.cuda.Device().synchronize()
-            about = {"step": number, "program": step.program.name, profiled.KERNEL: written.name}
-            yield {**group.about, **about}
+            name = {"program": step.program.name, profiled.KERNEL: written.name}
+            yield {**group.about, "step": number, **name}
 
 
 # ------------------------------------------------------------ counting

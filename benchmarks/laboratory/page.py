@@ -27,9 +27,12 @@ from mmsim.gpu.replay import SAMPLES
 from mmsim_algorithms.gpu.cfp_rap_tables import REPEAT, N
 from mmsim_algorithms.gpu.comparisons import calibration_table
 from mmsim_algorithms.gpu.figures import svg_of
-from mmsim_algorithms.gpu.kept import TABLES, Results
+from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.markdown import listed, table
 from mmsim_algorithms.gpu.permuting import WARP
+
+TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
+"""The experiments that measure a table or a figure of a paper, in the page's order."""
 
 
 def page(results: Results) -> str:

@@ -1,5 +1,6 @@
 """The machine with a cache that stands for a card, and what is kept of its predictions."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -117,6 +118,15 @@ def test_the_machine_has_all_numbers():
     assert milliseconds([10**10, 0], KEPT_RESULTS.card) == pytest.approx(
         1 + 2 * KEPT_RESULTS.card.launch_ns * 1e-6
     )
+
+
+def test_the_page_explains_each_number():
+    """In the order of the rules; those that the record doesn't show have no line."""
+    page = cached(KEPT_RESULTS).partition("\nNot measured: ")[0]
+    lines = re.findall(r"^\| (\w+) \| ([\d., ]+) \| \w.* \|$", page, re.M)
+    shown = [rule for rule in RULES if rule.value(measured()) is not None]
+    assert [name for name, _ in lines] == [rule.name for rule in shown]
+    assert dict(lines)["tag_time"] == f"{measured().ps('random read hits'):.1f}"
 
 
 @mm.program

@@ -494,7 +494,7 @@ def test_a_wrong_array_in_global_memory_is_an_error(played, monkeypatch, name):
         return found
 
     monkeypatch.setattr(global_tables, "replay_steps", wrong)
-    with pytest.raises(MMSimError, match="D-designated of 4096 words left the wrong array on this"):
+    with pytest.raises(MMSimError, match="D-designated of 4096 words left the wrong array b"):
         rows_of(name)
 
 

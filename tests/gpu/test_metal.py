@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from benchmarks.laboratory.page import main, page
+from benchmarks.laboratory.page import TABLES, main, page
 from benchmarks.laboratory.rendering import TEMPLATES
 from mmsim.gpu import atomics
 from mmsim.gpu.ncu import Profiled
@@ -16,7 +16,6 @@ from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import kept as kept_module
 from mmsim_algorithms.gpu.figures import svg_of
 from mmsim_algorithms.gpu.kept import (
-    TABLES,
     Results,
     contest,
     errors,
