@@ -62,7 +62,7 @@ test: $(VENV)/.testable ## check format, style and types, then run the tests and
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
-	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py notebooks/sealed.py notebooks/course
+	$(PYTEST) --doctest-modules mmsim .venv/names benchmarks/laboratory tests notebooks/classroom.py notebooks/sealed.py notebooks/course
 
 # The core of each room, and what holds the house together; tests/house/test_quick.py reads the list.
 QUICK := $(addprefix tests/, \
@@ -141,8 +141,8 @@ ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, ma
 	cp build/verify.json docs/verdicts.json
 	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
 
-metal: $(VENV)/.installed ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
-	$(BIN)/python -m mmsim_algorithms.gpu.page docs
+metal: $(VENV)/.documented ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
+	$(BIN)/python -m benchmarks.laboratory.page docs
 
 planted: $(VENV)/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
 	$(BIN)/python -m tests.kit.tools.planted_bugs docs

@@ -54,7 +54,8 @@ from mmsim.gpu import NoGPU, replay
 from mmsim.gpu.shared import repetition
 from mmsim.reports.plots_gpu import STYLE
 from mmsim_algorithms import rap
-from mmsim_algorithms.gpu import page_casual, page_counts, page_global, page_machine, page_winners
+from mmsim_algorithms.gpu import comparisons
+from mmsim_algorithms.gpu.figures import draw
 from mmsim_algorithms.gpu.kept import (
     FOLDER,
     Results,
@@ -68,8 +69,6 @@ from mmsim_algorithms.gpu.kept import (
     time_with_sectors,
     values,
 )
-from mmsim_algorithms.gpu.page_figures import draw
-from mmsim_algorithms.gpu.page_rows import LARGE
 from mmsim_algorithms.gpu.permuting import SEVERAL
 
 # %%
@@ -91,7 +90,7 @@ for record in kept.records.values():
 
 # %%
 card = kept.card
-Markdown(page_machine.numbers(card))
+Markdown(comparisons.calibration_table(card))
 
 # %% [markdown]
 # The stage lasts a clock cycle: the *time unit* of the papers is real. **Predict** from these
@@ -276,19 +275,19 @@ large = [row for row in coalesced if row["sqrt n"] >= 4096]
 predicted(guess, round(100 * mean_error(large)))
 
 # %%
-Markdown(page_global.coalesced_errors(table))
+Markdown(comparisons.coalesced_errors(table))
 
 # %% [markdown]
 # One line stands out, fetching (S) along the shuffle:
 
 # %%
-Markdown(page_global.half_groups(table))
+Markdown(comparisons.half_groups(table))
 
 # %% [markdown]
 # And the shorter arrays? The model's time divided by the card's (predicted/measured):
 
 # %%
-Markdown(page_global.factors(coalesced))
+Markdown(comparisons.factors(coalesced))
 
 # %% [markdown]
 # There the model is too slow. Its warps wait for each request before they send the next; a warp of
@@ -320,7 +319,7 @@ plt.show()
 
 # %%
 machine = kept.calibration("ICPP-T2")
-Markdown(page_casual.sectors(table, machine))
+Markdown(comparisons.sectors(table, machine))
 
 # %% [markdown]
 # A casual *read* costs about one sector, and two or three along random once the array is large. A
@@ -329,7 +328,7 @@ Markdown(page_casual.sectors(table, machine))
 # cards:
 
 # %%
-Markdown(page_casual.reasons(LARGE))
+Markdown(comparisons.reasons(comparisons.LARGE))
 
 # %% [markdown]
 # ### So who wins?
@@ -339,7 +338,7 @@ Markdown(page_casual.reasons(LARGE))
 # model.
 
 # %%
-Markdown(page_winners.section(table))
+Markdown(comparisons.where_scheduled_wins(table))
 
 # %% [markdown]
 # On the paper's card it won far more often than on the H200, where a casual read is cheap: the
@@ -357,7 +356,7 @@ answer_4 = ...
 
 # %%
 sides = values(table, "sqrt n")
-model = page_winners.winners(table, lambda row: row["predicted"])
+model = comparisons.winners(table, lambda row: row["predicted"])
 check(answer_4, [side for side in sides if model["float", "random", side] == "scheduled"])
 
 # %% [markdown]
@@ -368,7 +367,7 @@ check(answer_4, [side for side in sides if model["float", "random", side] == "sc
 # was asked for every program of the papers that has an example, reads and writes apart.
 
 # %%
-Markdown(page_counts.verdicts(kept["counters"]))
+Markdown(comparisons.verdicts(kept["counters"]))
 
 # %% [markdown]
 # So the stages are as the model counts them, and the few exceptions have their reasons. Where it
@@ -438,7 +437,7 @@ check(answer_6, wrong_corrected)
 # Does that explain the card? This time by the measured one, bold where it is near:
 
 # %%
-Markdown(page_casual.with_sectors(table, machine))
+Markdown(comparisons.with_sectors(table, machine))
 
 # %% [markdown]
 # ## 7. What the model leaves out

@@ -32,16 +32,16 @@ from mmsim.gpu.consecutive import Taken, taken
 from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record, Row
 from mmsim.results.cache import bound, busy
-from mmsim_algorithms.gpu import counted_launches, icpp_tables
-from mmsim_algorithms.gpu.counted_launches import Group
+from mmsim_algorithms.gpu import icpp_tables
+from mmsim_algorithms.gpu.icpp_tables import SIDES
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launch_groups import Group, batches, of_side
 from mmsim_algorithms.gpu.permuting import PAPER, Arrays
 
 MODULE = "mmsim_algorithms.gpu.cached_predictions"
 KEPT = FOLDER.parent / "cached"
 """The folder of kept predictions."""
-SIDES = (256, 512, 1024, 2048, 4096, 8192)
 TIMES, COUNTS, MOVES = "time", "counts", "moves"
 MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
 """The groups whose moves in NumPy are timed."""
@@ -66,13 +66,13 @@ class Task:
 def tasks(which: str, sides: Sequence[int] = SIDES) -> Iterator[Task]:
     """All tasks, the quick ones first."""
     if which in SETS:
-        for groups in counted_launches.batches(which).values():
+        for groups in batches(which).values():
             for group in groups():
                 yield Task(TIMES, group)
                 yield Task(COUNTS, group)
         return
     for side in sides:
-        for group in counted_launches.of_side(side):
+        for group in of_side(side):
             yield Task(TIMES, group)
             yield Task(COUNTS, group)
             if MOVED.items() <= group.about.items():

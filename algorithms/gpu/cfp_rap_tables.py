@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.errors import MMSimError
 from mmsim.gpu import replay
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.copies import replay_copies
-from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy
 from mmsim_algorithms.dmm_permutation.cases import named
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, tables
-from mmsim_algorithms.gpu.today import predicted_today
+from mmsim_algorithms.gpu.checked_predictions import checked_predictions
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.rap import programs as rap
 
@@ -42,11 +41,8 @@ def cell(conditions: Conditions, about: Row, program: mm.Program, *args: Any) ->
 def measure(program: mm.Program, *args: Any) -> Row:
     """Measured cycles of one repetition, whose arrays are checked."""
     found = replay(program, *args, threads=N, space="shared", repeat=REPEAT)
-    for name, values in found.run.arrays.items():
-        if not np.array_equal(found.arrays[name], values):
-            raise MMSimError(f"{program.name} left the wrong array {name} on this GPU")
-    times = {"measured": found.median, "low": found.low, "high": found.high}
-    return {name: round(time, 3) for name, time in times.items()}
+    check_arrays(program.name, found.arrays, found.run.arrays)
+    return times(found, 3)
 
 
 def predict(calibration: Calibration, program: mm.Program, *args: Any) -> Row:
@@ -129,7 +125,7 @@ EXPERIMENTS = [
         "CFP Table II: a permutation of 1024 words in shared memory by 1024 threads, a repetition",
         "cycles",
         cfp_table_2,
-        kept=lambda: predicted_today("CFP-T2", cfp_table_2),
+        kept=lambda: checked_predictions("CFP-T2", cfp_table_2),
     ),
     Experiment(
         "CFP-F7",
@@ -144,6 +140,6 @@ EXPERIMENTS = [
         "a repetition",
         "cycles",
         rap_table_3,
-        kept=lambda: predicted_today("RAP-T3", rap_table_3),
+        kept=lambda: checked_predictions("RAP-T3", rap_table_3),
     ),
 ]

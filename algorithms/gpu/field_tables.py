@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
 import mmsim as mm
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS, WARP
-from mmsim.errors import MMSimError
 from mmsim.gpu import memory, once, replay
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim.gpu.words import narrowed
@@ -67,13 +64,10 @@ class Timed:
     def measure(self) -> Row:
         """The time on the GPU at hand, whose arrays are checked."""
         found = once(self.program, *self.arguments, **self.launch)
-        for name, values in self.run.arrays.items():
-            if not np.array_equal(found[name], values):
-                raise MMSimError(f"{self.name} left the wrong array {name} on this GPU")
+        check_arrays(self.name, found, self.run.arrays)
         space: Any = "shared" if self.shared else "global"
         timed = replay(self.program, *self.arguments, **self.launch, space=space, repeat=REPEAT)
-        times = {"measured": timed.median, "low": timed.low, "high": timed.high}
-        return {name: round(time, 5) for name, time in times.items()}
+        return times(timed, 5)
 
     def predict(self, calibration: Calibration) -> Row:
         """The time by the calibrated model."""

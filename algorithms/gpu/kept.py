@@ -16,8 +16,6 @@ HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "benchmarks" / "results" / "gpu"
 FOLDER = SOURCES if SOURCES.is_dir() else HERE / "results"
 """The folder of the results: in the repository, or next to this file (in a wheel)."""
-TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
-"""The experiments that measure a table or a figure of a paper, in the page's order."""
 SECTOR = 32
 """The least number of bytes that the card moves between its memory and its caches."""
 NEAR = 0.25
@@ -169,7 +167,7 @@ def contest(rows: Iterable[Row], time: Callable[[Row], float | None]) -> Contest
     """The fastest of the three algorithms of one cell; None if a time is missing."""
     times = {str(row["algorithm"]): time(row) for row in rows}
     known = {algorithm: one for algorithm, one in times.items() if one is not None}
-    if len(known) < len(times):
+    if known.keys() != {*CONVENTIONAL, "scheduled"}:
         return None
     better = min(CONVENTIONAL, key=known.__getitem__)
     scheduled = known["scheduled"]

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
-import numpy as np
-
 from mmsim.errors import MMSimError
-from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.pipeline import replay_steps
 from mmsim.gpu.record import Row
 from mmsim.gpu.signed import digest_of
 from mmsim_algorithms.gpu.cached_predictions import DIGEST, Machines
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.launched import QUICK, SIDE, Case, Launched
 
 
 def cells(which: str, conditions: Conditions) -> Iterator[Cell]:
@@ -46,13 +44,10 @@ def measure(case: Case) -> Row:
     found = replay_steps(
         launched.steps, launched.arrays, keep=list(launched.expected), sweeps=len(launched.steps)
     )
-    for name, expected in launched.expected.items():
-        if not np.array_equal(found.arrays[name], expected):
-            raise MMSimError(f"{case.kernel} ({case.data}) left the wrong array {name} on this GPU")
-    times = {"measured": found.median, "low": found.low, "high": found.high}
+    check_arrays(f"{case.kernel} ({case.data})", found.arrays, launched.expected)
     return {
         "launches": len(launched.steps),
-        **{name: round(time, 6) for name, time in times.items()},
+        **times(found, 6),
         DIGEST: digest_of(launched.steps, launched.arrays),
     }
 
@@ -75,26 +70,7 @@ def without_digests(rows: Iterable[Row]) -> list[Row]:
 
 
 EXPERIMENTS = [
-    Experiment(
-        SETS["kernels"].experiment,
-        "Sparse products, histograms, gather, stencil, products, transpose and searches",
-        "ms",
-        partial(cells, "kernels"),
-        without_digests,
-    ),
-    Experiment(
-        SETS["unseen"].experiment,
-        "The same kinds on other data, sums and searches, a second set",
-        "ms",
-        partial(cells, "unseen"),
-        without_digests,
-    ),
-    Experiment(
-        SETS["third"].experiment,
-        "Scatters, dense and sparse products, a hash table, passes and more, a third set",
-        "ms",
-        partial(cells, "third"),
-        without_digests,
-    ),
+    Experiment(one.experiment, one.title, "ms", partial(cells, which), without_digests)
+    for which, one in SETS.items()
 ]
 """The field's kernels for a comparison with the machine with a cache."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -26,6 +27,29 @@ def bullets(items: Iterable[str]) -> str:
         for item in items
     )
     return "\n".join(wrapped) + "\n"
+
+
+def filled(text: str) -> str:
+    """A text whose paragraphs and lists have lines of at most 100 characters, a blank line between.
+
+    >>> print(filled("# A head\\n\\nA\\n text.\\n\\n\\n- One\\n  item.\\n- Another.\\n"), end="")
+    # A head
+    <BLANKLINE>
+    A text.
+    <BLANKLINE>
+    - One item.
+    - Another.
+    """
+    blocks = (block.strip("\n") for block in re.split(r"\n[ \n]*\n", text))
+    return "\n".join(map(_filled, filter(None, blocks)))
+
+
+def _filled(block: str) -> str:
+    if block.startswith(("#", "|", "![", "<!--")):
+        return f"{block}\n"
+    if block.startswith("- "):
+        return bullets(re.split(r"^- ", block, flags=re.M)[1:])
+    return paragraph(block)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:

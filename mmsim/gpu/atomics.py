@@ -23,7 +23,7 @@ from mmsim.gpu.atomic_patterns import EVERY, FEW, WORDS, Pattern, one_address, r
 from mmsim.gpu.counting import METRICS, NAME, profiled, renamed
 from mmsim.gpu.expected import Memory
 from mmsim.gpu.facts import facts
-from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import replay
 from mmsim.gpu.words import CardHMM
@@ -90,63 +90,36 @@ class Access:
         return sum(row.stages for row in run.accesses if row.kind == "atomic")
 
 
+def _shared(
+    name: str,
+    program: Program,
+    dtype: type[np.generic] = np.int32,
+    patterns: tuple[Pattern, ...] = FEW,
+    again: Program | None = None,
+) -> Access:
+    return Access(name, "shared", program, dtype, patterns, again)
+
+
+def _global(name: str, program: Program, dtype: type[np.generic] = np.int32) -> Access:
+    return Access(name, "global", program, dtype, FEW)
+
+
+_USED, _UNUSED, _COUNT = programs.add_again, programs.add_unused_again, programs.count_again
 ACCESSES = (
-    Access(
-        "int32 add, old value used",
-        "shared",
-        programs.shared_add,
-        np.int32,
-        EVERY,
-        programs.add_again,
-    ),
-    Access(
-        "int32 add of 1, unused",
-        "shared",
-        programs.shared_count,
-        np.int32,
-        EVERY,
-        programs.count_again,
-    ),
-    Access(
-        "int32 add, unused",
-        "shared",
-        programs.shared_add_unused,
-        np.int32,
-        FEW,
-        programs.add_unused_again,
-    ),
-    Access("int32 add of 1, old value used", "shared", programs.shared_ticket, np.int32, FEW),
-    Access("int32 max, old value used", "shared", programs.shared_max, np.int32, FEW),
-    Access("int32 exch, old value used", "shared", programs.shared_exch, np.int32, FEW),
-    Access("int32 cas, old value used", "shared", programs.shared_cas, np.int32, FEW),
-    Access(
-        "int64 add, old value used",
-        "shared",
-        programs.shared_add,
-        np.int64,
-        FEW,
-        programs.add_again,
-    ),
-    Access(
-        "float32 add, old value used",
-        "shared",
-        programs.shared_add,
-        np.float32,
-        FEW,
-        programs.add_again,
-    ),
-    Access(
-        "float32 add, unused",
-        "shared",
-        programs.shared_add_unused,
-        np.float32,
-        FEW,
-        programs.add_unused_again,
-    ),
-    Access("int32 add, old value used", "global", programs.global_add, np.int32, FEW),
-    Access("int32 add of 1, unused", "global", programs.global_count, np.int32, FEW),
-    Access("int32 add, unused", "global", programs.global_add_unused, np.int32, FEW),
-    Access("float32 add, unused", "global", programs.global_add_unused, np.float32, FEW),
+    _shared("int32 add, old value used", programs.shared_add, patterns=EVERY, again=_USED),
+    _shared("int32 add of 1, unused", programs.shared_count, patterns=EVERY, again=_COUNT),
+    _shared("int32 add, unused", programs.shared_add_unused, again=_UNUSED),
+    _shared("int32 add of 1, old value used", programs.shared_ticket),
+    _shared("int32 max, old value used", programs.shared_max),
+    _shared("int32 exch, old value used", programs.shared_exch),
+    _shared("int32 cas, old value used", programs.shared_cas),
+    _shared("int64 add, old value used", programs.shared_add, np.int64, again=_USED),
+    _shared("float32 add, old value used", programs.shared_add, np.float32, again=_USED),
+    _shared("float32 add, unused", programs.shared_add_unused, np.float32, again=_UNUSED),
+    _global("int32 add, old value used", programs.global_add),
+    _global("int32 add of 1, unused", programs.global_count),
+    _global("int32 add, unused", programs.global_add_unused),
+    _global("float32 add, unused", programs.global_add_unused, np.float32),
 )
 
 
@@ -165,11 +138,9 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     Raises `NoGPU` without a GPU, `NoCounters` if its counters can't be read.
     """
     known = facts(command)
-    profiler = ncu.find()
-    metrics = _counted_here(ncu.known_metrics(profiler))
-    lacking = [name for names in WANTED.values() for name in names if name not in metrics]
-    known |= {"ncu": ncu.version(profiler)}
-    record = Record("atomics", {**known, "metrics lacking": lacking}, ())
+    wanted = [name for names in WANTED.values() for name in names]
+    profiler, metrics, more = ncu.session(wanted)
+    record = Record("atomics", {**known, **more}, ())
     for access in ACCESSES:
         if access.again is not None:
             say(f"cycles of {access.name}")
@@ -179,12 +150,6 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     cases = prepare()
     launches = profiled(profiler, [(case.kernel, (1,)) for case in cases], metrics)
     yield replace(record, rows=(*record.rows, *compare(cases, launches)))
-
-
-def _counted_here(known: set[str]) -> list[str]:
-    """The metrics to request: all wanted ones if the available ones aren't known."""
-    wanted = [name for names in WANTED.values() for name in names]
-    return [name for name in wanted if not known or name.removesuffix(".sum") in known]
 
 
 # ------------------------------------------------------------ counts
@@ -210,9 +175,8 @@ def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row
 
     Raises `NoCounters` if the launches aren't those of the cases, one by one.
     """
-    if [case.kernel.name for case in cases] != [launch.kernel for launch in launches]:
-        raise NoCounters(f"ncu counted {len(launches)} launches of {len(cases)}; run it again")
-    for case, launch in zip(cases, launches, strict=True):
+    own = ncu.in_order(launches, [case.kernel.name for case in cases])
+    for case, launch in zip(cases, own, strict=True):
         wanted = WANTED[case.access.memory]
         counts = {name: launch.metrics.get(name) for name in wanted}
         yield {"measure": "counts", **case.access.about(case.pattern), **counts}

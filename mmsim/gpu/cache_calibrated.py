@@ -87,14 +87,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule by which one number of `mmsim.Cached` follows from the record, and its function.
+    """The rule by which one number of `mmsim.Cached` follows from the record; see docs/metal.md.
 
     A time is in picoseconds. The function returns None if the record doesn't show the number; the
     machine then has the one of `CHOSEN`, or its default.
     """
 
     name: str
-    words: str
     find: Callable[[Measured], float | tuple[int, ...] | None]
     time: bool = True
 
@@ -141,150 +140,54 @@ def _of_pages(measured: Measured, which: Callable[[Pages], float]) -> float | No
 
 
 RULES = (
-    Rule(
-        "tag_time",
-        "a random read that hits: one tag request, one sector",
-        lambda of: of.ps("random read hits"),
-    ),
+    Rule("tag_time", lambda of: of.ps("random read hits")),
     Rule(
         "write_time",
-        "a random write that hits, divided by its counted tag requests",
         lambda of: (
             of.ps("random write hits") / of.each("lts__t_tag_requests.sum", "random write hits")
         ),
     ),
-    Rule(
-        "sector_time",
-        "reads in turn that hit, of 8 bytes: a sector serves 4",
-        lambda of: 4 * of.ps("read hits", word_bytes=8, stride=1),
-    ),
+    Rule("sector_time", lambda of: 4 * of.ps("read hits", word_bytes=8, stride=1)),
     Rule(
         "cross_time",
-        "writes in turn that hit, of 8 bytes: the time of one, divided by its counted crossings",
         lambda of: (
             of.ps("write hits", word_bytes=8, stride=1)
             / of.each(CROSSED, "write hits", word_bytes=8, stride=1)
         ),
     ),
-    Rule(
-        "memory_time",
-        "reads and writes in turn of a long array, of 8 bytes: 4 times the mean of both",
-        lambda of: 4 * fmean((of.ps("memory, reads"), of.ps("memory, writes"))),
-    ),
-    Rule(
-        "row_time",
-        "reads of random sectors: 8 words of 4 bytes, each of which opens a row",
-        lambda of: 8 * of.ps("runs, read", words=8),
-    ),
+    Rule("memory_time", lambda of: 4 * fmean((of.ps("memory, reads"), of.ps("memory, writes")))),
+    Rule("row_time", lambda of: 8 * of.ps("runs, read", words=8)),
     Rule(
         "fill_time",
-        "a write of a word to a random sector of a long array: its time less that of a write that "
-        "hits, divided by the counted sectors that memory sends for it",
         lambda of: (
             (of.ps("partial writes", words=1) - of.ps("random write hits"))
             / of.each("dram__sectors_read.sum", "partial writes", words=1)
         ),
     ),
-    Rule(
-        "port_time",
-        "reads that hit by one block, each lane in its own line",
-        lambda of: of.ps("multiprocessors", blocks=1, stride=LINE),
-    ),
-    Rule(
-        "wire_time",
-        "reads in turn that hit by one block, of 8 bytes: a sector serves 4",
-        lambda of: 4 * of.ps("multiprocessors", blocks=1, stride=1),
-    ),
-    Rule(
-        "write_port_time",
-        "writes that hit by one block, each lane in its own line",
-        lambda of: of.ps("multiprocessors, written", blocks=1, stride=LINE),
-    ),
-    Rule(
-        "write_wire_time",
-        "writes in turn that hit by one block, of 8 bytes: a sector takes 4",
-        lambda of: 4 * of.ps("multiprocessors, written", blocks=1, stride=1),
-    ),
-    Rule("atomic_time", "an atomic on one word", lambda of: _atomic_on(of, min)),
-    Rule(
-        "slices",
-        "the time of an atomic on one word, divided by that of one on words of many lines",
-        lambda of: _atomic_on(of, min) / _atomic_on(of, max),
-        time=False,
-    ),
-    Rule(
-        "global_latency",
-        "a read that hits, by one thread whose reads wait for each other",
-        lambda of: of.ps("hit latency"),
-    ),
-    Rule(
-        "miss_latency",
-        "the time of such a read that misses, less that of one that hits",
-        lambda of: of.ps("miss latency") - of.ps("hit latency"),
-    ),
-    Rule(
-        "cross_latency",
-        "the additional cycles of a read that crosses: the median over multiprocessors of the "
-        "other half, of the upper quartiles, since half of the lines cross; in the plain "
-        "calibration's cycles",
-        lambda of: _cross_cycles(of) * of.plain.cycle_ps,
-    ),
-    Rule(
-        "shared_latency",
-        "the plain calibration's cycles",
-        lambda of: of.plain.shared_latency * of.plain.cycle_ps,
-    ),
-    Rule(
-        "shared_time",
-        "the plain calibration's cycles of a stage",
-        lambda of: of.plain.cycles_per_stage * of.plain.cycle_ps,
-    ),
-    Rule("capacity", "the driver's", lambda of: of.cache_bytes, time=False),
+    Rule("port_time", lambda of: of.ps("multiprocessors", blocks=1, stride=LINE)),
+    Rule("wire_time", lambda of: 4 * of.ps("multiprocessors", blocks=1, stride=1)),
+    Rule("write_port_time", lambda of: of.ps("multiprocessors, written", blocks=1, stride=LINE)),
+    Rule("write_wire_time", lambda of: 4 * of.ps("multiprocessors, written", blocks=1, stride=1)),
+    Rule("atomic_time", lambda of: _atomic_on(of, min)),
+    Rule("slices", lambda of: _atomic_on(of, min) / _atomic_on(of, max), time=False),
+    Rule("global_latency", lambda of: of.ps("hit latency")),
+    Rule("miss_latency", lambda of: of.ps("miss latency") - of.ps("hit latency")),
+    Rule("cross_latency", lambda of: _cross_cycles(of) * of.plain.cycle_ps),
+    Rule("shared_latency", lambda of: of.plain.shared_latency * of.plain.cycle_ps),
+    Rule("shared_time", lambda of: of.plain.cycles_per_stage * of.plain.cycle_ps),
+    Rule("capacity", lambda of: of.cache_bytes, time=False),
     Rule(
         "fetch",
-        "the sectors that memory sends for a random word, from counts for pairs in one sector",
         lambda of: 2 * of.each("dram__sectors_read.sum", "fetches", sectors="0 and 0"),
         time=False,
     ),
-    Rule(
-        "under_way",
-        "the most reads of one warp that together take less than twice the time of one",
-        _under_way,
-        time=False,
-    ),
-    Rule("resident", "the driver's threads of a multiprocessor", lambda of: RESIDENT, time=False),
-    Rule(
-        "page",
-        "the least distance of regions at which a warp's reads of one region more than `pages` "
-        "take half as long again as reads of the fewest; in bytes",
-        lambda of: _of_pages(of, lambda pages: pages.page),
-        time=False,
-    ),
-    Rule(
-        "pages",
-        "the most regions, at the largest measured distance, whose reads take less than half as "
-        "long again as reads of the fewest",
-        lambda of: _of_pages(of, lambda pages: pages.pages),
-        time=False,
-    ),
-    Rule(
-        "page_time",
-        "a read that hits, each lane of a warp in its own region, at the same distance",
-        lambda of: _of_pages(of, lambda pages: pages.page_time),
-    ),
-    Rule(
-        "clusters",
-        "multiprocessors that delay each other when they ask for pages, in the order of blocks",
-        lambda of: of.clusters,
-        time=False,
-    ),
-    Rule(
-        "half_of",
-        "each cluster's half: the first reads of its multiprocessors take longer for lines that "
-        "multiprocessor 0 has in the other half",
-        lambda of: of.half_of,
-        time=False,
-    ),
+    Rule("under_way", _under_way, time=False),
+    Rule("resident", lambda of: RESIDENT, time=False),
+    Rule("page", lambda of: _of_pages(of, lambda pages: pages.page), time=False),
+    Rule("pages", lambda of: _of_pages(of, lambda pages: pages.pages), time=False),
+    Rule("page_time", lambda of: _of_pages(of, lambda pages: pages.page_time)),
+    Rule("clusters", lambda of: of.clusters, time=False),
+    Rule("half_of", lambda of: of.half_of, time=False),
 )
 """The rule of each measured number of the machine. The others are in `CHOSEN`.
 

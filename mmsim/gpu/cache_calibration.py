@@ -19,7 +19,7 @@ from mmsim.gpu import cache_clusters, cache_halves, cache_shares, ncu
 from mmsim.gpu.cache_clusters import CLUSTERS
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
-from mmsim.gpu.cache_metrics import counted_here, counts, lacking
+from mmsim.gpu.cache_metrics import METRICS, counts
 from mmsim.gpu.cache_points import Point, points
 from mmsim.gpu.cache_shares import SHARES
 from mmsim.gpu.cache_stage import Stage, counted_name
@@ -62,9 +62,7 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
 
 def with_counts(record: Record, launched: Sequence[Point]) -> Record:
     """The record with the profiler's counts of the points' launches in their rows."""
-    profiler = ncu.find()
-    metrics = counted_here(ncu.known_metrics(profiler))
-    known = {"ncu": ncu.version(profiler), "metrics lacking": lacking(metrics)}
+    profiler, metrics, known = ncu.session(METRICS)
     with tempfile.TemporaryDirectory() as name:
         module = "mmsim.gpu.cache_counted"
         launches = ncu.profile(profiler, NAME, metrics, Path(name), module)
@@ -82,9 +80,8 @@ def joined(
 
     Raises `NoCounters` if the launches aren't those of the points, one by one.
     """
-    if [counted_name(point) for point in launched] != [launch.kernel for launch in launches]:
-        raise NoCounters(f"ncu counted {len(launches)} launches of {len(launched)}; run it again")
-    left = iter(zip(launched, launches, strict=True))
+    own = ncu.in_order(launches, [counted_name(point) for point in launched])
+    left = iter(zip(launched, own, strict=True))
     found: list[Row] = []
     for row in rows:
         if row["number"] in (HALVES, OF_BLOCKS, OF_EACH, SHARES, CLUSTERS, *UNCOUNTED):

@@ -7,7 +7,6 @@ different clusters don't. The language has no number of the multiprocessor, so t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -134,16 +133,6 @@ def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
     if not found or max(map(max, found)) >= len(of_each):
         return None
     return tuple(int(2 * sum(of_each[one] == "1" for one in own) > len(own)) for own in found)
-
-
-def in_words(sizes: Sequence[int]) -> str:
-    """A text with the number of clusters of each size.
-
-    >>> in_words((6, 4, 6)), in_words((6,))
-    ('2 of 6, 1 of 4', '1 of 6')
-    """
-    of_size = sorted(Counter(sizes).items(), reverse=True)
-    return ", ".join(f"{many} of {size}" for size, many in of_size)
 
 
 def _cycles(stage: Stage, one: int, other: int) -> int:

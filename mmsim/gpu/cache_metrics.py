@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from mmsim.gpu import ncu
 
@@ -28,20 +28,6 @@ METRICS = (
 """Sectors that the multiprocessors request; tags that the cache looks up, and hits;
 sectors that cross between its halves; sectors of its data; sectors from and to the memory. The time
 is that under the profiler, in nanoseconds."""
-
-
-def counted_here(known: Collection[str]) -> list[str]:
-    """The metrics to request: all if the available ones aren't known.
-
-    >>> counted_here({"lts__t_tag_requests", "lts__d_sectors"})
-    ['lts__t_tag_requests.sum', 'lts__d_sectors.sum']
-    """
-    return [name for name in METRICS if not known or name.removesuffix(".sum") in known]
-
-
-def lacking(counted: Collection[str]) -> list[str]:
-    """The metrics that aren't counted."""
-    return [name for name in METRICS if name not in counted]
 
 
 def counts(launch: ncu.Profiled, counted: Sequence[str]) -> dict[str, int | None]:

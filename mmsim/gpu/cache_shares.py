@@ -7,8 +7,6 @@ of the multiprocessor, so the kernel is written in CUDA C.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from mmsim.cuda_c.kernels import MOST_THREADS, Kernel
@@ -60,10 +58,3 @@ def measured(stage: Stage) -> Row:
     stage.ready(written, (stage.scratch, b, p))()
     ran = np.bincount(cp.asnumpy(b))
     return {"number": SHARES, "blocks": " ".join(map(str, ran))}
-
-
-def counts(rows: Iterable[Row]) -> list[int]:
-    """The blocks of each multiprocessor; none if the rows lack them."""
-    return [
-        int(one) for row in rows if row["number"] == SHARES for one in str(row["blocks"]).split()
-    ]

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.pipeline import Arrays
 from mmsim.gpu.record import Record, Row
+from mmsim.gpu.replay import Replay
+from mmsim.gpu.timing import Timing
 
 GROUP = "mmsim.experiments"
 
@@ -19,6 +24,19 @@ def nothing(text: str) -> None:
 def as_they_are(rows: Iterable[Row]) -> list[Row]:
     """The rows themselves."""
     return list(rows)
+
+
+def times(found: Replay | Timing, digits: int) -> Row:
+    """What a row has of a measurement: the median and the range, rounded."""
+    named = {"measured": found.median, "low": found.low, "high": found.high}
+    return {name: round(time, digits) for name, time in named.items()}
+
+
+def check_arrays(what: str, found: Arrays, expected: Arrays) -> None:
+    """Raise `MMSimError` unless arrays of the GPU at hand are the expected ones."""
+    for name, values in expected.items():
+        if not np.array_equal(found[name], values):
+            raise MMSimError(f"{what} left the wrong array {name} on this GPU")
 
 
 @dataclass(frozen=True)

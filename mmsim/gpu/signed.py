@@ -95,22 +95,6 @@ def broken(record: Record) -> str | None:
     return None
 
 
-def not_before(predicted: Record, measured: Record) -> str | None:
-    """Say why a measurement counts as not predicted before by this record; None if it was."""
-    why = broken(predicted)
-    if why is not None:
-        return why
-    if datetime.fromisoformat(predicted.facts["predicted"]) >= datetime.fromisoformat(
-        measured.facts["date"]
-    ):
-        return "the prediction was signed after the measurement began"
-    if measured.facts.get(RULES) != predicted.facts[RULES]:
-        return "the rules were others when it was measured"
-    if measured.facts.get(NAMED) != predicted.facts[SEAL]:
-        return "the measurement does not name this prediction"
-    return None
-
-
 def checked_seal(file: Path) -> str:
     """The seal of a signed prediction that is about to be compared with a measurement.
 

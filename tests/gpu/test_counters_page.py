@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.laboratory import counters_page, predictions
+from benchmarks.laboratory.cached_machine import section as cached
+from benchmarks.laboratory.predictions import COUNTED, TITLES, Predictions, reason, wrong
 from mmsim.gpu.consecutive import Taken
 from mmsim.gpu.record import Record
 from mmsim.ir import nodes
 from mmsim.ir.walk import accesses
 from mmsim.results.cache import RESOURCES
-from mmsim_algorithms.gpu import cached_predictions, page_counters, page_wrong
+from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, Machines
 from mmsim_algorithms.gpu.kept import FOLDER, Results
-from mmsim_algorithms.gpu.kernel_cases import cases
-from mmsim_algorithms.gpu.page_cached import cached
-from mmsim_algorithms.gpu.page_wrong import reason, wrong
-from mmsim_algorithms.gpu.predicted import COUNTED, TITLES, Predictions
+from mmsim_algorithms.gpu.kernel_sets import of_each_kind
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Results.read()
@@ -29,7 +29,7 @@ RESULTS = Results.read()
 
 @cache
 def text():
-    return plain(page_counters.counters(RESULTS))
+    return plain(counters_page.page(RESULTS))
 
 
 def plain(page):
@@ -62,7 +62,7 @@ def only(rows, **about):
 
 def test_the_page_is_what_the_results_make_it():
     saved = (DOCS / "metal-counters.md").read_text(encoding="utf-8")
-    assert saved == page_counters.counters(RESULTS), "run make metal"
+    assert saved == counters_page.page(RESULTS), "run make metal"
 
 
 def test_the_page_about_the_card_leads_to_it():
@@ -125,7 +125,7 @@ def test_several_launches_have_their_sums_and_the_time():
 
 
 def test_every_launch_and_every_kernel_has_a_line():
-    found = [Predictions.kept(which, RESULTS) for which in ("icpp", *page_counters.KERNELS)]
+    found = [Predictions.kept(which, RESULTS) for which in ("icpp", *counters_page.KERNELS)]
     icpp, kernels, *later = found
     pairs = [pair for one in (icpp, kernels, *filter(None, later)) for pair in one.pairs()]
     numbered = [line for line in text().splitlines() if re.search(r"\| \d+ \|  \|  \|", line)]
@@ -150,12 +150,12 @@ def test_the_third_set_has_a_section_where_it_is_measured_predicted_and_counted(
         "third-counters": Record("third-counters", {}, (card,)),
     }
     without = {name: one for name, one in RESULTS.records.items() if name not in third}
-    monkeypatch.setattr(page_counters, "KEPT", tmp_path)
+    monkeypatch.setattr(counters_page, "KEPT", tmp_path)
     for which in ("icpp", "kernels"):
         (tmp_path / f"{which}.json").write_text((KEPT / f"{which}.json").read_text())
-    unpredicted = page_counters.counters(Results({**without, **third}))
+    unpredicted = counters_page.page(Results({**without, **third}))
     (tmp_path / "third.json").write_text(Record("third-cached", {}, (time, own)).to_json())
-    page = plain(page_counters.counters(Results({**without, **third})))
+    page = plain(counters_page.page(Results({**without, **third})))
     assert page.startswith(plain(unpredicted))
     added = page.removeprefix(plain(unpredicted))
     assert added.startswith("\n## A third set of kernels\n")
@@ -164,7 +164,7 @@ def test_the_third_set_has_a_section_where_it_is_measured_predicted_and_counted(
     assert line[6] == "**3.000 / 1.500**"
     for name in third:
         fewer = {**without, **{one: record for one, record in third.items() if one != name}}
-        assert plain(page_counters.counters(Results(fewer))) == plain(unpredicted)
+        assert plain(counters_page.page(Results(fewer))) == plain(unpredicted)
 
 
 def test_a_count_that_the_profiler_lacks_is_a_question():
@@ -173,7 +173,7 @@ def test_a_count_that_the_profiler_lacks_is_a_question():
     lacking = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
     rows = tuple({**row, lacking: None} for row in record.rows)
     records["kernels-counters"] = replace(record, rows=rows)
-    page = plain(page_counters.counters(Results(records)))
+    page = plain(counters_page.page(Results(records)))
     (line,) = lines(page, "stencil", "5 points")
     assert line[5].endswith(" / ?")
     assert "?" not in line[6]
@@ -182,7 +182,7 @@ def test_a_count_that_the_profiler_lacks_is_a_question():
 
 
 def test_each_count_is_explained():
-    assert tuple(page_counters.MEANINGS) == TITLES
+    assert tuple(counters_page.MEANINGS) == TITLES
     for one in COUNTED:
         (line,) = lines(text(), one.title)
         assert line[2] == " + ".join(f"`{metric}`" for metric in one.metrics)
@@ -217,7 +217,7 @@ def test_the_multiprocessors_of_the_card_ask_for_the_same_sectors():
 
 def test_no_launch_uses_the_old_value_of_an_atomic():
     """Another metric would count it: one that returns a value isn't a reduction."""
-    steps = [(case.about, step) for case in cases(64) for step in case.make().steps]
+    steps = [(case.about, step) for case in of_each_kind(64) for step in case.make().steps]
     found = [
         (about, one.target)
         for about, step in steps
@@ -254,21 +254,22 @@ def test_else_the_rate_of_what_binds_is():
 def test_every_time_that_is_far_off_has_a_reason_and_no_other(which):
     predictions = Predictions.kept(which, RESULTS)
     far = [row for row in predictions.times() if abs(row["predicted"] / row["measured"] - 1) > 0.15]
-    said = wrong(predictions, "As follows.")
-    assert said.startswith(f"{len(far)} times are off by more than 15%. As follows.\n")
+    said = wrong(predictions)
+    beginning = f"{len(far)} times are off by more than 15%."
+    assert said.startswith(f"{beginning} The columns are as above.\n")
+    assert wrong(predictions, explained=True).startswith(f'{beginning} The column "bound by" names')
     table = [line for line in said.splitlines() if line.startswith("|")][2:]
     assert len(table) == len(far)
     for row, line in zip(far, table, strict=True):
         *_, bound, why = (cell.strip() for cell in line.split("|")[1:-1])
         assert bound == row["bound"]
         assert why
-    (page,) = cached(RESULTS)
-    assert said.partition("\n\n")[2] in page
+    assert said.partition("\n\n")[2] in cached(RESULTS)
 
 
 def test_without_times_that_are_far_off_nothing_is_said(monkeypatch):
-    monkeypatch.setattr(page_wrong, "FAR", 10.0)
-    assert wrong(Predictions.kept("kernels", RESULTS), "") == ""
+    monkeypatch.setattr(predictions, "FAR", 10.0)
+    assert wrong(Predictions.kept("kernels", RESULTS)) == ""
 
 
 # ------------------------------------------------------------ what is predicted for it

@@ -26,7 +26,7 @@ from mmsim.gpu import (
 )
 from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
-from mmsim.gpu.cache_metrics import METRICS, counted_here, lacking
+from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.cache_points import LINE, SECTOR, Card, points, zeros_words
 from mmsim.gpu.cache_stage import Stage, chain, counted_name
 from mmsim.gpu.counting import NAME
@@ -330,13 +330,6 @@ def test_the_child_launches_what_is_counted_after_what_runs_before_it(played):
         == second[1]
         == point_of("read hits", stride=32).p(point_of("read hits", stride=32).times[1]).tolist()
     )
-
-
-def test_metrics_that_a_gpu_lacks_are_left_out():
-    known = {name.removesuffix(".sum") for name in METRICS[3:]}
-    assert counted_here(known) == list(METRICS[3:])
-    assert lacking(counted_here(known)) == list(METRICS[:3])
-    assert counted_here(set()) == list(METRICS)
 
 
 def test_the_profiler_is_given_which_caches_to_empty(tmp_path):

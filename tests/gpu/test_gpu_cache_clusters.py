@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks.laboratory.cached_machine import section as cached
 from mmsim.gpu import cache_clusters
 from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
 from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
 from mmsim_algorithms.gpu.kept import Results
-from mmsim_algorithms.gpu.page_cached import cached
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
@@ -123,5 +123,5 @@ def test_the_machine_has_the_clusters_or_equal_ones(of_sizes, found):
     results = with_clusters(of_sizes)
     assert cached_numbers(results["cache"], KEPT.card)["clusters"] == found
     assert cached_machine(results["cache"], KEPT.card).clusters == found
-    text = " ".join(cached(results)[0].split())
+    text = " ".join(cached(results).split())
     assert (f"`clusters` = {CHOSEN['clusters']}" in text) == (found == 8)

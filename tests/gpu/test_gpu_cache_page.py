@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.laboratory import kernel_sets
+from benchmarks.laboratory.cache import SHOWN, kernels
+from benchmarks.laboratory.cache import section as cache
+from benchmarks.laboratory.kernel_sets import later
+from benchmarks.laboratory.page import page
+from benchmarks.laboratory.predictions import COUNTED as PREDICTED
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu import page_sets
 from mmsim_algorithms.gpu.kept import Results
-from mmsim_algorithms.gpu.page import page
-from mmsim_algorithms.gpu.page_cache import SHOWN, cache, kernels
-from mmsim_algorithms.gpu.page_sets import later
-from mmsim_algorithms.gpu.predicted import COUNTED as PREDICTED
 
 POINT = {"accesses": 1000, "times": "3 and 15", "low": 6.0, "high": 8.0, "few ms": 1, "many ms": 2}
 ROWS = (
@@ -55,11 +56,11 @@ def cells(text, beginning):
 
 
 def test_where_nothing_is_kept_nothing_is_said():
-    assert cache(Results({})) == kernels(Results({})) == []
+    assert cache(Results({})) == kernels(Results({})) == ""
 
 
 def test_points_have_their_time_and_their_counts_for_each_access():
-    (text,) = cache(Results({"cache": CACHE}))
+    text = cache(Results({"cache": CACHE}))
     assert "has 60 MiB" in text
     assert cells(text, "read hits") == [
         *("read hits", "word bytes 4, stride 32", "7.12", "1.50", "1.50", "1.50", "0", "")
@@ -73,7 +74,7 @@ def test_points_have_their_time_and_their_counts_for_each_access():
 
 
 def test_kernels_have_the_counts_of_all_their_launches():
-    (text,) = kernels(Results({"KERNELS": TIMES, "kernels-counters": COUNTED}))
+    text = kernels(Results({"KERNELS": TIMES, "kernels-counters": COUNTED}))
     assert cells(text, "histogram") == [
         "histogram",
         "Zipf",
@@ -82,7 +83,7 @@ def test_kernels_have_the_counts_of_all_their_launches():
         *len(SHOWN) * ["3.00"],
     ]
     assert cells(text, "gather") == ["gather", "Zipf", "1", "1.50", *len(SHOWN) * [""]]
-    (uncounted,) = kernels(Results({"KERNELS": TIMES}))
+    uncounted = kernels(Results({"KERNELS": TIMES}))
     assert cells(uncounted, "histogram")[4:] == len(SHOWN) * [""]
 
 
@@ -98,10 +99,10 @@ def in_set(record, which, experiment):
 @pytest.mark.parametrize(("names", "words"), [*zip(LATER, ["A second", "A third"], strict=True)])
 def test_a_later_set_has_a_table_of_its_own(names, words):
     first = {"KERNELS": TIMES, "kernels-counters": COUNTED}
-    (alone,) = kernels(Results(first))
+    alone = kernels(Results(first))
     slower = replace(TIMES, rows=tuple({**row, "measured": 7.5} for row in TIMES.rows))
     further = [in_set(one, *names) for one in (slower, COUNTED)]
-    (both,) = kernels(Results({**first, **{one.experiment: one for one in further}}))
+    both = kernels(Results({**first, **{one.experiment: one for one in further}}))
     assert both.startswith(alone)
     assert f"{words} set" in both
     assert f"{words} set" not in alone
@@ -121,11 +122,11 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
     counters = f"{which}-counters"
     counted = Record(counters, {}, ({**about, "step": 0, **dict.fromkeys(METRICS, 1_500_000)},))
     results = Results({experiment: in_set(TIMES, which, experiment), counters: counted})
-    monkeypatch.setattr(page_sets, "KEPT", tmp_path)
-    assert later(which, results) == []
+    monkeypatch.setattr(kernel_sets, "KEPT", tmp_path)
+    assert later(which, results) == ""
     (tmp_path / f"{which}.json").write_text(Record(f"{which}-cached", {}, rows).to_json())
-    text = "\n".join(later(which, results))
-    assert text.startswith(f"### {page_sets.LATER[which][0]}\n")
+    text = later(which, results)
+    assert text.startswith(f"### {kernel_sets.LATER[which]['title']}\n")
     assert "This is their first prediction." in text
     said = "Mean absolute error 20% (a factor of 1.25), mean error -20%, the largest -20%"
     assert f"{said}, 0 over 40%" in " ".join(text.split())
@@ -134,16 +135,16 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
     assert cells(shown, "gather") == ["gather", "Zipf", "1.50", "1.20", "0.80", *off]
     assert "| gather | Zipf | -20% | tags | the rate of tags (L1 sectors +20%" in reasons
     assert "histogram" not in text
-    assert later(which, Results({counters: counted})) == []
+    assert later(which, Results({counters: counted})) == ""
     (tmp_path / "first").mkdir()
     before = Record(f"{which}-cached", {}, ({**rows[0], "predicted": 1.35}, rows[1]))
     (tmp_path / "first" / f"{which}.json").write_text(before.to_json())
-    again = " ".join("\n".join(later(which, results)).split())
+    again = " ".join(later(which, results).split())
     assert "This is their first prediction." not in again
     assert "This is not the first prediction. When that one was made, the rules" in again
     assert "It had a mean absolute error of 10.0% (a factor of 1.11), mean error -10.0%" in again
     assert "(on average, more precisely, 10.00%)" in again
-    uncounted = "\n".join(later(which, Results({experiment: results[experiment]})))
+    uncounted = later(which, Results({experiment: results[experiment]}))
     uncounted = uncounted.split("1 times are off")[0]
     assert cells(uncounted, "gather")[2:] == ["1.50", "1.20", "0.80", *len(PREDICTED) * [""]]
 
@@ -151,7 +152,7 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
 def test_both_stand_on_the_page_where_they_are_kept():
     kept = Results.read()
     text = page(kept)
-    for part in (*cache(kept), *kernels(kept)):
+    for part in (cache(kept), kernels(kept)):
         assert part in text
         lines = [line for line in part.splitlines() if line.startswith("|")]
         assert all(line.count("|") in (9, 10, 17) for line in lines)

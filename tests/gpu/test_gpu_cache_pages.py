@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.laboratory.cache import section as cache
+from benchmarks.laboratory.cached_machine import section as cached
 from mmsim.gpu.cache_calibrated import cached_numbers
 from mmsim.gpu.cache_pages import Pages, found
 from mmsim.gpu.cache_points import REGIONS
 from mmsim_algorithms.gpu.kept import Results
-from mmsim_algorithms.gpu.page_cache import cache
-from mmsim_algorithms.gpu.page_cached import cached
 
 KEPT = Results.read()
 NUMBERS = ("page", "pages", "page_time")
@@ -59,7 +59,7 @@ def test_pages_that_nothing_shows_are_left_out():
     assert found(rows(16, 32)) is None
     for results in (with_rows(), with_rows(*rows(16, 32))):
         assert not set(NUMBERS) & set(cached_numbers(results["cache"], KEPT.card))
-        (text,) = cached(results)
+        text = cached(results)
         assert "| page_time |" not in text
 
 
@@ -67,15 +67,15 @@ def test_the_machine_s_numbers_have_what_is_found():
     results = with_rows(*rows(16, 16))
     numbers = cached_numbers(results["cache"], KEPT.card)
     assert [numbers[name] for name in NUMBERS] == [16 * 2**20, 16, 225]
-    (text,) = cached(results)
+    text = cached(results)
     assert "| page_time | 22.5 |" in text
     assert "| page | 16777216 |" in text
 
 
 def test_the_page_has_a_table_of_the_regions_only_if_they_are_measured():
-    (before,) = cache(with_rows())
+    before = cache(with_rows())
     assert "the lanes of a warp read in turn" not in " ".join(before.split())
-    (text,) = cache(with_rows(*rows(16, 16)))
+    text = cache(with_rows(*rows(16, 16)))
     assert "the lanes of a warp read in turn" in " ".join(text.split())
     assert "| regions | 1 | 2 | 4 | 8 | 16 | 32 | 64 |" in text
     assert "| 16 | 6.25 | 6.25 | 6.25 | 6.25 | 6.25 | 6.25 | 6.25 |" in text

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks.laboratory.cache import blocks_run
+from benchmarks.laboratory.cache import section as cache
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.gpu import cache_clusters, cache_halves, cache_shares
-from mmsim.gpu.cache_shares import counts, kernel, measured
+from mmsim.gpu.cache_shares import kernel, measured
 from mmsim_algorithms.gpu.kept import Results
-from mmsim_algorithms.gpu.page_cache import cache
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
@@ -74,8 +75,8 @@ def test_the_blocks_of_each_multiprocessor_are_counted():
     row = measured(stage)
     assert row == {"number": "shares", "blocks": "90 0 140 0 0 70"}
     assert launched == [((300, 1, 1), (1024, 1, 1), 4096, [cache_shares.WRITES, 512, 8])]
-    assert counts([{"number": "halves"}, row]) == [90, 0, 140, 0, 0, 70]
-    assert counts([]) == []
+    assert blocks_run([{"number": "halves"}, row]) == [90, 0, 140, 0, 0, 70]
+    assert blocks_run([]) == []
 
 
 def test_the_page_has_the_blocks_of_each_size():
@@ -84,7 +85,7 @@ def test_the_page_has_the_blocks_of_each_size():
 
     def page(*more):
         record = replace(KEPT["cache"], rows=(*rows, *more))
-        return " ".join(cache(Results({**KEPT.records, "cache": record}))[0].split())
+        return " ".join(cache(Results({**KEPT.records, "cache": record})).split())
 
     ran = {"number": "shares", "blocks": "90 92 91 138 140"}
     clusters = {"number": "clusters", "multiprocessors": "0 1 2; 3 4"}

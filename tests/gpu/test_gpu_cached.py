@@ -1,11 +1,14 @@
 """The machine with a cache that stands for a card, and what is kept of its predictions."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import mmsim as mm
+from benchmarks.laboratory.cached_machine import section as cached
+from benchmarks.laboratory.predictions import NEAR, Predictions
 from mmsim.errors import FormatError
 from mmsim.gpu import consecutive
 from mmsim.gpu.cache_calibrated import (
@@ -20,12 +23,10 @@ from mmsim.gpu.consecutive import taken
 from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
-from mmsim_algorithms.gpu.kept import Results, launched, pick
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE
+from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.page_cached import cached
+from mmsim_algorithms.gpu.launched import QUICK, SIDE
 from mmsim_algorithms.gpu.permuting import SEVERAL
-from mmsim_algorithms.gpu.predicted import NEAR, Predictions, errors
 
 KEPT_RESULTS = Results.read()
 
@@ -117,6 +118,15 @@ def test_the_machine_has_all_numbers():
     assert milliseconds([10**10, 0], KEPT_RESULTS.card) == pytest.approx(
         1 + 2 * KEPT_RESULTS.card.launch_ns * 1e-6
     )
+
+
+def test_the_page_explains_each_number():
+    """In the order of the rules; those that the record doesn't show have no line."""
+    page = cached(KEPT_RESULTS).partition("\nNot measured: ")[0]
+    lines = re.findall(r"^\| (\w+) \| ([\d., ]+) \| \w.* \|$", page, re.M)
+    shown = [rule for rule in RULES if rule.value(measured()) is not None]
+    assert [name for name, _ in lines] == [rule.name for rule in shown]
+    assert dict(lines)["tag_time"] == f"{measured().ps('random read hits'):.1f}"
 
 
 @mm.program
@@ -271,7 +281,7 @@ def test_the_permutations_are_predicted_as_the_page_says():
         assert found
         assert max(map(abs, found)) < most
         assert sum(map(abs, found)) / len(found) < 0.15
-    (text,) = cached(KEPT_RESULTS)
+    text = cached(KEPT_RESULTS)
     assert "Of 180 cells" in text
 
 
@@ -297,7 +307,7 @@ def test_later_sets_of_kernels_are_predicted_as_the_page_says():
     """Their first predictions are kept, and the page has their errors, too."""
     assert mean_error("third", KEPT / "first") < 0.20
     assert mean_error("unseen", KEPT / "first") < 0.201
-    (text,) = cached(KEPT_RESULTS)
+    text = cached(KEPT_RESULTS)
     for which in ("unseen", "third"):
         assert mean_error(which) < 0.21
         for folder in (KEPT, KEPT / "first"):

@@ -402,6 +402,28 @@ def test_the_profiler_s_version(tmp_path):
     assert ncu.version(fake_ncu(tmp_path, "")) == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("known", "asked"), [({"a__x", "c__z"}, ["a__x.sum", "c__z.sum"]), (set(), None)]
+)
+def test_metrics_that_a_gpu_lacks_are_left_out(known, asked, monkeypatch):
+    """All are asked for where the profiler lists none."""
+    monkeypatch.setattr(ncu, "find", lambda: "ncu")
+    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
+    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: known)
+    wanted = ["a__x.sum", "b__y.sum", "c__z.sum"]
+    profiler, metrics, facts = ncu.session(wanted)
+    assert (profiler, metrics) == ("ncu", asked or wanted)
+    assert facts == {"ncu": "1.0", "metrics lacking": ["b__y.sum"] if asked else []}
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], ["b", "a"]])
+def test_launches_must_be_those_of_the_kernels(names):
+    launches = [Profiled("a"), Profiled("b")]
+    assert ncu.in_order(launches, ["a", "b"]) == launches
+    with pytest.raises(NoCounters, match=f"counted 2 launches of {len(names)}; run it again"):
+        ncu.in_order(launches, names)
+
+
 # ------------------------------------------------------------ hardware and model
 
 

@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 import mmsim as mm
+from benchmarks.laboratory.predict_again import predict_again
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
@@ -35,7 +36,6 @@ from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
 from mmsim_algorithms.gpu import icpp_tables as global_tables
 from mmsim_algorithms.gpu import permuting, planned, programs
-from mmsim_algorithms.gpu.again import predict_again
 from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
 from mmsim_algorithms.gpu.planned import RandomTasks, Task
 from mmsim_algorithms.hmm_permutation import plan
@@ -494,7 +494,7 @@ def test_a_wrong_array_in_global_memory_is_an_error(played, monkeypatch, name):
         return found
 
     monkeypatch.setattr(global_tables, "replay_steps", wrong)
-    with pytest.raises(MMSimError, match="D-designated of 4096 words left the wrong array on this"):
+    with pytest.raises(MMSimError, match="D-designated of 4096 words left the wrong array b"):
         rows_of(name)
 
 

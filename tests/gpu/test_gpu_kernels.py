@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from benchmarks.laboratory import counted_launches, profiled
+from benchmarks.laboratory.counted_launches import launch, main
 from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
@@ -26,25 +28,39 @@ from mmsim.gpu.record import Record
 from mmsim.gpu.replay import timed
 from mmsim.gpu.signed import digest_of
 from mmsim.gpu.timing import Timing
-from mmsim_algorithms.gpu import counted_launches, kernels_tables, third_programs
-from mmsim_algorithms.gpu import kernel_programs as programs
-from mmsim_algorithms.gpu import unseen_programs as others
-from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
+from mmsim_algorithms.gpu import dense_kernels as dense
+from mmsim_algorithms.gpu import indexed_kernels as indexed
+from mmsim_algorithms.gpu import kernels_tables
+from mmsim_algorithms.gpu import reduction_kernels as reductions
+from mmsim_algorithms.gpu import sparse_kernels as sparse
+from mmsim_algorithms.gpu.drawn_numbers import by_octaves, cycle, different_keys, geometric
+from mmsim_algorithms.gpu.indexed_kernels import HashTable
 from mmsim_algorithms.gpu.kept import FOLDER
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
-from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
-from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.third_cases import third
-from mmsim_algorithms.gpu.third_data import HashTable, bitonic_runs, different_keys
-from mmsim_algorithms.gpu.unseen_cases import scanned, unseen
-from mmsim_algorithms.gpu.unseen_data import cycle, geometric, laplacian, preferential
+from mmsim_algorithms.gpu.kernel_sets import (
+    SETS,
+    of_each_kind,
+    scatters_and_passes,
+    sums_and_searches,
+)
+from mmsim_algorithms.gpu.launch_groups import KERNELS, Group, batches
+from mmsim_algorithms.gpu.launched import QUICK, SIDE
+from mmsim_algorithms.gpu.reduction_kernels import bitonic_runs, scanned
+from mmsim_algorithms.gpu.sparse_data import (
+    Search,
+    banded,
+    grid,
+    laplacian,
+    power_law,
+    preferential,
+    uniform,
+)
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 MACHINE = mm.HMM(4, 32, 10)
-CASES = list(cases(QUICK))
-UNSEEN = list(unseen(QUICK))
-THIRD = list(third(QUICK))
+CASES = list(of_each_kind(QUICK))
+UNSEEN = list(sums_and_searches(QUICK))
+THIRD = list(scatters_and_passes(QUICK))
 
 
 @pytest.fixture
@@ -211,24 +227,24 @@ def test_their_cuda_c_leaves_the_same(tmp_path):
     nothing = np.zeros(n, np.int32)
     square = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
     given = [
-        (programs.clear, (np.ones(100, np.int32),), 64),
-        (programs.gather, (square[0], np.zeros(64, np.float32), graph.c[:64]), 32),
-        (programs.padded_transpose, (square, np.zeros_like(square), 32), 1024),
-        (programs.begin, (nothing, nothing + 1, nothing + 2, *state), 32),
-        (programs.expand, (graph.r, graph.c, state[0], nothing, *state[1:]), 32),
-        (programs.advance, (nothing, state[0], nothing + 1), 32),
-        (others.seven_points, (square.reshape(4, 4, -1)[..., :4].copy(), np.ones((4, 4, 4))), 32),
-        (others.naive_transpose, (square[:4, :16].copy(), np.zeros((16, 4), np.float32)), 32),
-        (others.sum_by_shuffles, (square[:3].ravel().astype(float), np.ones(1), 32), 32),
-        (others.block_scan, (graph.c[:64], nothing, np.zeros(2, np.int32)), 32),
-        (others.add_before, (nothing + 3, np.array([5, 9], np.int32)), 32),
-        (others.binary_search, (np.sort(graph.c[:50]), graph.c[50:114], nothing), 32),
+        (reductions.clear, (np.ones(100, np.int32),), 64),
+        (indexed.gather, (square[0], np.zeros(64, np.float32), graph.c[:64]), 32),
+        (dense.padded_transpose, (square, np.zeros_like(square), 32), 1024),
+        (sparse.begin, (nothing, nothing + 1, nothing + 2, *state), 32),
+        (sparse.expand, (graph.r, graph.c, state[0], nothing, *state[1:]), 32),
+        (sparse.advance, (nothing, state[0], nothing + 1), 32),
+        (dense.seven_points, (square.reshape(4, 4, -1)[..., :4].copy(), np.ones((4, 4, 4))), 32),
+        (dense.naive_transpose, (square[:4, :16].copy(), np.zeros((16, 4), np.float32)), 32),
+        (reductions.sum_by_shuffles, (square[:3].ravel().astype(float), np.ones(1), 32), 32),
+        (reductions.block_scan, (graph.c[:64], nothing, np.zeros(2, np.int32)), 32),
+        (reductions.add_before, (nothing + 3, np.array([5, 9], np.int32)), 32),
+        (indexed.binary_search, (np.sort(graph.c[:50]), graph.c[50:114], nothing), 32),
         (
-            others.axpy,
+            indexed.axpy,
             (square[:3].ravel(), square[3:6].ravel(), np.zeros(192, np.float32), 5, 3),
             32,
         ),
-        (others.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
+        (indexed.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
     ]
     leaves_the_same(given, tmp_path)
 
@@ -259,36 +275,36 @@ def test_the_third_set_s_cuda_c_leaves_the_same(tmp_path):
     table = HashTable.of(keys, 6)
     asked = np.concatenate([keys[:32], keys[:32] + 1]).astype(np.int32)
     given = [
-        (third_programs.dense_row_of_thread, (square, square[0], one), 32),
-        (third_programs.dense_row_of_warp, (square[:2], square[0], np.zeros(2), 32), 32),
+        (dense.dense_row_of_thread, (square, square[0], one), 32),
+        (dense.dense_row_of_warp, (square[:2], square[0], np.zeros(2), 32), 32),
         (
-            third_programs.by_coordinates,
+            sparse.by_coordinates,
             (places, graph.c[:64], square[1], square[2], one),
             32,
         ),
-        (third_programs.push, (graph.r, graph.c, square[3], one), 32),
-        (third_programs.scatter, (square[0], one, places), 32),
-        (third_programs.mark, (nothing, graph.c[:64]), 32),
+        (sparse.push, (graph.r, graph.c, square[3], one), 32),
+        (indexed.scatter, (square[0], one, places), 32),
+        (indexed.mark, (nothing, graph.c[:64]), 32),
         (
-            third_programs.scatter_pairs,
+            indexed.scatter_pairs,
             (few, graph.c[:64], places, nothing, nothing.copy()),
             32,
         ),
-        (third_programs.compact, (few, before, np.zeros(int((few > 0).sum()), np.int32)), 32),
+        (indexed.compact, (few, before, np.zeros(int((few > 0).sum()), np.int32)), 32),
         (
-            third_programs.look_up,
+            indexed.look_up,
             (table.slots, table.values, asked, nothing, table.shift),
             32,
         ),
-        (third_programs.nine_points, (square[:8, :8].copy(), one.reshape(8, 8)), 32),
-        (third_programs.five_points_by_tiles, (square[:8, :8].copy(), np.ones((8, 8)), 4), 16),
-        (third_programs.hadamard_step, (square[:4].ravel(), square[4:8].ravel(), 4), 32),
-        (third_programs.bitonic_step, (numbers[:128], 32, 16), 32),
-        (third_programs.bitonic_steps_of_block, (numbers[:128], 64), 32),
-        (third_programs.products_of_block, (square[0], square[1], np.zeros(2, np.float32)), 32),
-        (third_programs.sum_of_block, (square[0], np.zeros(1, np.float32)), 64),
-        (third_programs.rotate, (square[:8, :8].copy(), one.reshape(8, 8), 222, 128), 32),
-        (third_programs.move, (square[:4].reshape(64, 4), one.reshape(32, 2).repeat(2, 0), 3), 32),
+        (dense.nine_points, (square[:8, :8].copy(), one.reshape(8, 8)), 32),
+        (dense.five_points_by_tiles, (square[:8, :8].copy(), np.ones((8, 8)), 4), 16),
+        (dense.hadamard_step, (square[:4].ravel(), square[4:8].ravel(), 4), 32),
+        (reductions.bitonic_step, (numbers[:128], 32, 16), 32),
+        (reductions.bitonic_steps_of_block, (numbers[:128], 64), 32),
+        (reductions.products_of_block, (square[0], square[1], np.zeros(2, np.float32)), 32),
+        (reductions.sum_of_block, (square[0], np.zeros(1, np.float32)), 64),
+        (dense.rotate, (square[:8, :8].copy(), one.reshape(8, 8), 222, 128), 32),
+        (indexed.move, (square[:4].reshape(64, 4), one.reshape(32, 2).repeat(2, 0), 3), 32),
     ]
     leaves_the_same(given, tmp_path)
 
@@ -384,8 +400,7 @@ def of_one(which="kernels"):
     """A batch of two cases, one of several launches."""
     small = {case.kernel: case for case in CASES}
     return lambda: iter(
-        counted_launches.Group(small[one].about, lambda own=small[one]: made(own))
-        for one in ("gather", "histogram")
+        Group(small[one].about, lambda own=small[one]: made(own)) for one in ("gather", "histogram")
     )
 
 
@@ -434,20 +449,22 @@ def test_each_launch_is_said_as_it_is_made(played):
 
 
 def test_what_was_launched_is_joined_with_what_was_counted_of_it():
-    rows = [{"program": program} for program in NAMES]
+    rows = [{"program": one, profiled.KERNEL: f"{NAME}{one}"} for one in NAMES]
     counted = [Profiled(f"{NAME}{one}", {METRICS[1]: number}) for number, one in enumerate(NAMES)]
-    found = joined(rows, counted, METRICS)
+    found = profiled.joined(rows, counted, METRICS)
+    assert [row["program"] for row in found] == NAMES
+    assert all(profiled.KERNEL not in row for row in found)
     assert [row[METRICS[1]] for row in found] == [0, 1, 2]
     assert all(row[METRICS[0]] is None for row in found)
     with pytest.raises(NoCounters, match="counted 2 launches of 3; run it again"):
-        joined(rows, counted[:2], METRICS)
+        profiled.joined(rows, counted[:2], METRICS)
     with pytest.raises(NoCounters):
-        joined(rows, counted[::-1], METRICS)
+        profiled.joined(rows, counted[::-1], METRICS)
 
 
 def under_the_profiler(profiler, names, metrics, folder, module, *asked, cache):
     """`ncu.profile`: the child is run here, and each launch counts as 7."""
-    assert (names, module, cache) == (NAME, "mmsim_algorithms.gpu.counted_launches", "all")
+    assert (names, module, cache) == (NAME, "benchmarks.laboratory.counted_launches", "all")
     if "two" in asked:
         raise NoCounters("the second batch fails")
     assert main(asked) == 0
