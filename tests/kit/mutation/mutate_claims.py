@@ -46,10 +46,10 @@ FEW = 6
 
 def change(mutant: RuleMutant | None) -> None:
     """Load mmsim with the mutant's texts in the place of the files', and nothing compiled of it."""
-    from tests.kit.mutation.in_place import put_in_place
+    from tests.kit.mutation.in_place import load_instead
 
-    for path, text in mutant.texts().items() if mutant else ():
-        put_in_place(path, text, ROOT, fresh=True)
+    if mutant is not None:
+        load_instead(mutant.texts(), ROOT)
     from mmsim.engines.array import asynchronous_time, engine, interpreted
 
     engine.FEW = interpreted.MANY = sys.maxsize
