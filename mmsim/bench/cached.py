@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+import mmsim as mm
 from mmsim.bench.benchmark import LEAST, Benchmark, Row, Settings
 from mmsim.bench.compiling import compiled_first
+from mmsim.bench.program import permute
 from mmsim.bench.repetitions import Measured, alternately, timed
 
 DMMS, WIDTH, LATENCY, BLOCK = 132, 32, 3240, 256
@@ -44,11 +48,6 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 def _measured(n: int, settings: Settings) -> dict[str, Measured]:
     """Time NumPy and both machines alternately; each must compute b[d] = a."""
-    import numpy as np
-
-    import mmsim as mm
-    from mmsim.bench.program import permute
-
     rng = np.random.default_rng(0)
     a, d = rng.random(n, np.float32), rng.permutation(n).astype(np.int32)
     b, expected = np.zeros_like(a), np.empty_like(a)

@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+import simpy
+
+import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
+from mmsim.bench.program import permute
 from mmsim.bench.repetitions import alternately
 from mmsim.model.machines import Schedule
 
@@ -38,8 +43,6 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 def simpy_events(processes: int = 1, events: int = 100_000) -> float:
     """Events per second of SimPy alone: processes that only wait, one time unit at a time."""
-    import simpy
-
     env = simpy.Environment()
 
     def process() -> Any:
@@ -55,11 +58,6 @@ def simpy_events(processes: int = 1, events: int = 100_000) -> float:
 
 def warp_accesses(schedule: Schedule, trace: bool = False) -> float:
     """Warp accesses per second of a whole run of b[p[i]] = a[i] for a random permutation."""
-    import numpy as np
-
-    import mmsim as mm
-    from mmsim.bench.program import permute
-
     a = np.arange(THREADS)
     p = np.random.RandomState(0).permutation(THREADS)
     b = np.zeros_like(a)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from math import log
 from pathlib import Path
+
+import numpy as np
 
 from mmsim.bench.benchmark import BenchmarkError
 
@@ -21,10 +22,7 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     """
     if len(set(sizes)) < 2:
         raise BenchmarkError(f"growth is seen from two sizes on, not {len(set(sizes))}")
-    x, y = [log(size) for size in sizes], [log(value) for value in values]
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    return products / sum((a - mean_x) ** 2 for a in x)
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def peak_memory() -> int:

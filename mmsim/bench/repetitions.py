@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 
@@ -23,9 +25,7 @@ class Measured:
 
     @property
     def median(self) -> float:
-        from statistics import median
-
-        return median(self.values)
+        return float(np.median(self.values))
 
     @property
     def least(self) -> float:

@@ -9,14 +9,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+import numpy as np
+
+import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
 from mmsim.bench.child import python
+from mmsim.bench.program import permute
 from mmsim.bench.repetitions import alternately, timed
-
-if TYPE_CHECKING:
-    from mmsim.model.machines import Schedule
+from mmsim.model.machines import Schedule
 
 THREADS = 1024
 SCHEDULES: tuple[Schedule, ...] = ("synchronous", "asynchronous")
@@ -45,11 +47,6 @@ def uncompiled(schedule: Schedule) -> None:
 
 
 def main(schedule: Schedule) -> None:
-    import numpy as np
-
-    import mmsim as mm
-    from mmsim.bench.program import permute
-
     a = np.arange(THREADS)
     mm.DMM(32, 5).run(
         permute, a, a[::-1].copy(), np.zeros_like(a), threads=THREADS, schedule=schedule
@@ -65,4 +62,4 @@ BENCHMARK = Benchmark(
 )
 
 if __name__ == "__main__":
-    main(cast("Schedule", sys.argv[1]))
+    main(cast(Schedule, sys.argv[1]))

@@ -17,7 +17,7 @@ from mmsim.errors import (
 )
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import Read
-from mmsim.monitors.lines import found_access, index_of
+from mmsim.monitors.lines import element_finding, found_access, index_of
 from mmsim.monitors.watch import Monitors
 from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
 
@@ -97,15 +97,11 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
         found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others[:1]
     ]
     waiting = monitors.barriers.waiting()
-    return Finding(
+    return element_finding(
         "deadlock",
-        array.name,
-        index_of(array, first.element),
-        first.copy if array.shared else None,
-        (
-            _access(first),
-            *(also if waiting is None else [waiting]),
-        ),
+        array,
+        first.copy * array.size + first.element,
+        (_access(first), *(also if waiting is None else [waiting])),
         note="it reads this again and again, and no thread changes anything",
     )
 
@@ -113,11 +109,10 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
 def _spin(waiting: Read, holder: Read, launch: Launch) -> Finding:
     """A wait for a lock whose holder can't go on before the wait is over."""
     array = launch.arrays[waiting.site.array]
-    return Finding(
+    return element_finding(
         "spin",
-        array.name,
-        index_of(array, waiting.element),
-        waiting.copy if array.shared else None,
+        array,
+        waiting.copy * array.size + waiting.element,
         (_access(waiting), _access(holder)),
         note=(
             f"thread {waiting.thread} tries again and again what thread {holder.thread} has done, "

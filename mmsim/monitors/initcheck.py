@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.meaning.launch import Launch
-from mmsim.monitors.lines import Lines, found_access, index_of
+from mmsim.monitors.lines import Lines, element_finding, found_access
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -28,7 +28,6 @@ class UnwrittenReads(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins again."""
         self.written = {
             name: np.zeros((len(array.bases), array.size), dtype=bool)
             for name, array in self.arrays.items()
@@ -55,8 +54,7 @@ class UnwrittenReads(Listener):
         if not len(unknown):
             return
         line = int(self.lines.of_site[access.site.number])
-        cells = np.broadcast_to(copies, len(elements))[unknown] * written.shape[1]
-        cells = cells + elements[unknown]
+        cells = access.cells[unknown]
         self.read.setdefault(line, np.zeros(written.size, dtype=bool))[cells] = True
         at = np.lexsort((threads[unknown], cells))[0]
         lane = int(unknown[at])
@@ -68,13 +66,7 @@ class UnwrittenReads(Listener):
         """A finding for each line that read uninitialized memory, in the order of the text."""
         for line, (cell, thread, block, time) in sorted(self.first.items()):
             site = self.lines.sites[line]
+            access = found_access(site.place, site.kind, thread, block, time)
+            elements = int(np.count_nonzero(self.read[line]))
             array = self.arrays[site.array]
-            copy, element = divmod(cell, array.size)
-            yield Finding(
-                "unwritten",
-                array.name,
-                index_of(array, element),
-                copy if array.shared else None,
-                (found_access(site.place, site.kind, thread, block, time),),
-                elements=int(np.count_nonzero(self.read[line])),
-            )
+            yield element_finding("unwritten", array, cell, [access], elements=elements)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from mmsim.errors import Place
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model.memory import ArrayInMemory
-from mmsim.results.findings import Action, FoundAccess
+from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
 
 Integers = npt.NDArray[Any]
 
@@ -42,6 +43,19 @@ def found_access(
     """The work of a thread at a place of the text; a `time` below 0 isn't known."""
     known = time if time is not None and time >= 0 else None
     return FoundAccess(thread, block, kind, place.function, place.file, place.line, known)
+
+
+def element_finding(
+    kind: FindingKind,
+    array: ArrayInMemory,
+    cell: int,
+    accesses: Iterable[FoundAccess],
+    **more: Any,
+) -> Finding:
+    """A finding for an element; `cell` is its number, counted over all copies of the array."""
+    copy, element = divmod(cell, array.size)
+    of_block = copy if array.shared else None
+    return Finding(kind, array.name, index_of(array, element), of_block, tuple(accesses), **more)
 
 
 def index_of(array: ArrayInMemory, element: int) -> tuple[int, ...]:

@@ -69,6 +69,11 @@ class Access:
         """The copy of the array that each lane touches: its block's if the array is shared."""
         return self.blocks if self.array.shared else 0
 
+    @property
+    def cells(self) -> Integers:
+        """The elements' numbers, counted over all copies of the array."""
+        return self.copies * self.array.size + self.elements
+
     @staticmethod
     def of_lane(column: Integers | int, lane: int) -> int:
         """A column's value for one lane; lanes are counted among the active ones."""
@@ -103,6 +108,9 @@ class Stay:
 
 class Listener:
     """Receives the events of a run; a subclass reacts to them."""
+
+    def forget(self) -> None:
+        """Discard all events so far: the run begins again."""
 
     def accessed(self, access: Access) -> None:
         """A memory instruction is about to take effect; reads may have been done."""

@@ -30,9 +30,9 @@ from mmsim.monitors.lines import (
     Lines,
     Numbering,
     bits_of,
+    element_finding,
     first_rows,
     found_access,
-    index_of,
     row_starts,
 )
 from mmsim.monitors.listener import Access, Listener
@@ -97,7 +97,6 @@ class RaceDetector(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Discard all accesses: the run begins again."""
         self.order.forget()
         self._reported: list[tuple[Any, ...]] = []
         self._numbering = Numbering()
@@ -259,20 +258,18 @@ class RaceDetector(Listener):
         ):
             line, other_line, cell, thread, other_thread, block, other_block, *times = race
             array = self.arrays[self.sites[line].array]
-            copy, element = divmod(cell - self.first_cell[array.name], array.data.shape[1])
             scope: Scope = "interval" if block == other_block else "blocks"
             atomic = "atomic" in (self.sites[line].kind, self.sites[other_line].kind)
-            yield Finding(
+            yield element_finding(
                 "beside-atomic" if atomic else "race",
-                array.name,
-                index_of(array, element),
-                copy if array.shared else None,
+                array,
+                cell - self.first_cell[array.name],
                 (
                     self._found_access(line, thread, block, times[0]),
                     self._found_access(other_line, other_thread, other_block, times[1]),
                 ),
-                "round" if self.synchronous else scope,
-                count,
+                scope="round" if self.synchronous else scope,
+                elements=count,
             )
 
     def _found_access(self, line: int, thread: int, block: int, time: int) -> FoundAccess:

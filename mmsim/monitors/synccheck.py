@@ -47,7 +47,6 @@ class SyncCheck(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Discard all: the run begins again."""
         self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
         self.since = np.full(self.grid.threads, -1, dtype=np.int64)
         self.came: dict[int, list[FoundAccess]] = {}

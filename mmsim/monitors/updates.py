@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
+from mmsim.monitors.lines import Lines, bits_of, element_finding, found_access
 from mmsim.monitors.listener import Access, Listener
 from mmsim.monitors.winners import OF_A_CELL
 from mmsim.results.findings import Finding
@@ -42,7 +42,6 @@ class LostUpdates(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Discard all accesses: the run begins again."""
         self.now = 0
         # By the site of a read, for each thread: the cells of its last read, and the time.
         self.cell = {
@@ -59,21 +58,15 @@ class LostUpdates(Listener):
         site = access.site.number
         if site in self.reads:
             vector = access.site.vector
-            self.cell[site][access.threads[::vector]] = self._cells(access).reshape(-1, vector)
+            self.cell[site][access.threads[::vector]] = access.cells.reshape(-1, vector)
             self.when[site][access.threads] = self.now
         elif site in self.updates:
             self._update(access, self.updates[site])
 
-    @staticmethod
-    def _cells(access: Access) -> Integers:
-        """The cells that lanes touch: elements, counted over all copies of the array."""
-        cells: Integers = access.copies * access.array.size + access.elements
-        return cells
-
     def _update(self, access: Access, update: Update) -> None:
         """Note a write of this kind: its lanes that have read the same element are updates."""
         assert access.values is not None
-        cells, threads = self._cells(access), access.threads
+        cells, threads = access.cells, access.threads
         read = np.zeros(len(cells), np.int64)
         for site in update.reads:
             same = (self.cell[site][threads] == cells[:, None]).any(axis=1)
@@ -137,16 +130,9 @@ class LostUpdates(Listener):
         """A finding for each line whose updates get lost, in the order of the text."""
         for line, (cell, *threads, time, other_time) in sorted(self.first.items()):
             site = self.lines.sites[line]
-            array = self.arrays[site.array]
-            copy, element = divmod(cell, array.size)
-            yield Finding(
-                "lost-update",
-                array.name,
-                index_of(array, element),
-                copy if array.shared else None,
-                tuple(
-                    found_access(site.place, "write", one, int(self.blocks[one]), when)
-                    for one, when in zip(threads, (time, other_time), strict=True)
-                ),
-                elements=len(self.cells[line]),
+            accesses = (
+                found_access(site.place, "write", one, int(self.blocks[one]), when)
+                for one, when in zip(threads, (time, other_time), strict=True)
             )
+            array, elements = self.arrays[site.array], len(self.cells[line])
+            yield element_finding("lost-update", array, cell, accesses, elements=elements)

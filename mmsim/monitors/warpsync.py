@@ -25,7 +25,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lane_order import LaneOrder
 from mmsim.monitors.latest_lanes import NO_THREAD, OF_A_CELL, LatestLanes
-from mmsim.monitors.lines import Lines, bits_of, first_rows, found_access, index_of
+from mmsim.monitors.lines import Lines, bits_of, element_finding, first_rows, found_access
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -56,7 +56,6 @@ class WarpSyncCheck(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Discard all: the run begins again."""
         self.latest: dict[tuple[str, str], LatestLanes] = {}  # by array and kind of access
         # For each request its line, how many barriers and how many events of `LaneOrder` its warp
         # had passed, and its time.
@@ -83,7 +82,7 @@ class WarpSyncCheck(Listener):
         if array not in self.arrays:
             return
         waits = self.waits.is_wait[access.site.number]
-        cells = access.copies * access.array.size + access.elements
+        cells = access.cells
         for earlier in () if waits else EARLIER[kind]:
             if (array, earlier) in self.latest:
                 self._look(access, cells, earlier)
@@ -177,16 +176,9 @@ class WarpSyncCheck(Listener):
         """A finding for each pair of lines, in the order of the text."""
         for pair, (cell, *threads, before, now, block) in sorted(self.first.items()):
             sites = [self.lines.sites[line] for line in pair]
-            array = self.arrays[sites[0].array]
-            copy, element = divmod(cell, array.size)
-            yield Finding(
-                "warp-sync",
-                array.name,
-                index_of(array, element),
-                copy if array.shared else None,
-                tuple(
-                    found_access(site.place, site.kind, thread, block, time)
-                    for site, thread, time in zip(sites, threads, (before, now), strict=True)
-                ),
-                elements=int(np.count_nonzero(self.cells[pair])),
+            accesses = (
+                found_access(site.place, site.kind, thread, block, time)
+                for site, thread, time in zip(sites, threads, (before, now), strict=True)
             )
+            array, elements = self.arrays[sites[0].array], int(np.count_nonzero(self.cells[pair]))
+            yield element_finding("warp-sync", array, cell, accesses, elements=elements)

@@ -46,27 +46,17 @@ class Monitors(Listener):
         self.deadlock = DeadlockCheck(launch) if thorough else None
         independent = launch.schedule == "asynchronous"
         self.warp_syncs = WarpSyncCheck(launch, lines) if independent else None
+        some = (self.concurrent_writes, self.deadlock, self.warp_syncs)
+        self._every: list[Listener] = [self.races, self.unwritten, self.updates, self.barriers]
+        self._every += [one for one in some if one is not None]
 
     def forget(self) -> None:
-        """Discard all: the run begins again."""
-        self.races.forget()
-        self.unwritten.forget()
-        self.updates.forget()
-        self.barriers.forget()
-        if self.warp_syncs is not None:
-            self.warp_syncs.forget()
+        for one in self._every:
+            one.forget()
 
     def accessed(self, access: Access) -> None:
-        self.races.accessed(access)
-        self.unwritten.accessed(access)
-        self.updates.accessed(access)
-        self.barriers.accessed(access)
-        if self.concurrent_writes is not None:
-            self.concurrent_writes.accessed(access)
-        if self.deadlock is not None:
-            self.deadlock.accessed(access)
-        if self.warp_syncs is not None:
-            self.warp_syncs.accessed(access)
+        for one in self._every:
+            one.accessed(access)
 
     def met(
         self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"

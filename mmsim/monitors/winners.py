@@ -14,7 +14,7 @@ import numpy.typing as npt
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model.memory import ArrayInMemory
-from mmsim.monitors.lines import Lines, bits_of, found_access, index_of, row_starts
+from mmsim.monitors.lines import Lines, bits_of, element_finding, found_access, row_starts
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -37,7 +37,7 @@ class ConcurrentWrites(Listener):
             return
         assert access.values is not None
         array, threads, lanes = access.array, access.threads, len(access.elements)
-        cells = access.copies * array.size + access.elements
+        cells = access.cells
         warps = np.broadcast_to(access.warps, lanes)
         bits = bits_of(access.values.astype(array.dtype, copy=False))
         order = np.lexsort((threads, cells, warps))  # the winner first
@@ -60,17 +60,9 @@ class ConcurrentWrites(Listener):
         """A finding that the results depend on the winner in a line."""
         site = self.lines.sites[line]
         cell, winner, loser, block, time = self.first[line]
-        array = self.arrays[site.array]
-        copy, element = divmod(cell, array.size)
-        return Finding(
-            "winner",
-            array.name,
-            index_of(array, element),
-            copy if array.shared else None,
-            tuple(found_access(site.place, "write", one, block, time) for one in (winner, loser)),
-            elements=len(self.cells[line]),
-            note=note,
-        )
+        array, elements = self.arrays[site.array], len(self.cells[line])
+        writes = (found_access(site.place, "write", one, block, time) for one in (winner, loser))
+        return element_finding("winner", array, cell, writes, elements=elements, note=note)
 
 
 def write_otherwise(

@@ -21,7 +21,7 @@ from mmsim.results.findings import Finding, Findings, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
 from mmsim.results.trace import Trace
-from mmsim.tabular import Tabular
+from mmsim.tabular import Rows, Tabular
 
 ROWS = "run.profile() for each line, or run.accesses for each line and array"
 INSTEAD = instead(
@@ -43,6 +43,14 @@ INSTEAD = instead(
     }
 )
 """Names of other tools' results, with a run's name for each."""
+
+TABLES: dict[str, type[Rows[Any]]] = {
+    "accesses": AccessRows,
+    "rounds": RoundRows,
+    "findings": Findings,
+    "cache": CacheRows,
+}
+"""The fields of a run that show themselves as tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,15 +77,10 @@ class Run(Tabular, Guessed):
     cache: tuple[CacheRow, ...] = ()
 
     def __post_init__(self) -> None:
-        # Rows that are tables already stay the same objects: `_rows` identifies them by that.
-        if type(self.accesses) is tuple:
-            object.__setattr__(self, "accesses", AccessRows(self.accesses))
-        if type(self.rounds) is tuple:
-            object.__setattr__(self, "rounds", RoundRows(self.rounds))
-        if type(self.findings) is tuple:
-            object.__setattr__(self, "findings", Findings(self.findings))
-        if type(self.cache) is tuple:
-            object.__setattr__(self, "cache", CacheRows(self.cache))
+        for name, kind in TABLES.items():
+            rows = getattr(self, name)
+            if type(rows) is tuple:
+                object.__setattr__(self, name, kind(rows))
 
     @property
     def _instead(self) -> dict[str, str]:
@@ -206,36 +209,10 @@ def _most(needed: list[Registers | None]) -> Registers | None:
     return Registers(max([one.data for one in known]), max([one.words for one in known]))
 
 
-Rows = tuple[tuple[AccessRow, ...], tuple[RoundRow, ...], tuple[Source, ...]]
-FEW = 1 << 8
-MOST_KEPT = 16
-"""The most rows of a total that are kept, and the most totals."""
-_kept: dict[tuple[int, ...], tuple[list[object], Rows]] = {}
-"""The rows of totals, by the ids of the added rows. These are held, so their ids stay valid.
-"""
-
-
-def _rows(launches: list[Run]) -> Rows:
-    """The rows and sources of several launches.
-
-    A repeated launch with the same counts keeps its previous row objects.
-    """
-    parts: list[object] = []
-    for run in launches:
-        parts += run.accesses, run.rounds, run.sources
-    key = (*map(id, parts), *[run.time for run in launches])
-    found = _kept.get(key)
-    if found is not None:
-        return found[1]
-    rows = _merged(launches)
-    if sum(map(len, rows)) <= FEW and all(isinstance(part, tuple) for part in parts):
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        _kept[key] = parts, rows
-    return rows
-
-
-def _merged(launches: list[Run]) -> Rows:
+def _rows(
+    launches: list[Run],
+) -> tuple[tuple[AccessRow, ...], tuple[RoundRow, ...], tuple[Source, ...]]:
+    """The rows and sources of several launches."""
     accesses: dict[tuple[Any, ...], AccessRow] = {}
     rounds: list[RoundRow] = []
     sources: dict[tuple[str, int, str], Source] = {}

@@ -5,6 +5,7 @@ The event engine records the facts, and a file keeps them. Nothing here runs a p
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -240,7 +241,7 @@ class Trace:
 
         Each `Cycle` is separate plain data.
         """
-        memory = {array.name: array.data.copy() for array in self.arrays}
+        replay = Replay(self)
         shapes = {
             array.name: (array.data.shape[0], *array.shape) if array.shared else array.shape
             for array in self.arrays
@@ -248,9 +249,7 @@ class Trace:
         starting = _by(lambda one: one.time, self.dispatches)
         ending = _by(lambda one: one.completion, self.dispatches)
         beginning = _by(lambda one: one.start, self.waits)
-        changing = _by(lambda one: one.time, self.changes)
         waiting: list[Wait] = []
-        held = Variables(self.variables, self.grid)
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
@@ -260,9 +259,7 @@ class Trace:
             waiting = [wait for wait in waiting if wait.end > time] + beginning.get(time, [])
             for dispatch in starting.get(time, ()):
                 entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
-                dispatch.take_effect(memory[dispatch.array][dispatch.copy])
-            for change in changing.get(time, ()):
-                held.change(change)
+            replay.advance(time + 1)
             for name, registers in pipelines.items():
                 registers.insert(0, entering[name].pop(0) if entering[name] else None)
                 registers.pop()
@@ -272,9 +269,26 @@ class Trace:
                 tuple(waiting),
                 tuple(starting.get(time, ())),
                 tuple(ending.get(time, ())),
-                {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
-                held.held(),
+                {name: data.reshape(shapes[name]).copy() for name, data in replay.memory.items()},
+                replay.variables.held(),
             )
+
+
+class Replay:
+    """The contents of memory and of the threads' variables, as a run goes on."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.memory = {array.name: array.data.copy() for array in trace.arrays}
+        self.variables = Variables(trace.variables, trace.grid)
+        self._dispatches, self._changes = deque(trace.dispatches), deque(trace.changes)
+
+    def advance(self, time: int) -> None:
+        """Let all dispatches and changes before a time unit take effect."""
+        while self._dispatches and self._dispatches[0].time < time:
+            dispatch = self._dispatches.popleft()
+            dispatch.take_effect(self.memory[dispatch.array][dispatch.copy])
+        while self._changes and self._changes[0].time < time:
+            self.variables.change(self._changes.popleft())
 
 
 def _by(time: Callable[[T], int], records: Iterable[T]) -> dict[int, list[T]]:

@@ -60,6 +60,8 @@ class Variables:
 
     def __init__(self, variables: tuple[TracedVariable, ...], grid: Grid) -> None:
         self.grid = grid
+        self.changed: set[str] = set()
+        """The names of the variables that have changed."""
         threads = grid.threads
         self.shapes = {one.name: (threads, *(one.shape or ())) for one in variables}
         self.values = {one.name: np.zeros((threads, one.elements), one.dtype) for one in variables}
@@ -69,6 +71,7 @@ class Variables:
 
     def change(self, change: Change) -> None:
         """Let a change take effect."""
+        self.changed.add(change.name)
         threads = self.grid.warp_threads(change.warp)
         place = slice(threads.start, threads.stop), change.element
         self.values[change.name][place] = [0 if value is None else value for value in change.values]

@@ -16,7 +16,6 @@ from mmsim.sweeps.file import RowFile, SweepError
 from mmsim.sweeps.progress import progress as watched
 from mmsim.sweeps.rows import SweepRow
 from mmsim.sweeps.source import PREFIX
-from mmsim.sweeps.work import finished
 
 
 @advised('mm.sweep(function, {"n": [8, 16]}, "rows.jsonl")')
@@ -89,6 +88,8 @@ def sweep(
     >>> [row["time"] for row in rows if row["kind"] == "UMM" and row["width"] == 8]
     [9, 17, 25]
     """
+    from mmsim.sweeps.work import finished  # loads joblib
+
     if jobs is not None:
         whole("jobs", jobs, None)
         if jobs < 1:

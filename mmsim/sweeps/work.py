@@ -15,6 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import cloudpickle
+import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.parallel import LokyBackend, get_active_backend
+
 from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
 from mmsim.sweeps.rows import SweepRow, carried_out, lost
@@ -31,9 +36,6 @@ def finished(
     A case may end its worker process (out of memory, a crash). Then the cases under way run again,
     one at a time, and the case that ended the process gets a row that says so.
     """
-    import joblib
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
     left = {case.key: case for case in cases}
     parcel = Parcel(function, left.values())
     while left:
@@ -65,9 +67,7 @@ def _as_they_come(
 
     A backend that returns results only together (Ray, multiprocessing) gets some cases at a time.
     """
-    import joblib
-
-    backend, configured = joblib.parallel.get_active_backend()
+    backend, configured = get_active_backend()
     if jobs is None:
         jobs = -1 if configured is None else configured
     if jobs == 1 or backend.supports_return_generator:
@@ -90,16 +90,12 @@ def _options(parcel: Parcel) -> dict[str, Any]:
 
     Other options start other workers: workers of an earlier sweep keep their old imported modules.
     """
-    from joblib.parallel import LokyBackend, get_active_backend
-
     own = isinstance(get_active_backend()[0], LokyBackend)
     return {"initializer": _watch_over, "initargs": (os.getpid(), parcel.number)} if own else {}
 
 
 def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
     """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
-    import joblib
-
     for case in list(cases):
         begun.append(case)
         yield joblib.delayed(_work)(parcel.number, parcel.packed, parcel.light(case))
@@ -128,8 +124,6 @@ class Parcel:
         }
         self._numbers = {name: number for number, name in enumerate(self._contents)}
         self.number = next(_parcels)
-        import cloudpickle
-
         try:
             self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
         except Exception as error:  # pickling runs what the objects say
@@ -149,16 +143,12 @@ class Parcel:
 
 def by_value(module: str) -> None:
     """Let parcels hold the definitions of this module, as other processes can't import it."""
-    import cloudpickle
-
     cloudpickle.register_pickle_by_value(sys.modules[module])
 
 
 @functools.lru_cache(maxsize=4)
 def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
     """The contents of a parcel. Equal bytes of another parcel may mean a module imported anew."""
-    import cloudpickle
-
     content: tuple[Callable[..., Any], list[Any]]
     try:
         content = cloudpickle.loads(packed)

@@ -109,8 +109,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         drawn.set_xticks([bank + 0.5 for bank in range(width)], _column_names(width, named))
         drawn.xaxis.tick_top()
         drawn.tick_params(length=0)
-        for side in drawn.spines.values():
-            side.set_visible(False)
+        drawn.spines[:].set_visible(False)
         if width > NARROW:
             column = "bank" if named else "word"
             drawn.set_xlabel(f"{column} (cells show their thread, * where it is one of several)")

@@ -84,8 +84,7 @@ def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | No
         drawn.xaxis.tick_top()
         drawn.xaxis.set_label_position("top")
         drawn.tick_params(length=0)
-        for side in drawn.spines.values():
-            side.set_visible(False)
+        drawn.spines[:].set_visible(False)
         drawn.set_xlabel(_about(conflicts, request))
         describe(
             drawn,

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mmsim.claims.claim import Claim, call_with
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
@@ -16,8 +17,6 @@ from mmsim.view.figures.times import scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from mmsim.claims.claim import Claim
 
 SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "latency", "d": "dmms"}
 """The papers' letters, and their names on the command line."""
@@ -59,8 +58,6 @@ def sweep(
             raise LaunchError(f"a row of a sweep is a dictionary, not {shown(row)}")
     if not isinstance(over, str):
         raise LaunchError(f"over must be the name of a parameter, not {shown(over)}")
-    from mmsim.claims.claim import Claim
-
     if claim is not None and not isinstance(claim, Claim):
         raise LaunchError(f"claim must be a Claim, not {shown(claim)}")
     good = [row for row in rows if row.get("error") is None]
@@ -141,8 +138,6 @@ def _label(name: str, value: Any) -> str:
 
 def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float, float]]:
     """The points of a claim's formula, for the rows that satisfy its preconditions."""
-    from mmsim.claims.claim import call_with  # loads what registers claims
-
     if claim.quantity != "T":
         raise MMSimError(
             f"{claim.id} is about {claim.title}, not about a time; it can't be drawn over times"

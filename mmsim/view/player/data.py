@@ -25,7 +25,7 @@ from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results.events import Dispatch, Reason, TracedArray
 from mmsim.results.findings import Finding
-from mmsim.results.trace import Trace
+from mmsim.results.trace import Replay, Trace
 from mmsim.results.variables import Variables
 
 MOST = 1_000_000
@@ -140,6 +140,8 @@ def _launch_data(
     waits = [wait for wait in trace.waits if wait.start <= end and wait.end > start]
     changes = [change for change in trace.changes if start <= change.time <= end]
     grid = trace.grid
+    replay = Replay(trace)
+    replay.advance(start)
     variables = [variable.name for variable in trace.variables]
     names = [array.name for array in trace.arrays]
     units = [unit.name for unit in trace.units]
@@ -175,8 +177,7 @@ def _launch_data(
             for unit in trace.machine.units[: len(trace.units)]
         ],
         "arrays": [
-            _array(array, memory, units, trace)
-            for array, memory in zip(trace.arrays, _memory(trace, start), strict=True)
+            _array(array, replay.memory[array.name], units, trace) for array in trace.arrays
         ],
         "sources": [
             {
@@ -214,7 +215,7 @@ def _launch_data(
             for dispatch in dispatches
             for value in _moved(dispatch, trace.arrays[names.index(dispatch.array)])
         ],
-        "variables": _variables(trace, start),
+        "variables": _variables(trace, replay.variables),
         "changes": {
             "time": [before + change.time for change in changes],
             "warp": [change.warp for change in changes],
@@ -304,15 +305,6 @@ def _site(dispatch: Dispatch, arrays: list[str]) -> tuple[Any, ...]:
     return printable(dispatch.function), dispatch.line, arrays.index(dispatch.array), dispatch.kind
 
 
-def _memory(trace: Trace, start: int) -> list[npt.NDArray[Any]]:
-    """The contents of every array just before the dispatches of time unit `start`."""
-    memory = {array.name: array.data.copy() for array in trace.arrays}
-    for dispatch in trace.dispatches:
-        if dispatch.time < start:
-            dispatch.take_effect(memory[dispatch.array][dispatch.copy])
-    return list(memory.values())
-
-
 def _table(rule: Conflict, width: int) -> dict[str, Any]:
     """The table of a rule for a memory drawn in rows of `width` words: `Conflict.table`."""
     columns, rows = rule.table(width)
@@ -348,14 +340,8 @@ def _array(
     }
 
 
-def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
-    """The variables, with each thread's values before time unit `start` if any has changed."""
-    variables = Variables(trace.variables, trace.grid)
-    changed = set()
-    for change in trace.changes:
-        if change.time < start:
-            variables.change(change)
-            changed.add(change.name)
+def _variables(trace: Trace, variables: Variables) -> list[dict[str, Any]]:
+    """The variables, with each thread's value at the start if any has changed before."""
     held = variables.held()
     return [
         {
@@ -365,7 +351,7 @@ def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
             "float": one.dtype.startswith("float"),
             "shape": None if one.shape is None else list(one.shape),
             "start": list(map(_plain_value, held[one.name].ravel().tolist()))
-            if one.name in changed
+            if one.name in variables.changed
             else None,
         }
         for one in trace.variables
