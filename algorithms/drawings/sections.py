@@ -199,7 +199,7 @@ SAT_BANDS = Picture(
     section="one-launch",
 )
 
-SORTED = cases("n", sizes(128, 1024), p=4, w=4, l=5)
+SORTED = cases("n", sizes(128, 512), p=4, w=4, l=5)
 SORT_COLUMNS = Picture(
     "sorting",
     (

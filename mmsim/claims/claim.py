@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -194,7 +194,7 @@ class Claim(Guessed):
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of the formula's parameters."""
-        return tuple(inspect.signature(self.formula).parameters)
+        return _names(self.formula)
 
     @cached_property
     def statement(self) -> Any:
@@ -359,8 +359,13 @@ def within(run: AnyRun, registers: int) -> AnyRun:
 
 def call_with(function: Callable[..., Any], case: Case) -> Any:
     """Call a function with the parameters of a case that it names."""
-    names = inspect.signature(function).parameters
-    return function(**{name: case[name] for name in names})
+    return function(**{name: case[name] for name in _names(function)})
+
+
+@lru_cache(maxsize=4096)
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's parameters, kept: grids have many cases, and asking takes long."""
+    return tuple(inspect.signature(function).parameters)
 
 
 def show(case: Case) -> str:

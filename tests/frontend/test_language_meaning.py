@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,31 @@ def b(program, *args, size=4, dtype=int, **options):
     """What a program leaves in its last array argument, which is `size` zeros."""
     result = run(program, *args, np.zeros(size, dtype), **options)
     return list(result.arrays.values())[-1].tolist()
+
+
+ROWS = []
+
+
+def leaves(expected, *arguments, **how):
+    """A program that leaves these words in its last array, with what `b` needs."""
+
+    def add(function):
+        ROWS.append(pytest.param(function, expected, arguments, how, id=function.__name__))
+        return function
+
+    return add
+
+
+def as_in_python(*arguments, size=4, threads=4):
+    """A program that leaves what Python's own threads leave that run one after the other."""
+
+    def add(function):
+        out = np.zeros(size, int)
+        for number in range(threads):
+            function(SimpleNamespace(id=number), *arguments, out)
+        return leaves(out.tolist(), *arguments, size=size, threads=threads)(function)
+
+    return add
 
 
 def touched(result):
@@ -195,17 +221,14 @@ def test_arithmetic_on_small_integers_is_done_in_64_bits():
         assert b(square, np.array([0, 1, 100, 127], dtype)) == [0, 1001, 110000, 143129]
 
 
-def test_a_variable_holds_the_widest_of_its_values():
-    @mm.program
-    def widen(T, out):
-        x = True
-        if T.id > 0:
-            x = 2
-        if T.id > 1:
-            x = 2.5
-        out[T.id] = x
-
-    assert b(widen, dtype=float) == [1.0, 2.0, 2.5, 2.5]
+@leaves([1.0, 2.0, 2.5, 2.5], dtype=float)
+def a_variable_holds_the_widest_of_its_values(T, out):
+    x = True
+    if T.id > 0:
+        x = 2
+    if T.id > 1:
+        x = 2.5
+    out[T.id] = x
 
 
 def test_integers_are_stored_in_float_arrays_and_bools_in_both():
@@ -222,37 +245,29 @@ def test_integers_are_stored_in_float_arrays_and_bools_in_both():
 # ---------------------------------------------------------------- assignment and order
 
 
-def test_assignments():
-    @mm.program
-    def assign(T, out):
-        x, y = 1, 2
-        x, y = y, x
-        z = u = x + y
-        u += 10
-        u -= 1
-        u *= 2
-        u //= 5
-        u **= 3
-        u %= 50
-        u <<= 2
-        u >>= 1
-        u |= 64
-        u &= 96
-        u ^= 1
-        v: float = 1
-        v /= 2
-        out[0] = x
-        out[1] = y
-        out[2] = z
-        out[3] = u
-        out[4] = v
-
-    def expected():
-        u = 3
-        u = ((u + 10 - 1) * 2 // 5) ** 3 % 50 << 2 >> 1
-        return (u | 64) & 96 ^ 1
-
-    assert b(assign, size=5, dtype=float, threads=1) == [2, 1, 3, expected(), 0.5]
+@as_in_python(size=5, threads=1)
+def assignments(T, out):
+    x, y = 1, 2
+    x, y = y, x
+    z = u = x + y
+    u += 10
+    u -= 1
+    u *= 2
+    u //= 5
+    u **= 3
+    u %= 50
+    u <<= 2
+    u >>= 1
+    u |= 64
+    u &= 96
+    u ^= 1
+    v: float = 1
+    v /= 2
+    out[0] = x
+    out[1] = y
+    out[2] = z
+    out[3] = u
+    out[4] = int(4 * v)
 
 
 def test_elements_are_swapped():
@@ -264,15 +279,12 @@ def test_elements_are_swapped():
     assert run(swap, [0, 1, 2, 3, 4, 5, 6, 7]).arrays["a"].tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
 
 
-def test_targets_are_assigned_from_left_to_right():
-    @mm.program
-    def assign(T, out):
-        i = 0
-        i, out[i] = 1, 7
-        j = out[j_of(i)] = 2
-        out[2] = j
-
-    assert b(assign, size=3, threads=1) == [2, 7, 2]
+@leaves([2, 7, 2], size=3, threads=1)
+def targets_are_assigned_from_left_to_right(T, out):
+    i = 0
+    i, out[i] = 1, 7
+    j = out[j_of(i)] = 2
+    out[2] = j
 
 
 def j_of(i):
@@ -308,27 +320,21 @@ def test_order_of_accesses(statement, order):
     assert " ".join(letters) == order
 
 
-def test_two_ways_to_index():
-    @mm.program
-    def index(T, a, out):
-        i = T.id
-        out[i] = a[i][1] + 10 * a[i, -0 + 1]
-        out[i] += a[T.count - 1 - i][0]
-
-    assert b(index, np.arange(8).reshape(4, 2)) == [17, 37, 57, 77]
+@leaves([17, 37, 57, 77], np.arange(8).reshape(4, 2))
+def two_ways_to_index(T, a, out):
+    i = T.id
+    out[i] = a[i][1] + 10 * a[i, -0 + 1]
+    out[i] += a[T.count - 1 - i][0]
 
 
-def test_shapes():
-    @mm.program
-    def shapes(T, a, out):
-        rows, cols = a.shape
-        out[0] = rows * 10 + cols
-        out[1] = a.shape[0] * 10 + a.shape[-1]
-        out[2] = len(a) * 10 + a.size
-        s = mm.shared((2, 5))
-        out[3] = s.size + s.shape[1] + len(s)
-
-    assert b(shapes, np.zeros((3, 4)), threads=1) == [34, 34, 42, 17]
+@leaves([34, 34, 42, 17], np.zeros((3, 4)), threads=1)
+def shapes(T, a, out):
+    rows, cols = a.shape
+    out[0] = rows * 10 + cols
+    out[1] = a.shape[0] * 10 + a.shape[-1]
+    out[2] = len(a) * 10 + a.size
+    s = mm.shared((2, 5))
+    out[3] = s.size + s.shape[1] + len(s)
 
 
 def test_threads_know_who_they_are():
@@ -427,14 +433,11 @@ def program(T, a, n):
     assert caught.value.place.text.strip() == f"s = mm.shared({size}, dtype=int)"
 
 
-def test_registers_of_two_dimensions_and_a_type():
-    @mm.program
-    def table(T, out):
-        r = mm.registers((2, 3), dtype="int8")
-        r[T.id // 3, T.id % 3] = 5
-        out[T.id] = r[0, 1] + 10 * r[1][0]
-
-    assert b(table) == [0, 5, 0, 50]
+@leaves([0, 5, 0, 50])
+def registers_of_two_dimensions_and_a_type(T, out):
+    r = mm.registers((2, 3), dtype="int8")
+    r[T.id // 3, T.id % 3] = 5
+    out[T.id] = r[0, 1] + 10 * r[1][0]
 
 
 BYTE = np.dtype("int8")
@@ -497,14 +500,11 @@ def test_every_block_has_its_own_shared_array():
         assert b(share, block_size=2, schedule=schedule) == [1, 0, 3, 2]
 
 
-def test_local_arrays_hold_zeros_first():
-    @mm.program
-    def fresh(T, out):
-        s = mm.shared(4, int)
-        r = mm.registers(2, int)
-        out[T.id] = 1 + s[T.id] + r[0]
-
-    assert b(fresh) == [1, 1, 1, 1]
+@leaves([1, 1, 1, 1])
+def local_arrays_hold_zeros_first(T, out):
+    s = mm.shared(4, int)
+    r = mm.registers(2, int)
+    out[T.id] = 1 + s[T.id] + r[0]
 
 
 # ---------------------------------------------------------------- helpers and captured numbers
@@ -544,40 +544,28 @@ def put(T, array, value):
     array[T.id] = value
 
 
-def test_helpers():
-    @mm.program
-    def f(T, a, out):
-        x = clamp(a[T.id], 1)
-        out[T.id] = x + scaled(T, factor=100, array=a)
-
-    assert b(f, [-5, 0, 7, 20]) == [-499, 1, 707, 2010]
+@leaves([-499, 1, 707, 2010], [-5, 0, 7, 20])
+def helpers(T, a, out):
+    x = clamp(a[T.id], 1)
+    out[T.id] = x + scaled(T, factor=100, array=a)
 
 
-def test_helpers_that_call_helpers():
-    @mm.program
-    def f(T, a, out):
-        out[T.id] = both_ends(a)
-
-    assert b(f, [7, 3, 1]) == [502] * 4
+@leaves([502] * 4, [7, 3, 1])
+def helpers_that_call_helpers(T, a, out):
+    out[T.id] = both_ends(a)
 
 
-def test_helpers_assign_their_parameters_for_themselves():
-    @mm.program
-    def f(T, out):
-        x = 3
-        out[T.id] = counted(x) * 100 + counted(x, step=2) * 10 + x
-
-    assert b(f, threads=1, size=1) == [8 * 100 + 10 * 10 + 3]
+@leaves([8 * 100 + 10 * 10 + 3], threads=1, size=1)
+def helpers_assign_their_parameters_for_themselves(T, out):
+    x = 3
+    out[T.id] = counted(x) * 100 + counted(x, step=2) * 10 + x
 
 
-def test_helpers_get_registers():
-    @mm.program
-    def f(T, out):
-        r = mm.registers(3)
-        fill(r, T.id)
-        out[T.id] = r[0] + 10 * r[1] + 100 * r[2]
-
-    assert b(f) == [210, 321, 432, 543]
+@leaves([210, 321, 432, 543])
+def helpers_get_registers(T, out):
+    r = mm.registers(3)
+    fill(r, T.id)
+    out[T.id] = r[0] + 10 * r[1] + 100 * r[2]
 
 
 def set_to(r, value):
@@ -615,14 +603,11 @@ def test_long_chains(operator, term):
     assert b(mm.program(define(source, "f")), [0, 1, 2], size=3, threads=3) == expected
 
 
-def test_programs_call_programs():
-    @mm.program
-    def f(T, out):
-        put(T, out, T.id - 2)
-        if T.id == 3:
-            put(T, out, 7)
-
-    assert b(f) == [0, 0, 0, 7]
+@leaves([0, 0, 0, 7])
+def programs_call_programs(T, out):
+    put(T, out, T.id - 2)
+    if T.id == 3:
+        put(T, out, 7)
 
 
 def test_a_helper_starts_anew_at_every_call_in_a_loop():
@@ -699,23 +684,20 @@ def test_number_parameters_and_their_defaults():
 # ---------------------------------------------------------------- lanes that part
 
 
-def test_branches():
-    @mm.program
-    def f(T, out):
-        i = T.id
-        if i < 3:
-            if i == 0:
-                out[i] = 10
-            elif i == 1:
-                out[i] = 11
-            else:
-                out[i] = 12
-        elif i == 3:
-            out[i] = 13
+@leaves([10, 11, 12, 13, 0], size=5, threads=5)
+def branches(T, out):
+    i = T.id
+    if i < 3:
+        if i == 0:
+            out[i] = 10
+        elif i == 1:
+            out[i] = 11
         else:
-            pass
-
-    assert b(f, size=5, threads=5) == [10, 11, 12, 13, 0]
+            out[i] = 12
+    elif i == 3:
+        out[i] = 13
+    else:
+        pass
 
 
 def test_the_parts_of_a_branch_run_one_after_the_other():
@@ -765,20 +747,14 @@ def test_no_lane_no_access():
     assert run(f, [0] * 4).time == 0
 
 
-def test_loops_with_a_count_for_each_lane():
-    @mm.program
-    def f(T, a, out):
-        for _ in range(T.id):
-            out[T.id] += 1
-        for _ in range(5, T.id, -2):
-            out[T.id] += 10
-        for _ in range(T.id, 7, T.id + 1):
-            out[T.id] += 100
-
-    expected = [
-        len(range(i)) + 10 * len(range(5, i, -2)) + 100 * len(range(i, 7, i + 1)) for i in range(4)
-    ]
-    assert b(f, [0]) == expected
+@as_in_python([0])
+def loops_with_a_count_for_each_lane(T, a, out):
+    for _ in range(T.id):
+        out[T.id] += 1
+    for _ in range(5, T.id, -2):
+        out[T.id] += 10
+    for _ in range(T.id, 7, T.id + 1):
+        out[T.id] += 100
 
 
 @pytest.mark.parametrize("engine", ["array", "events"])
@@ -804,80 +780,53 @@ def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
     assert run.arrays["out"].tolist() == [len(range(*bound)) for bound in bounds]
 
 
-def test_a_loop_passes_its_values_however_far_it_went():
-    @mm.program
-    def f(T, out):
-        for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
-            out[T.id] = k
-
-    assert b(f) == [range(i - (2**63 - 1), 2**63 - 1, 2**62)[-1] for i in range(4)]
-
-
-def test_a_loops_variable_keeps_its_last_value():
-    @mm.program
-    def f(T, out):
-        k = -1
-        for k in range(T.id):
-            x = k
+@leaves([range(i - (2**63 - 1), 2**63 - 1, 2**62)[-1] for i in range(4)])
+def a_loop_passes_its_values_however_far_it_went(T, out):
+    for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
         out[T.id] = k
 
-    assert b(f) == [-1, 0, 1, 2]
+
+@leaves([-1, 0, 1, 2])
+def a_loops_variable_keeps_its_last_value(T, out):
+    k = -1
+    for k in range(T.id):
+        x = k
+    out[T.id] = k
 
 
-def test_changing_the_loops_variable_changes_nothing():
-    @mm.program
-    def f(T, out):
-        for k in range(3):
-            out[T.id] += k
-            k = 100
-            out[T.id] += k
-
-    assert b(f) == [303] * 4
+@leaves([303] * 4)
+def changing_the_loops_variable_changes_nothing(T, out):
+    for k in range(3):
+        out[T.id] += k
+        k = 100
+        out[T.id] += k
 
 
-def test_break_continue_and_return_concern_one_lane():
-    @mm.program
-    def f(T, out):
-        for k in range(6):
-            if k == T.id:
+@as_in_python()
+def break_continue_and_return_concern_one_lane(T, out):
+    for k in range(6):
+        if k == T.id:
+            continue
+        if k == T.id + 2:
+            break
+        if k == 4:
+            return
+        out[T.id] += 1
+    out[T.id] += 10
+
+
+@leaves([30, 30, 33, 33])
+def break_and_continue_of_the_inner_loop(T, out):
+    for _ in range(3):
+        j = 0
+        while True:
+            j += 1
+            if j % 2:
                 continue
-            if k == T.id + 2:
+            if j > T.id:
                 break
-            if k == 4:
-                return
             out[T.id] += 1
         out[T.id] += 10
-
-    def expected(i):
-        count = 0
-        for k in range(6):
-            if k == i:
-                continue
-            if k == i + 2:
-                break
-            if k == 4:
-                return count
-            count += 1
-        return count + 10
-
-    assert b(f) == [expected(i) for i in range(4)]
-
-
-def test_break_and_continue_of_the_inner_loop():
-    @mm.program
-    def f(T, out):
-        for _ in range(3):
-            j = 0
-            while True:
-                j += 1
-                if j % 2:
-                    continue
-                if j > T.id:
-                    break
-                out[T.id] += 1
-            out[T.id] += 10
-
-    assert b(f) == [30, 30, 33, 33]
 
 
 def test_a_while_reads_its_test_for_lanes_still_in_it():
@@ -898,53 +847,32 @@ def test_a_while_reads_its_test_for_lanes_still_in_it():
     ]
 
 
-def test_a_loop_that_no_lane_enters():
-    @mm.program
-    def f(T, out):
-        while T.id < 0:
-            out[T.id] = 1
-        for _ in range(-1):
-            out[T.id] = 1
-        out[T.id] += 5
-
-    assert b(f) == [5] * 4
-
-
-def test_statements_after_a_return_are_run_by_the_others():
-    @mm.program
-    def f(T, out):
-        if T.id % 2:
-            return
+@leaves([5] * 4)
+def a_loop_that_no_lane_enters(T, out):
+    while T.id < 0:
         out[T.id] = 1
+    for _ in range(-1):
+        out[T.id] = 1
+    out[T.id] += 5
 
-    assert b(f) == [1, 0, 1, 0]
+
+@leaves([1, 0, 1, 0])
+def statements_after_a_return_are_run_by_the_others(T, out):
+    if T.id % 2:
+        return
+    out[T.id] = 1
 
 
-def test_both_schedules_agree():
-    @mm.program
-    def f(T, a, out):
-        total = 0
-        for k in range(T.id % 5):
-            if a[(T.id + k) % 8] % 2:
-                continue
-            total += k
-            if total > 1:
-                break
-        out[T.id] = total
-
-    def expected(i):
-        total = 0
-        for k in range(i % 5):
-            if (i + k) % 8 % 2:
-                continue
-            total += k
-            if total > 1:
-                break
-        return total
-
-    for schedule in ("synchronous", "asynchronous"):
-        out = b(f, list(range(8)), size=8, threads=8, schedule=schedule)
-        assert out == [expected(i) for i in range(8)]
+@as_in_python(list(range(8)), size=8, threads=8)
+def lanes_leave_a_loop_when_they_have_enough(T, a, out):
+    total = 0
+    for k in range(T.id % 5):
+        if a[(T.id + k) % 8] % 2:
+            continue
+        total += k
+        if total > 1:
+            break
+    out[T.id] = total
 
 
 def count(T):
@@ -1004,12 +932,14 @@ def test_arrays_that_are_only_added_to_hold_what_is_added():
     assert run.arrays["b"].tolist() == [312, 312, 312, 312]
 
 
-@mm.program
-def returns_none(T, a):
+@leaves([1, 0], size=2, threads=2)
+def return_none_is_return(T, a):
     if T.id > 0:
         return None
     a[T.id] = 1
 
 
-def test_return_none_is_return():
-    assert mm.DMM(2, 1).run(returns_none, np.zeros(2), threads=2).arrays["a"].tolist() == [1, 0]
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize(("function", "expected", "arguments", "how"), ROWS)
+def test_a_program_leaves(function, expected, arguments, how, schedule):
+    assert b(mm.program(function), *arguments, **how, schedule=schedule) == expected

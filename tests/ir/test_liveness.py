@@ -27,34 +27,52 @@ def counted(program, *more):
     return needed.data, needed.words
 
 
+BY_HAND, OF_ARRAYS = [], []
+
+
+def needs(rows, data, words):
+    """A program whose threads hold so many words at most, and so many of them for data."""
+
+    def add(function):
+        program = mm.program(function)
+        rows.append((program, data, words))
+        return program
+
+    return add
+
+
+def name_of(value):
+    return getattr(value, "name", None)
+
+
 # ------------------------------------------------------------------ by hand
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def copy(T, a, b):
     b[T.id] = a[T.id]
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=0)
 def fill(T, a, b):
     for i in range(T.id, len(b), T.count):
         b[i] = i * i + TABLE[i % 3]
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=0)
 def read_only(T, a, b):
     a[T.id]
     x = a[T.id]
 
 
-@mm.program
+@needs(BY_HAND, data=2, words=2)
 def exchange(T, a, b):
     one, other = a[T.id], b[T.id]
     a[T.id] = other
     b[T.id] = one
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def one_after_the_other(T, a, b):
     x = a[0]
     b[0] = x
@@ -62,19 +80,19 @@ def one_after_the_other(T, a, b):
     b[1] = x
 
 
-@mm.program
+@needs(BY_HAND, data=2, words=2)
 def kept_for_later(T, a, b):
     x = a[0]
     b[0] = a[1]
     b[1] = x
 
 
-@mm.program
+@needs(BY_HAND, data=3, words=3)
 def sum_of_three(T, a, b):
     b[0] = a[0] + a[1] + a[2]
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def added_up(T, a, b):
     x = 0
     for i in range(8):
@@ -82,7 +100,7 @@ def added_up(T, a, b):
     b[0] = x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def not_added_up(T, a, b):
     x = 0
     for i in range(8):
@@ -90,30 +108,30 @@ def not_added_up(T, a, b):
     b[0] = x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def made_again(T, a, b):
     x = a[0]
     x = T.id
     b[0] = a[1] * x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def gather(T, a, b):
     b[T.id] = a[b[T.id]]
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=2)
 def scatter(T, a, b):
     b[b[T.id]] = a[T.id]
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=1)
 def compare(T, a, b):
     if a[0] > a[1]:
         b[0] = T.id
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def either(T, a, b):
     x, y = a[0], a[1]
     if T.id > 2:
@@ -122,7 +140,7 @@ def either(T, a, b):
         b[0] = y
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def both_in_turn(T, a, b):
     if T.id > 2:
         x = a[0]
@@ -132,13 +150,13 @@ def both_in_turn(T, a, b):
         b[0] = y
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=2)
 def chosen(T, a, b):
     x, y = a[0], a[1]
     b[0] = T.id if x > y else 1
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def taken_round(T, a, b):
     x = a[0]
     while T.id < 3:
@@ -147,7 +165,7 @@ def taken_round(T, a, b):
         x = a[1]
 
 
-@mm.program
+@needs(BY_HAND, data=2, words=2)
 def left_early(T, a, b):
     x = a[0]
     y = a[1]
@@ -160,7 +178,7 @@ def left_early(T, a, b):
     b[1] = else_
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def returns(T, a, b):
     x = a[0]
     if T.id > 1:
@@ -169,27 +187,27 @@ def returns(T, a, b):
     b[1] = x
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=0)
 def never_reached(T, a, b):
     return
     x, y = a[0], a[1]
     b[x] = x + y
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=2)
 def rows(T, a, b):
     for i in range(a[T.id], a[T.id + 1]):
         b[i] = 1
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=3)
 def rows_changed(T, a, b):
     for i in range(a[T.id], a[T.id + 1]):
         i = i + 1
         b[i] = 1
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def old_counter(T, a, b):
     i = a[0]
     for i in range(T.id):
@@ -197,7 +215,7 @@ def old_counter(T, a, b):
     b[0] = i
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def skipped(T, a, b):
     x = a[0]
     for i in range(8):
@@ -208,14 +226,14 @@ def skipped(T, a, b):
     b[0] = x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def through_a_barrier(T, a, b):
     x = a[T.id]
     T.barrier()
     b[T.id] = x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def ends_in_a_loop(T, a, b):
     x, y = a[0], a[1]
     while T.id < 2:
@@ -223,7 +241,7 @@ def ends_in_a_loop(T, a, b):
     b[1] = T.id
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def not_needed_after_a_break(T, a, b):
     y = a[0]
     while T.id < 3:
@@ -233,7 +251,7 @@ def not_needed_after_a_break(T, a, b):
             break
 
 
-@mm.program
+@needs(BY_HAND, data=2, words=2)
 def needed_after_a_continue(T, a, b):
     y = a[0]
     for i in range(8):
@@ -250,50 +268,50 @@ def one_of(x, y):
         return y
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def needed_after_a_call(T, a, b):
     x = a[0]
     b[2] = one_of(T.id, 3)
     b[0] = x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def atomic_sum(T, a, b):
     x = a[T.id]
     mm.atomic.add(b, 0, x)  # as a write: x
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=2)
 def atomic_queue(T, a, b):
     x = a[T.id]
     place = mm.atomic.add(b, 0, 1)  # x is kept; the old word hasn't come yet
     b[place] = x  # x, and its address
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=2)
 def atomic_swap(T, a, b):
     x, y = a[0], a[1]
     mm.atomic.cas(b, 0, x, y)  # x only decides
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=1)
 def atomic_histogram(T, a, b):
     mm.atomic.add(b, a[T.id], 1)  # an address
 
 
-@mm.program
+@needs(BY_HAND, data=2, words=2)
 def atomic_old_words(T, a, b):
     b[1] = mm.atomic.exch(a, 0, 5) + mm.atomic.exch(a, 1, 6)
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=2)
 def shuffled(T, a, b):
     x, k = a[0], a[1]
     b[1] = 0  # x is moved later, k says from where
     b[0] = mm.warp.shuffle(x, k)
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def reduced(T, a, b):
     x = a[T.id]
     x += mm.warp.shuffle_down(x, 1)
@@ -301,7 +319,7 @@ def reduced(T, a, b):
     b[T.id] = x
 
 
-@mm.program
+@needs(BY_HAND, data=0, words=1)
 def voted(T, a, b):
     x = a[T.id]
     b[0] = 0  # x only decides
@@ -309,58 +327,14 @@ def voted(T, a, b):
         b[1] = mm.warp.active_mask()
 
 
-@mm.program
+@needs(BY_HAND, data=1, words=1)
 def counted_at_a_barrier(T, a, b):
     x = a[T.id]
     b[0] = 0
     b[1] = T.barrier_count(x > 0)
 
 
-BY_HAND = [
-    (copy, 1, 1),
-    (fill, 0, 0),
-    (read_only, 0, 0),
-    (exchange, 2, 2),
-    (one_after_the_other, 1, 1),
-    (kept_for_later, 2, 2),
-    (sum_of_three, 3, 3),
-    (added_up, 1, 1),
-    (not_added_up, 1, 1),
-    (made_again, 1, 1),
-    (gather, 1, 1),
-    (scatter, 1, 2),
-    (compare, 0, 1),
-    (either, 1, 1),
-    (both_in_turn, 1, 1),
-    (chosen, 0, 2),
-    (taken_round, 1, 1),
-    (left_early, 2, 2),
-    (returns, 1, 1),
-    (never_reached, 0, 0),
-    (rows, 0, 2),
-    (rows_changed, 0, 3),
-    (old_counter, 1, 1),
-    (skipped, 1, 1),
-    (through_a_barrier, 1, 1),
-    (ends_in_a_loop, 1, 1),
-    (not_needed_after_a_break, 1, 1),
-    (needed_after_a_continue, 2, 2),
-    (needed_after_a_call, 1, 1),
-    (atomic_sum, 1, 1),
-    (atomic_queue, 1, 2),
-    (atomic_swap, 1, 2),
-    (atomic_histogram, 0, 1),
-    (atomic_old_words, 2, 2),
-    (shuffled, 1, 2),
-    (reduced, 1, 1),
-    (voted, 0, 1),
-    (counted_at_a_barrier, 1, 1),
-]
-
-
-@pytest.mark.parametrize(
-    ("program", "data", "words"), BY_HAND, ids=[one[0].name for one in BY_HAND]
-)
+@pytest.mark.parametrize(("program", "data", "words"), BY_HAND, ids=name_of)
 def test_by_hand(program, data, words):
     assert counted(program) == (data, words)
 
@@ -390,7 +364,7 @@ def test_a_complex_number_is_one_word_and_each_of_its_parts_is():
 # ------------------------------------------------------------------ arrays
 
 
-@mm.program
+@needs(OF_ARRAYS, data=8, words=8)
 def reversed_(T, a, b):
     r = mm.registers(len(a))
     for i in range(len(a)):
@@ -399,7 +373,7 @@ def reversed_(T, a, b):
         b[i] = r[len(a) - 1 - i]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=5, words=5)
 def two_arrays_in_turn(T, a, b):
     r = mm.registers(3)
     s = mm.registers(5)
@@ -413,7 +387,7 @@ def two_arrays_in_turn(T, a, b):
         b[i] = s[i]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=8, words=8)
 def two_arrays_at_once(T, a, b):
     r = mm.registers(3)
     s = mm.registers(5)
@@ -424,7 +398,7 @@ def two_arrays_at_once(T, a, b):
     b[0] = r[0] + s[0]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=1, words=1)
 def numbers_of_its_own(T, a, b):
     r = mm.registers(4)
     for i in range(4):
@@ -433,7 +407,7 @@ def numbers_of_its_own(T, a, b):
         b[r[i]] = a[i]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=0, words=4)
 def addresses(T, a, b):
     r = mm.registers(4)
     for i in range(4):
@@ -442,7 +416,7 @@ def addresses(T, a, b):
         b[r[i]] = i
 
 
-@mm.program
+@needs(OF_ARRAYS, data=4, words=5)
 def chosen_by_a_word(T, a, b):
     r = mm.registers(4)
     r[a[0] % 4] = a[1]
@@ -457,7 +431,7 @@ def piece(a, b, first):
         b[first + i] = r[i]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=4, words=4)
 def calls(T, a, b):
     piece(a, b, 0)
     for first in range(0, 8, 4):
@@ -470,14 +444,14 @@ def largest(x, y):
     return y
 
 
-@mm.program
+@needs(OF_ARRAYS, data=4, words=4)
 def calls_in_turn(T, a, b):
     for first in range(0, 8, 8):
         piece(a, b, first)
         piece(a, b, first + 4)
 
 
-@mm.program
+@needs(OF_ARRAYS, data=2, words=2)
 def partly_overwritten(T, a, b):
     r = mm.registers(2)
     r[0] = a[0]
@@ -486,29 +460,14 @@ def partly_overwritten(T, a, b):
     b[0] = r[0]
 
 
-@mm.program
+@needs(OF_ARRAYS, data=2, words=2)
 def helped(T, a, b):
     x = a[0]
     b[1] = largest(a[1], a[2])
     b[0] = x
 
 
-@pytest.mark.parametrize(
-    ("program", "data", "words"),
-    [
-        (reversed_, 8, 8),
-        (two_arrays_in_turn, 5, 5),
-        (two_arrays_at_once, 8, 8),
-        (numbers_of_its_own, 1, 1),
-        (addresses, 0, 4),
-        (chosen_by_a_word, 4, 5),
-        (calls, 4, 4),
-        (calls_in_turn, 4, 4),
-        (partly_overwritten, 2, 2),
-        (helped, 2, 2),
-    ],
-    ids=lambda value: getattr(value, "name", value),
-)
+@pytest.mark.parametrize(("program", "data", "words"), OF_ARRAYS, ids=name_of)
 def test_a_live_array_counts_whole(program, data, words):
     assert counted(program) == (data, words)
 
@@ -762,9 +721,7 @@ def walked(body, walks=40, sizes=None):
     return Registers(*(max(walk.most(only) for walk in walks) for only in (True, False)))
 
 
-@pytest.mark.parametrize(
-    ("program", "data", "words"), BY_HAND, ids=[one[0].name for one in BY_HAND]
-)
+@pytest.mark.parametrize(("program", "data", "words"), BY_HAND, ids=name_of)
 def test_a_walk_finds_what_is_counted_by_hand(program, data, words):
     assert walked(program.code.body, 200) == Registers(data, words)
 

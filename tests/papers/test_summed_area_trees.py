@@ -7,7 +7,7 @@ import mmsim as mm
 from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.summed_area import one_memory_claims as claims
-from mmsim_algorithms.summed_area.one_memory import in_one_memory
+from mmsim_algorithms.summed_area.one_memory import by_trees, in_one_memory
 
 MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
 machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
@@ -23,6 +23,16 @@ def test_each_word_is_the_sum_of_what_is_above_and_left_of_it(machine, schedule)
         for p in (1, 3, 4, m * m):
             _, table = in_one_memory(machine, a, p, schedule=schedule)
             assert table.tolist() == expected
+
+
+@schedules
+@machines
+def test_no_tree_has_a_race(machine, schedule):
+    for m, p in ((4, 4), (8, 16), (8, 64)):
+        run = machine.run(
+            by_trees, np.arange(2 * m * m), m, threads=p, schedule=schedule, check=True
+        )
+        assert run.findings == ()
 
 
 def test_the_claims_do_not_ask_for_what_they_do_not_hold_for():
