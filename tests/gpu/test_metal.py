@@ -47,6 +47,11 @@ def prose():
 # What the page may say in digits of its own: no results, but what the hardware, the model or a
 # paper fixes.
 FACTS = (
+    "8 words of 4 bytes, each",
+    "a sector serves 4",
+    "a sector takes 4",
+    "4 times the mean",
+    "multiprocessor 0",
     "of 4 bytes",
     "of 8 bytes",
     "are 8 bytes wide",
