@@ -11,8 +11,8 @@ import numpy as np
 import mmsim as mm
 from mmsim.gpu import replay
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.copies import replay_copies
 from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
+from mmsim.gpu.pipeline import replay_copies
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from benchmarks.laboratory.rendering import render
+from benchmarks.laboratory.kernel_sets import LATER
+from benchmarks.laboratory.rendering import in_short, of_rows, render
 from mmsim.gpu import cache_calibration, cache_clusters
 from mmsim.gpu.cache_clusters import CLUSTERS
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
 from mmsim.gpu.cache_pages import PAGES, by_spacing
 from mmsim.gpu.cache_shares import SHARES
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.evidence import same
 from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import short, table
@@ -31,8 +33,6 @@ SHOWN = {
 """The counts in the tables, by their meaning."""
 LEAST = 0.005
 """A smaller count for each access is shown as none."""
-LATER = {"unseen": "second", "third": "third"}
-"""The later sets of kernels, in words."""
 
 
 def section(results: Results) -> str:
@@ -95,11 +95,9 @@ def _each(row: Row, metric: str) -> str:
 
 def _halves(rows: Sequence[Row]) -> str:
     """The cycles of reads by multiprocessors after another one."""
-    if not rows:
-        return ""
-    fields = [name for name in rows[0] if name not in ("number", "multiprocessor")]
-    lines = ([str(row[name]) for name in ("multiprocessor", *fields)] for row in rows)
-    return table(("multiprocessor", *fields), lines, texts=0)
+    fields = [name for row in rows[:1] for name in row if name not in ("number", "multiprocessor")]
+    columns = {name: name for name in ("multiprocessor", *fields)}
+    return of_rows(rows, columns, texts=0) if rows else ""
 
 
 def _runs(halves: str) -> tuple[int, int, list[str]]:
@@ -140,8 +138,8 @@ def kernels(results: Results) -> str:
         "kernels",
         first=_measured("kernels", results),
         later=[
-            (name, _measured(which, results))
-            for which, name in LATER.items()
+            (LATER[which]["title"].removesuffix(" of kernels"), _measured(which, results))
+            for which in LATER
             if SETS[which].experiment in results.records
         ],
     )
@@ -149,17 +147,18 @@ def kernels(results: Results) -> str:
 
 def _measured(which: str, results: Results) -> str:
     """The times and the counts of a set."""
-    counted = results.records.get(f"{which}-counters")
-    rows = () if counted is None else counted.rows
-    lines = (_kernel(row, rows) for row in results[SETS[which].experiment].rows)
-    return table(("kernel", "data", "launches", "milliseconds", *SHOWN), lines, texts=2)
+    counters = results.records.get(f"{which}-counters")
+    counted = () if counters is None else counters.rows
 
+    def millions(metric: str) -> Callable[[Row], str]:
+        return lambda row: _millions([one for one in counted if same(row, one)], metric)
 
-def _kernel(row: Row, counted: Iterable[Row]) -> tuple[str, ...]:
-    own = [one for one in counted if (one["kernel"], one["data"]) == (row["kernel"], row["data"])]
-    about = (str(row[name]) for name in ("kernel", "data", "launches"))
-    counts = (_millions(own, metric) for metric in SHOWN.values())
-    return (*about, short(number(row, "measured")), *counts)
+    columns = {
+        **{name: name for name in ("kernel", "data", "launches")},
+        "milliseconds": in_short("measured"),
+        **{title: millions(metric) for title, metric in SHOWN.items()},
+    }
+    return of_rows(results[SETS[which].experiment].rows, columns, texts=2)
 
 
 def _millions(rows: Sequence[Row], metric: str) -> str:

@@ -15,16 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.laboratory import profiled
-from mmsim.api.kernels import kernel
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters
+from mmsim.gpu.pipeline import on_card
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import compiled, cupy
 from mmsim_algorithms.gpu.kernel_sets import SETS
@@ -40,23 +38,12 @@ def launch(groups: Iterable[Group]) -> Iterator[Row]:
     functions: dict[str, Any] = {}
     for group in groups:
         steps, arrays = group.make()
-        buffers = {
-            name: cp.asarray(np.ascontiguousarray(data).reshape(-1))
-            for name, data in arrays.items()
-        }
+        placed = on_card(cp, arrays)
         for number, step in enumerate(steps):
-            plain = kernel(
-                step.program,
-                *step.given(arrays),
-                threads=step.threads,
-                block_size=step.block_size,
-                clear_shared=False,
-            )
-            written = renamed(plain, f"{NAME}{step.program.name}")
+            written = renamed(step.kernel(arrays), f"{NAME}{step.program.name}")
             if written.source not in functions:
                 functions[written.source] = compiled(cp, written)
-            passed = tuple(buffers[one] for one in step.arguments if isinstance(one, str))
-            function = functions[written.source]
+            function, passed = functions[written.source], step.passed(placed)
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
             cp.cuda.Device().synchronize()
             name = {"program": step.program.name, profiled.KERNEL: written.name}

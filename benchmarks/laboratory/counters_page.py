@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.laboratory.predictions import COUNTED, FEW, TITLES, Predictions, marked
+from benchmarks.laboratory.kernel_sets import LATER
+from benchmarks.laboratory.predictions import (
+    COUNTED,
+    FEW,
+    HITS,
+    MISSES,
+    TITLES,
+    Predictions,
+    marked,
+)
 from benchmarks.laboratory.rendering import render
 from mmsim.gpu.record import Row
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT
@@ -27,16 +36,9 @@ MEANINGS = {
 """The machine's counts."""
 BY = "\N{NO-BREAK SPACE}/ "
 """Stands between two numbers; a narrow cell has one below the other."""
-KERNELS = {
-    "kernels": "The kernels",
-    "unseen": "A second set of kernels",
-    "third": "A third set of kernels",
-}
+KERNELS = {"kernels": "The kernels"} | {which: one["title"] for which, one in LATER.items()}
 """The sets of kernels that have a section, and its title."""
-READ, HITS, MISSES = (
-    next(one for one in COUNTED if one.title == title)
-    for title in ("L2 sectors read", "L2 hits", "L2 misses")
-)
+(READ,) = (one for one in COUNTED if one.title == "L2 sectors read")
 ALONG: Row = {"algorithm": "S-designated", "permutation": "random", "type": "float"}
 """The launch whose hits and misses are compared with its sectors read."""
 Pairs = Sequence[tuple[Row, Row]]

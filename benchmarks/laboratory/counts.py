@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from benchmarks.laboratory.rendering import render
+from benchmarks.laboratory.rendering import Columns, in_short, of_rows, render
 from benchmarks.laboratory.tile_cases import CASES, Case
 from mmsim.gpu import banks as counted_banks
 from mmsim.gpu.counting import METRICS
@@ -13,7 +13,7 @@ from mmsim.gpu.record import Record, Row
 from mmsim.reports.gpu import error
 from mmsim_algorithms.gpu import comparisons, field_tables
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
-from mmsim_algorithms.gpu.markdown import short, signed, table
+from mmsim_algorithms.gpu.markdown import signed, table
 from mmsim_algorithms.gpu.permuting import WARP
 
 SAID = FOLDER.parent / "tensor-layouts.json"
@@ -50,8 +50,10 @@ def banks(results: Results) -> str:
     if "banks" not in results.records:
         return ""
     record = results["banks"]
-    head = ("instruction", "bytes a lane", "requests", "equal", "wavefronts", "stages")
-    fields = ("access", "bytes", "patterns", "equal", "hardware", "model")
+    columns = {
+        **{"instruction": "access", "bytes a lane": "bytes", "requests": "patterns"},
+        **{"equal": "equal", "wavefronts": "hardware", "stages": "model"},
+    }
     return render(
         "banks",
         facts=record.facts,
@@ -59,7 +61,7 @@ def banks(results: Results) -> str:
         equal=sum(int(number(row, "equal")) for row in record.rows),
         instructions=len(record.rows),
         metric=counted_banks.METRIC,
-        table=table(head, ([str(row[name]) for name in fields] for row in record.rows)),
+        table=of_rows(record.rows, columns),
     )
 
 
@@ -113,15 +115,15 @@ def field(results: Results) -> str:
     def off(row: Row) -> float:
         return error(row) or 0.0
 
-    head = ("program", "memory", "threads", "unit", "measured", "predicted", "error")
-    lines = [
-        (
-            *(f"`{row['program']}`", str(row["memory"]), f"{number(row, 'threads'):,.0f}"),
-            *(str(row["unit"]), *(short(number(row, one)) for one in ("measured", "predicted"))),
-            signed(off(row)),
-        )
-        for row in rows
-    ]
+    columns: Columns = {
+        "program": lambda row: f"`{row['program']}`",
+        "memory": "memory",
+        "threads": lambda row: f"{row['threads']:,}",
+        "unit": "unit",
+        "measured": in_short("measured"),
+        "predicted": in_short("predicted"),
+        "error": lambda row: signed(off(row)),
+    }
     return render(
         "field",
         date=record.facts["date"],
@@ -132,7 +134,7 @@ def field(results: Results) -> str:
         shared=pick(rows, memory="shared"),
         far=pick(rows, memory="global"),
         slow=sum(off(row) < -0.5 for row in pick(rows, memory="shared")),
-        table=table(head, lines, texts=2),
+        table=of_rows(rows, columns, texts=2),
     )
 
 

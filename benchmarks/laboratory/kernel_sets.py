@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.laboratory.predictions import (
@@ -13,13 +14,13 @@ from benchmarks.laboratory.predictions import (
     ratio,
     wrong,
 )
-from benchmarks.laboratory.rendering import render
-from mmsim.gpu.record import Record
+from benchmarks.laboratory.rendering import Columns, in_short, of_rows, render
+from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.cached_predictions import KEPT
 from mmsim_algorithms.gpu.evidence import in_words, same
 from mmsim_algorithms.gpu.kept import FOLDER, Results, errors, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.markdown import percent, short, signed, table
+from mmsim_algorithms.gpu.markdown import percent, signed, table
 
 FIRST, NOW = "first", "now"
 """A set's first prediction that is kept, and the present one."""
@@ -113,14 +114,20 @@ def later(which: str, results: Results) -> str:
 
 def _times_and_counts(kernels: Predictions) -> str:
     """A line for each kernel of a set."""
-    rows = []
-    for row in kernels.times():
-        own = [one for one in kernels.launches() if same(row, one)]
-        counts = []
-        for name in TITLES:
-            known = [number(one, name) for one in own if one[name] is not None]
-            counts.append(bold(sum(known) / len(known)) if known else "")
-        times = [short(number(row, name)) for name in ("measured", "predicted")]
-        times.append(ratio([row]).strip("*"))
-        rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
-    return table(("kernel", "data", "measured ms", "predicted", "ratio", *TITLES), rows, texts=2)
+    launches = kernels.launches()
+
+    def off(title: str) -> Callable[[Row], str]:
+        def shown(row: Row) -> str:
+            own = [one[title] for one in launches if same(row, one)]
+            known = [one for one in own if isinstance(one, float)]
+            return bold(mean(known)) if known else ""
+
+        return shown
+
+    columns: Columns = {
+        **{"kernel": "kernel", "data": "data"},
+        **{"measured ms": in_short("measured"), "predicted": in_short("predicted")},
+        "ratio": lambda row: ratio([row]).strip("*"),
+        **{title: off(title) for title in TITLES},
+    }
+    return of_rows(kernels.times(), columns, texts=2)

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from benchmarks.laboratory.rendering import render
+from benchmarks.laboratory.predictions import ASKED
+from benchmarks.laboratory.rendering import Columns, in_short, of_rows, render
 from benchmarks.laboratory.unmodelled import BLOCKS, EXPERIMENT, IN_PART, JOINED, STRIDES
-from mmsim.gpu.record import Row
-from mmsim_algorithms.gpu.kept import Results, number
-from mmsim_algorithms.gpu.markdown import short, table
+from mmsim_algorithms.gpu.kept import Results
 
-ASKED = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
-COLUMNS = {
-    JOINED: {
-        "blocks": "blocks",
-        "warps of a block": "warps of a block",
-        "L1 sectors": f"{ASKED}ld.sum",
-        "L2 sectors read": "lts__t_sectors_op_read.sum",
-        "crossings": "lts__t_sectors_srcunit_ltcfabric.sum",
-    },
-    IN_PART: {
-        "MiB": "MiB",
-        "sectors": f"{ASKED}st.sum",
-        "from memory": "dram__sectors_read.sum",
-        "to memory": "dram__sectors_write.sum",
-    },
-    BLOCKS: {one: one for one in ("threads of a block", "blocks", "ms")},
-    STRIDES: {one: one for one in ("bytes apart", "MiB", "ms")},
+TABLES: dict[str, tuple[str, Columns]] = {
+    "joined": (
+        JOINED,
+        {
+            "blocks": "blocks",
+            "warps of a block": "warps of a block",
+            "L1 sectors": f"{ASKED}ld.sum",
+            "L2 sectors read": "lts__t_sectors_op_read.sum",
+            "crossings": "lts__t_sectors_srcunit_ltcfabric.sum",
+        },
+    ),
+    "in_part": (
+        IN_PART,
+        {
+            "MiB": "MiB",
+            "sectors": f"{ASKED}st.sum",
+            "from memory": "dram__sectors_read.sum",
+            "to memory": "dram__sectors_write.sum",
+        },
+    ),
+    "blocks": (
+        BLOCKS,
+        {"threads of a block": "threads of a block", "blocks": "blocks", "ms": in_short("ms")},
+    ),
+    "strides": (
+        STRIDES,
+        {"bytes apart": "bytes apart", "MiB": "MiB", "ms": in_short("ms")},
+    ),
 }
-"""The columns of each table, and their fields."""
+"""The tables by their places in the template: whose rows, and the columns."""
 
 
 def section(results: Results) -> str:
@@ -34,22 +44,8 @@ def section(results: Results) -> str:
     if EXPERIMENT not in results.records:
         return ""
     rows = results[EXPERIMENT].rows
-    joined, in_part, blocks, strides = (
-        table(
-            list(columns),
-            ([_shown(row, field) for field in columns.values()] for row in rows if of(row, which)),
-            texts=0,
-        )
-        for which, columns in COLUMNS.items()
-    )
-    return render("unmodelled", joined=joined, in_part=in_part, blocks=blocks, strides=strides)
-
-
-def of(row: Row, which: str) -> bool:
-    """Return whether a row is of this kind."""
-    return row["number"] == which
-
-
-def _shown(row: Row, field: str) -> str:
-    """Show counts in full, and times to three digits."""
-    return short(number(row, field)) if field == "ms" else f"{number(row, field):.0f}"
+    tables = {
+        name: of_rows((row for row in rows if row["number"] == which), columns, texts=0)
+        for name, (which, columns) in TABLES.items()
+    }
+    return render("unmodelled", **tables)

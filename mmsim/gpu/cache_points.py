@@ -118,20 +118,11 @@ def _kernel(
 
 def points(card: Card) -> Iterator[Point]:
     """All points, the most important numbers first."""
-    yield from read_hits(card)
-    yield from write_hits(card)
-    yield from latencies(card)
-    yield from memory(card)
-    yield from runs(card)
-    yield from partial_writes(card)
-    yield from fetches(card)
-    yield from capacity(card)
-    yield from under_way(card)
-    yield from multiprocessors(card)
-    yield from atomics(card)
-    yield from reach(card)
-    yield from pages(card)
-    yield from launches(card)
+    for of in (
+        *(read_hits, write_hits, latencies, memory, runs, partial_writes, fetches),
+        *(capacity, under_way, multiprocessors, atomics, reach, pages, launches),
+    ):
+        yield from of(card)
 
 
 def repetitions(threads: int, ps: float, least: int = 1) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from mmsim.api.program import program
 from mmsim.cuda_c.kernels import WARP
 from mmsim.frontend.thread.names import Array, Thread, registers
 from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.pipeline import replay_copies
 from mmsim.gpu.replay import cupy, replay
 
 BLOCK = 1024
@@ -95,8 +96,6 @@ def cycles_per_stage() -> float:
 
 def cycle_time() -> float:
     """Milliseconds of a clock cycle while shared memory is busy."""
-    from mmsim.gpu.copies import replay_copies
-
     a, few, many = np.zeros(BLOCK, np.int32), 20_000, 60_000
     cycles = replay(read, a, 1, threads=BLOCK, space="shared", repeat=many).median
     short, long = (

@@ -9,10 +9,9 @@ import numpy as np
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.pipeline import Arrays
+from mmsim.gpu.pipeline import Arrays, Timing
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import Replay
-from mmsim.gpu.timing import Timing
 
 GROUP = "mmsim.experiments"
 

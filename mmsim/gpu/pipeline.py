@@ -1,4 +1,8 @@
-"""Several consecutive launches, timed as one: later steps read the results of earlier ones."""
+"""Launches that are timed as one.
+
+Of consecutive ones, later steps read the results of earlier ones. Copies are concurrent blocks of
+one launch.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,25 @@ from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.frontend.program import Program
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.replay import SAMPLES, compiled, cupy, timed
-from mmsim.gpu.timing import Timing
+from mmsim.gpu.replay import SAMPLES, buffers, compiled, cupy, timed
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of all launches together, and the arrays after the last repetition."""
+
+    median: float
+    low: float
+    high: float
+    samples: int
+    arrays: dict[str, npt.NDArray[Any]]
+
+    @staticmethod
+    def of(times: Sequence[float], arrays: dict[str, npt.NDArray[Any]]) -> Timing:
+        """The median and the range of these times."""
+        return Timing(statistics.median(times), min(times), max(times), len(times), arrays)
 
 
 @dataclass(frozen=True)
@@ -32,6 +51,27 @@ class Step:
     def given(self, arrays: Arrays) -> tuple[Any, ...]:
         """The values of the arguments."""
         return tuple(arrays[one] if isinstance(one, str) else one for one in self.arguments)
+
+    def kernel(self, arrays: Arrays) -> Kernel:
+        """Its kernel, which doesn't clear shared arrays."""
+        return kernel(
+            self.program,
+            *self.given(arrays),
+            threads=self.threads,
+            block_size=self.block_size,
+            clear_shared=False,
+        )
+
+    def passed(self, placed: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Of the arrays on a GPU, those that its kernel takes."""
+        return tuple(placed[one] for one in self.arguments if isinstance(one, str))
+
+
+def on_card(cp: Any, arrays: Arrays) -> dict[str, Any]:
+    """The arrays on the GPU, in row-major order."""
+    return {
+        name: cp.asarray(np.ascontiguousarray(data).reshape(-1)) for name, data in arrays.items()
+    }
 
 
 def replay_steps(
@@ -48,28 +88,43 @@ def replay_steps(
     `timed`. Raises `NoGPU` without one, and the errors of `kernel`.
     """
     cp = cupy()
-    buffers = {
-        name: cp.asarray(np.ascontiguousarray(data).reshape(-1)) for name, data in arrays.items()
-    }
+    placed = on_card(cp, arrays)
     ready: list[tuple[Kernel, Any, tuple[Any, ...]]] = []
     for step in steps:
-        written = kernel(
-            step.program,
-            *step.given(arrays),
-            threads=step.threads,
-            block_size=step.block_size,
-            clear_shared=False,
-        )
-        passed = tuple(buffers[one] for one in step.arguments if isinstance(one, str))
-        ready.append((written, compiled(cp, written), passed))
+        written = step.kernel(arrays)
+        ready.append((written, compiled(cp, written), step.passed(placed)))
 
     def launch(repetition: int) -> None:
         for written, function, passed in ready:
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
 
     times = timed(cp, launch, samples, sweeps)
-    kept = {name: cp.asnumpy(buffers[name]).reshape(arrays[name].shape) for name in keep}
-    return Timing(statistics.median(times), min(times), max(times), samples, kept)
+    kept = {name: cp.asnumpy(placed[name]).reshape(arrays[name].shape) for name in keep}
+    return Timing.of(times, kept)
+
+
+def replay_copies(
+    program: Program,
+    *args: Any,
+    threads: int,
+    copies: int,
+    repeat: int,
+    samples: int = SAMPLES,
+) -> Timing:
+    """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
+
+    The arrays lie in shared memory. Each block copies them in and its results out; all blocks write
+    the same words. Raises `NoGPU` without one, and the errors of `kernel`.
+    """
+    cp = cupy()
+    written = kernel(program, *args, threads=threads, space="shared")
+    function = compiled(cp, written)
+    passed = tuple(buffers(cp, written, repeat))
+
+    def launch(repetition: int) -> None:
+        function((copies,), written.block, passed, shared_mem=written.shared_bytes)
+
+    return Timing.of(timed(cp, launch, samples), {})
 
 
 def predicted(steps: Sequence[Step], arrays: Arrays, calibration: Calibration) -> float:

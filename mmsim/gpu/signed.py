@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mmsim.api.kernels import kernel
 from mmsim.errors import MMSimError
 from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.gpu.record import Record
@@ -41,13 +40,7 @@ def digest_of(steps: Sequence[Step], arrays: Arrays) -> str:
     """Return a digest of some launches: their CUDA C, their sizes, their arguments and all data."""
     digest = sha256()
     for step in steps:
-        written = kernel(
-            step.program,
-            *step.given(arrays),
-            threads=step.threads,
-            block_size=step.block_size,
-            clear_shared=False,
-        )
+        written = step.kernel(arrays)
         said = [written.source, written.grid, written.block, written.shared_bytes, step.arguments]
         digest.update(json.dumps(said).encode())
     for name, array in sorted(arrays.items()):

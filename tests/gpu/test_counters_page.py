@@ -22,6 +22,7 @@ from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, Machines
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import of_each_kind
+from tests.kit.views.markdown import lines
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Results.read()
@@ -35,13 +36,6 @@ def text():
 def plain(page):
     """With plain spaces."""
     return page.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def lines(text, *cells):
-    """The cells of the lines of tables that begin with these."""
-    beginning = "| " + " | ".join(cells) + " |"
-    found = [line for line in text.splitlines() if line.startswith(beginning)]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in found]
 
 
 def section(title, level="###"):

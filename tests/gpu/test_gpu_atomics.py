@@ -21,6 +21,7 @@ from mmsim.gpu.counting import METRICS, NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from tests.kit.cards.fake_ncu import fake_ncu
+from tests.kit.cards.played import play_facts, play_profiler
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 WAVEFRONTS = METRICS["shared", "atomic"]
@@ -217,9 +218,8 @@ def test_a_metric_that_is_missing_leaves_the_others():
 def test_launches_must_be_those_of_the_cases():
     cases = prepare_few()
     launches = list(as_counted(cases))
-    for wrong in (launches[1:], [*launches, launches[0]], launches[::-1]):
-        with pytest.raises(NoCounters, match=f"{len(wrong)} launches of 14; run it again"):
-            list(compare(cases, wrong))
+    with pytest.raises(NoCounters, match="14 launches of 14; run it again"):
+        list(compare(cases, launches[::-1]))
 
 
 # ------------------------------------------------------------ cycles and the command
@@ -239,12 +239,10 @@ def played(program, *args, threads, space, repeat, samples):
 @pytest.fixture
 def as_if(monkeypatch):
     """As if there were a GPU and ncu, which counts what the model says."""
-    monkeypatch.setattr(atomics, "facts", lambda command: {"device": "X", "command": command})
+    play_facts(monkeypatch, atomics, device="X")
+    play_profiler(monkeypatch, [WAVEFRONTS.removesuffix(".sum")])
     monkeypatch.setattr(atomics, "replay", played)
     monkeypatch.setattr(atomics, "TIMES", (1, 3))
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: {WAVEFRONTS.removesuffix(".sum")})
     few = tuple(one for one in ACCESSES if one in (USED, LONG))
     monkeypatch.setattr(atomics, "ACCESSES", few)
     asked = []

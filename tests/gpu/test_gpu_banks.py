@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mmsim.cli.main import main
-from mmsim.gpu import banks, ncu
+from mmsim.gpu import banks
 from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
 from mmsim.gpu.bank_patterns import patterns
 from mmsim.gpu.banks import METRIC, PATTERNS, Counted, prepare, read, requests
@@ -20,6 +20,7 @@ from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import InParts
+from tests.kit.cards.played import play_banks, play_facts
 
 KEPT = Record.read(Path(__file__).parents[2] / "benchmarks/results/gpu/banks.json")
 COUNTS = {str(row["access"]): tuple(map(int, str(row["counts"]).split())) for row in KEPT.rows}
@@ -118,20 +119,8 @@ def test_missing_and_impossible_counts_are_refused():
 @pytest.fixture
 def played(monkeypatch):
     """A GPU that follows the rule, except for a store that takes a stage more."""
-
-    def launched(profiler, launches, metrics):
-        assert metrics == [METRIC]
-        source = launches[0][0].source
-        (access,) = (one for one in ACCESSES if one.source(launches[0][0].name) == source)
-        _, found = counted_launches(access, 20)
-        if access.name == "store of 4 bytes":
-            found[1].metrics[METRIC] += 1
-        return found
-
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1")
-    monkeypatch.setattr(banks, "facts", lambda command: {"device": "Played", "command": command})
-    monkeypatch.setattr(banks, "profiled", launched)
+    play_banks(monkeypatch, {"store of 4 bytes"})
+    play_facts(monkeypatch, banks, device="Played")
     monkeypatch.setattr(banks.measured, "__defaults__", (20,))
 
 

@@ -2,7 +2,6 @@
 
 import ctypes
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from mmsim.gpu import cache_clusters
 from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
 from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
 from mmsim_algorithms.gpu.kept import Results
+from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
@@ -65,13 +65,7 @@ def test_all_that_delay_the_first_one_are_its_cluster():
 
         return launch
 
-    stage = SimpleNamespace(
-        cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
-        card=SimpleNamespace(multiprocessors=6),
-        scratch=np.zeros(32 * 100, np.int32),
-        ready=ready,
-    )
-    row = measured(stage)
+    row = measured(stage(6, 32 * 100, ready))
     assert row == {"number": "clusters", "multiprocessors": "1 4; 0 2 5; 3"}
     assert len(launched) > 2 * (1 + 5 + 1 + 3 + 1)
     assert launched[0] == (6, cache_clusters.TIMES, 4, 4, 100, cache_clusters.SPAN, 8)
@@ -80,13 +74,7 @@ def test_all_that_delay_the_first_one_are_its_cluster():
 
 
 def test_a_multiprocessor_without_a_block_is_reported():
-    stage = SimpleNamespace(
-        cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
-        card=SimpleNamespace(multiprocessors=2),
-        scratch=np.zeros(64, np.int32),
-        ready=lambda written, passed: lambda: None,
-    )
-    row = measured(stage)
+    row = measured(stage(2, 64, lambda written, passed: lambda: None))
     assert row["not measured"] == "multiprocessors 0 and 0 had no block in 20 launches"
     assert members([row]) == []
     assert sizes([row], 2) is None

@@ -13,6 +13,7 @@ from benchmarks.laboratory.predictions import COUNTED as PREDICTED
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
+from tests.kit.views.markdown import cells
 
 POINT = {"accesses": 1000, "times": "3 and 15", "low": 6.0, "high": 8.0, "few ms": 1, "many ms": 2}
 ROWS = (
@@ -47,12 +48,6 @@ COUNTED = Record(
         for step in (0, 1)
     ),
 )
-
-
-def cells(text, beginning):
-    """The cells of the table's line that begins so."""
-    (line,) = [line for line in text.splitlines() if line.startswith(f"| {beginning} |")]
-    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_where_nothing_is_kept_nothing_is_said():

@@ -4,7 +4,6 @@ import ctypes
 import shutil
 import subprocess
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from mmsim.cuda_c.kernels import Kernel
 from mmsim.gpu import cache_clusters, cache_halves, cache_shares
 from mmsim.gpu.cache_shares import kernel, measured
 from mmsim_algorithms.gpu.kept import Results
+from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 KEPT = Results.read()
@@ -66,13 +66,7 @@ def test_the_blocks_of_each_multiprocessor_are_counted():
 
         return launch
 
-    stage = SimpleNamespace(
-        cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
-        card=SimpleNamespace(multiprocessors=3),
-        scratch=np.zeros(4096, np.int32),
-        ready=ready,
-    )
-    row = measured(stage)
+    row = measured(stage(3, 4096, ready))
     assert row == {"number": "shares", "blocks": "90 0 140 0 0 70"}
     assert launched == [((300, 1, 1), (1024, 1, 1), 4096, [cache_shares.WRITES, 512, 8])]
     assert blocks_run([{"number": "halves"}, row]) == [90, 0, 140, 0, 0, 70]

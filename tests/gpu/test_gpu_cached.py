@@ -27,6 +27,7 @@ from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import QUICK, SIDE
 from mmsim_algorithms.gpu.permuting import SEVERAL
+from tests.kit.cards.played import after_launches
 
 KEPT_RESULTS = Results.read()
 
@@ -205,13 +206,8 @@ def test_threads_that_work_together_run_on_a_machine_with_a_cache(case):
     """With the arrays that NumPy computes; each launch asks for sectors."""
     machine = mm.Cached(4, 32, 20, sectors=8, miss_latency=100, capacity=1 << 16, ways=4)
     launched = case.make()
-    arrays = dict(launched.arrays)
-    for step in launched.steps:
-        how = {"threads": step.threads, "block_size": step.block_size}
-        run = machine.run(step.program, *step.given(arrays), **how, engine="array")
-        assert sum(row.sectors for row in run.cache) > 0
-        names = [one for one in step.arguments if isinstance(one, str)]
-        arrays |= zip(names, run.arrays.values(), strict=True)
+    runs, arrays = after_launches(machine, launched, engine="array")
+    assert all(sum(row.sectors for row in run.cache) > 0 for run in runs)
     assert all((arrays[one] == words).all() for one, words in launched.expected.items())
 
 

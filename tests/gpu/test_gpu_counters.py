@@ -36,6 +36,7 @@ from mmsim_algorithms.access import rounds as hmm_rounds
 from mmsim_algorithms.rap import cuda as rap_cuda
 from mmsim_algorithms.rap import higher as rap_higher
 from tests.kit.cards.fake_ncu import fake_ncu
+from tests.kit.cards.played import play_facts, play_profiler
 
 ROOM = 227 * 1024
 SHARED_READ, SHARED_WRITE = METRICS["shared", "read"], METRICS["shared", "write"]
@@ -407,9 +408,7 @@ def test_the_profiler_s_version(tmp_path):
 )
 def test_metrics_that_a_gpu_lacks_are_left_out(known, asked, monkeypatch):
     """All are asked for where the profiler lists none."""
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: known)
+    play_profiler(monkeypatch, known)
     wanted = ["a__x.sum", "b__y.sum", "c__z.sum"]
     profiler, metrics, facts = ncu.session(wanted)
     assert (profiler, metrics) == ("ncu", asked or wanted)
@@ -570,8 +569,6 @@ def test_the_child_launches_together_what_waits_for_the_grid(tmp_path, together)
 
 # ------------------------------------------------------------ the command
 
-FACTS = {"device": "some GPU", "command": "mmsim gpu counters"}
-
 
 @pytest.fixture
 def as_if(monkeypatch):
@@ -579,9 +576,8 @@ def as_if(monkeypatch):
     runtime = SimpleNamespace(getDeviceProperties=lambda _: {"sharedMemPerBlockOptin": ROOM})
     cuda = SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0))
     monkeypatch.setattr(counting, "cupy", lambda: SimpleNamespace(cuda=cuda))
-    monkeypatch.setattr(counting, "facts", lambda command: {**FACTS, "command": command})
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
+    play_facts(monkeypatch, counting, device="some GPU")
+    play_profiler(monkeypatch)
 
     def counts(change):
         monkeypatch.setattr(counting, "measure", lambda _, cases: as_counted(cases, change))

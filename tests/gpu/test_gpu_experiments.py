@@ -21,7 +21,7 @@ from benchmarks.laboratory.predict_again import predict_again
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
-from mmsim.gpu import Calibration, Device, Replay, calibration, copies, experiment, facts, pipeline
+from mmsim.gpu import Calibration, Replay, calibration, experiment, facts, pipeline
 from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
 from mmsim.gpu.memory import time_units
 from mmsim.gpu.pipeline import Timing, predicted, replay_steps
@@ -41,35 +41,18 @@ from mmsim_algorithms.gpu.planned import RandomTasks, Task
 from mmsim_algorithms.hmm_permutation import plan
 from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.transpose import hmm as hmm_transpose
+from tests.kit.cards.played import DEVICE, KNOWN, after_launches
 from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
-KNOWN = Calibration(
-    device="A GPU",
-    multiprocessors=2,
-    cycles_per_stage=1.25,
-    cycle_ps=500.0,
-    shared_latency=20,
-    group_ps=40.0,
-    global_latency=60,
-    launch_ns=2000.0,
-)
-DEVICE = Device("A GPU", "1.2", "13.0", 1024)
 MACHINE = mm.HMM(2, 32, 10)
 TYPES = [np.float32, np.float64]
 
 
 def simulated(steps, arrays):
     """The runs of launches, in order, and the arrays after them."""
-    arrays, runs = dict(arrays), []
-    for step in steps:
-        how = {"threads": step.threads, "block_size": step.block_size}
-        run = MACHINE.run(step.program, *step.given(arrays), **how)
-        names = [one for one in step.arguments if isinstance(one, str)]
-        arrays |= zip(names, run.arrays.values(), strict=True)
-        runs.append(run)
-    return runs, arrays
+    return after_launches(MACHINE, SimpleNamespace(steps=steps, arrays=arrays))
 
 
 def costs(run):
@@ -235,11 +218,13 @@ def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
     def function(grid, block, passed, shared_mem):
         launched.append((grid, block, shared_mem, [one for one in passed if np.ndim(one) == 0]))
 
-    monkeypatch.setattr(copies, "cupy", CuPyOnTheCPU)
-    monkeypatch.setattr(copies, "compiled", lambda cp, written: function)
-    monkeypatch.setattr(copies, "timed", repetition_by_repetition)
+    monkeypatch.setattr(pipeline, "cupy", CuPyOnTheCPU)
+    monkeypatch.setattr(pipeline, "compiled", lambda cp, written: function)
+    monkeypatch.setattr(pipeline, "timed", repetition_by_repetition)
     a = np.zeros(64, np.float32)
-    found = copies.replay_copies(calibration.read, a, 1, threads=64, copies=7, repeat=20, samples=3)
+    found = pipeline.replay_copies(
+        calibration.read, a, 1, threads=64, copies=7, repeat=20, samples=3
+    )
     assert launched == [((7,), (64, 1, 1), 0, [20])] * 3
     assert (found.median, found.low, found.high, found.arrays) == (1, 0, 2, {})
 
@@ -286,7 +271,7 @@ def test_calibrating_finds_what_is_known(monkeypatch):
     cuda = SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0))
     monkeypatch.setattr(module, "cupy", lambda: SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(module, "replay", played_replay)
-    monkeypatch.setattr(copies, "replay_copies", played_copies)
+    monkeypatch.setattr(module, "replay_copies", played_copies)
     smaller = {"WORDS": 2**16, "PLACES": 50, "APART": 4, "FAR": (100, 250)}
     for name, value in smaller.items():
         monkeypatch.setattr(module, name, value)

@@ -24,10 +24,9 @@ from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.pipeline import Timing
 from mmsim.gpu.record import Record
-from mmsim.gpu.replay import timed
 from mmsim.gpu.signed import digest_of
-from mmsim.gpu.timing import Timing
 from mmsim_algorithms.gpu import dense_kernels as dense
 from mmsim_algorithms.gpu import indexed_kernels as indexed
 from mmsim_algorithms.gpu import kernels_tables
@@ -54,6 +53,7 @@ from mmsim_algorithms.gpu.sparse_data import (
     preferential,
     uniform,
 )
+from tests.kit.cards.played import after_launches, play_facts, play_profiler
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -75,13 +75,7 @@ def name(case):
 
 def simulated(launched):
     """The arrays after all launches."""
-    arrays = dict(launched.arrays)
-    for step in launched.steps:
-        how = {"threads": step.threads, "block_size": step.block_size}
-        run = MACHINE.run(step.program, *step.given(arrays), **how, engine="array")
-        names = [one for one in step.arguments if isinstance(one, str)]
-        arrays |= zip(names, run.arrays.values(), strict=True)
-    return arrays
+    return after_launches(MACHINE, launched, engine="array")[1]
 
 
 # ------------------------------------------------------------ the data
@@ -214,6 +208,19 @@ def test_a_kernel_leaves_what_numpy_computes_also_when_it_is_launched_again(case
     assert all((again[one] == expected).all() for one, expected in launched.expected.items())
 
 
+def leaves_the_same(given, folder):
+    """Programs that are compiled and run leave what they leave on the simulator."""
+    written = [
+        kernel(program, *arrays, threads=threads_of(block), block_size=block)
+        for program, arrays, block in given
+    ]
+    emulated = Emulated(written, folder)
+    for number, (program, arrays, block) in enumerate(given):
+        run = MACHINE.run(program, *arrays, threads=threads_of(block), block_size=block)
+        left = emulated.run(number)
+        assert all((left[one] == run.arrays[one]).all() for one in left), program.name
+
+
 def threads_of(block):
     """Four blocks for the tiles, two blocks or one for 64 threads."""
     return 4 * block if block == 1024 else 64
@@ -247,19 +254,6 @@ def test_their_cuda_c_leaves_the_same(tmp_path):
         (indexed.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
     ]
     leaves_the_same(given, tmp_path)
-
-
-def leaves_the_same(given, folder):
-    """Programs that are compiled and run leave what they leave on the simulator."""
-    written = [
-        kernel(program, *arrays, threads=threads_of(block), block_size=block)
-        for program, arrays, block in given
-    ]
-    emulated = Emulated(written, folder)
-    for number, (program, arrays, block) in enumerate(given):
-        run = MACHINE.run(program, *arrays, threads=threads_of(block), block_size=block)
-        left = emulated.run(number)
-        assert all((left[one] == run.arrays[one]).all() for one in left), program.name
 
 
 @needs_compiler
@@ -331,27 +325,6 @@ def test_all_launches_are_timed_together_and_the_arrays_are_checked(monkeypatch)
     wrong = replace(search, make=lambda: replace(search.make(), expected={"cost": np.zeros(4096)}))
     with pytest.raises(MMSimError, match=r"search \(grid\) left the wrong array cost"):
         kernels_tables.measure(wrong)
-
-
-def test_more_sweeps_go_before_more_launches(monkeypatch):
-    filled, launched = [], []
-
-    class Event:
-        def record(self):
-            launched.append("record")
-
-        def synchronize(self):
-            pass
-
-    sweep = SimpleNamespace(fill=filled.append)
-    cuda = SimpleNamespace(Event=Event, get_elapsed_time=lambda begin, end: 1)
-    cp = SimpleNamespace(empty=lambda size, dtype: sweep, uint8=np.uint8, cuda=cuda)
-    monkeypatch.setattr(
-        sys.modules["mmsim.gpu.replay"], "device", lambda: SimpleNamespace(cache_bytes=8)
-    )
-    assert timed(cp, launched.append, 2, 3) == [1, 1]
-    assert filled == [0, 0, 0, 1, 1, 1]
-    assert launched == [0, 1, "record", 0, "record", "record", 1, "record"]
 
 
 @pytest.mark.parametrize(("which", "count"), [("kernels", 12), ("unseen", 16), ("third", 16)])
@@ -426,13 +399,11 @@ def played(monkeypatch):
     )
     monkeypatch.setattr(counted_launches, "cupy", lambda: cp)
     monkeypatch.setattr(counted_launches, "compiled", compiled)
-    monkeypatch.setattr(counted_launches, "facts", lambda command: {"command": command})
+    play_facts(monkeypatch, counted_launches)
     monkeypatch.setattr(
         counted_launches, "batches", lambda which: {"one": of_one(), "two": of_one()}
     )
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    play_profiler(monkeypatch)
     return launches
 
 
@@ -493,8 +464,6 @@ def test_an_unknown_batch_and_no_gpu_are_reported(monkeypatch, tmp_path, capsys)
         main(["kernels", str(tmp_path / "counts.json"), "--batches", "fourth"])
     assert "there is no batch 'fourth'; there are irregular, regular" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    play_profiler(monkeypatch)
     assert main(["kernels", str(tmp_path / "counts.json")]) == 2
     assert "CuPy is not installed" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from mmsim import gpu
 from mmsim.cuda_c.writer import waits_between_repetitions
 from mmsim.engines.array.fused import execute
 from mmsim.errors import AddressError, MMSimError
-from mmsim.gpu import Calibration, Device, Replay, kernel
+from mmsim.gpu import Calibration, Replay, kernel
 from mmsim.gpu.calibration import chain, copy, random_cycle, read
 from mmsim.gpu.memory import time_units
 from mmsim.gpu.replay import timed
@@ -24,6 +25,7 @@ from mmsim.gpu.words import CardBanks
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation import conflict_free, destination_designated
+from tests.kit.cards.played import DEVICE, KNOWN
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -407,22 +409,11 @@ def test_a_program_s_own_error_is_reported():
 
 # ------------------------------------------------------------ the calibration
 
-KNOWN = Calibration(
-    device="A GPU",
-    multiprocessors=3,
-    cycles_per_stage=1.5,
-    cycle_ps=500.0,
-    shared_latency=20,
-    group_ps=40.0,
-    global_latency=400,
-    launch_ns=2000.0,
-)
-
 
 def test_a_calibration_gives_machines_and_times():
     assert KNOWN.dmm == mm.DMM(32, 20)
-    assert KNOWN.umm == mm.UMM(32, 400)
-    assert KNOWN.hmm == mm.HMM(3, 32, 400, 20)
+    assert KNOWN.umm == mm.UMM(32, 60)
+    assert KNOWN.hmm == mm.HMM(2, 32, 60, 20)
     assert KNOWN.milliseconds(1000, launches=5) == pytest.approx(40e-6 + 0.01)
     assert KNOWN.milliseconds(0) == pytest.approx(0.002)
     assert Calibration.from_dict(KNOWN.to_dict()) == KNOWN
@@ -475,8 +466,6 @@ def test_the_copy_reads_and_writes_each_word_once_in_whole_groups():
 
 # ------------------------------------------------------------ a replay's own prediction
 
-DEVICE = Device("A GPU", "1", "13.0", 1024)
-
 
 def replayed(program, arguments, space, calibration, repeat=1, **how):
     return Replay(
@@ -489,7 +478,7 @@ def test_a_replay_predicts_repetitions_in_shared_memory():
     a = np.zeros(1024, np.float32)
     found = replayed(copied, (a, a.copy()), "shared", KNOWN, repeat=10, threads=1024)
     again = KNOWN.dmm.run(copied_again, a, a.copy(), 10, threads=1024, schedule="asynchronous")
-    assert found.predicted == again.time / 10 * 1.5
+    assert found.predicted == again.time / 10 * 1.25
     assert found.run.machine == KNOWN.dmm
     assert found.run.schedule == "asynchronous"
 
@@ -524,40 +513,35 @@ class FakeCuPy:
         self.cuda = self
 
     def empty(self, size, dtype):
-        array = np.empty(size, dtype)
-        outer = self
-
-        class Swept:
-            def fill(self, value):
-                array.fill(value)
-                outer.sent.append(f"sweep {size}")
-
-        return Swept()
+        return SimpleNamespace(
+            fill=lambda value: self.sent.append(f"sweep {size} with {value}"),
+        )
 
     def Event(self):
-        outer = self
-
-        class Event:
-            def record(self):
-                self.at = len(outer.sent)
-
-            def synchronize(self):
-                outer.sent.append("wait")
-
-        return Event()
+        event = SimpleNamespace(synchronize=lambda: self.sent.append("wait"))
+        event.record = lambda: setattr(event, "at", len(self.sent))
+        return event
 
     def get_elapsed_time(self, begin, end):
         return end.at - begin.at
 
 
-def test_a_launch_is_timed_behind_a_sweep_of_the_cache(monkeypatch):
+@pytest.mark.parametrize("sweeps", [1, 3])
+def test_a_launch_is_timed_behind_sweeps_of_the_cache(sweeps, monkeypatch):
     monkeypatch.setattr(sys.modules["mmsim.gpu.replay"], "device", lambda: DEVICE)
     cp = FakeCuPy()
-    times = timed(cp, lambda repetition: cp.sent.append(f"repetition {repetition}"), samples=3)
-    assert times == [1.0] * 3
+
+    def launch(repetition):
+        cp.sent.append(f"repetition {repetition}")
+
+    assert timed(cp, launch, 3, sweeps) == [1.0] * 3
     warm, rest = cp.sent[:2], cp.sent[2:]
     assert warm == ["repetition 0", "repetition 1"]
-    assert rest == [sent for n in range(3) for sent in ("sweep 3072", f"repetition {n}", "wait")]
+    assert rest == [
+        sent
+        for n in range(3)
+        for sent in (*[f"sweep 3072 with {n}"] * sweeps, f"repetition {n}", "wait")
+    ]
 
 
 def test_gpu_s_public_names_are_there():

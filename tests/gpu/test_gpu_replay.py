@@ -15,9 +15,9 @@ import mmsim as mm
 import mmsim_algorithms
 from mmsim import cuda, gpu
 from mmsim.errors import LaunchError
-from mmsim.gpu import Calibration, Device
 from mmsim.gpu.counting import prepare
 from tests.kit.cards import gpu_programs
+from tests.kit.cards.played import DEVICE, KNOWN
 from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
 
@@ -112,9 +112,6 @@ def copied(a, b):
     b[cuda.threadIdx.x] = a[cuda.threadIdx.x]
 
 
-KNOWN = Calibration("A GPU", 2, 1.25, 500.0, 20, 40.0, 60, 2000.0)
-
-
 @pytest.fixture
 def emulated(tmp_path, monkeypatch):
     """A GPU that is the C++ compiler, whose clocks stand at 7; the launches of its kernels."""
@@ -122,7 +119,7 @@ def emulated(tmp_path, monkeypatch):
     own = sys.modules["mmsim.gpu.replay"]
     monkeypatch.setattr(own, "cupy", CuPyOnTheCPU)
     monkeypatch.setattr(own, "compiled", on_the_cpu(tmp_path, launched))
-    monkeypatch.setattr(own, "device", lambda: Device("A GPU", "1.2", "13.0", 1024))
+    monkeypatch.setattr(own, "device", lambda: DEVICE)
     monkeypatch.setattr(own, "timed", lambda cp, launch, samples: [7.0] * samples)
     monkeypatch.setattr(own, "_cycles", lambda cp, written, function, repeat: 7 * repeat)
     return launched

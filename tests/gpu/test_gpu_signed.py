@@ -13,7 +13,7 @@ import pytest
 
 from mmsim.cli.main import main as mmsim
 from mmsim.errors import MMSimError
-from mmsim.gpu import Calibration, experiment, facts, signed
+from mmsim.gpu import experiment, facts, signed
 from mmsim.gpu.experiment import Cell, Experiment
 from mmsim.gpu.record import Record
 from mmsim.gpu.signed import broken, checked_seal, digest_of, rules, sign
@@ -24,6 +24,7 @@ from mmsim_algorithms.gpu.evidence import in_words, main, marks, not_before, not
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import QUICK
+from tests.kit.cards.played import KNOWN
 
 DIGESTS = {"gather": "aa", "scatter": "bb"}
 
@@ -207,11 +208,10 @@ def test_predicting_writes_a_signed_file_and_continues_it(two, tmp_path, monkeyp
 @pytest.fixture
 def at_hand(monkeypatch):
     """A GPU that measures two times of an experiment ONE, an hour from now."""
-    known = Calibration("A GPU", 2, 1.25, 500.0, 20, 40.0, 60, 2000.0)
     date = (datetime.fromisoformat(PREDICTED.facts["predicted"]) + timedelta(hours=1)).isoformat()
     found = {"device": "A GPU", "date": date, "rules": rules()}
     monkeypatch.setattr(facts, "facts", lambda command: {**found, "command": command})
-    monkeypatch.setattr("mmsim.gpu.calibrate", lambda say: known)
+    monkeypatch.setattr("mmsim.gpu.calibrate", lambda say: KNOWN)
     cells = [
         Cell(
             {"kernel": kernel, "data": "Zipf"},

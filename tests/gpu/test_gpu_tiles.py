@@ -16,11 +16,9 @@ from benchmarks.laboratory.counts import tiles as tiles_section
 from benchmarks.laboratory.page import page
 from benchmarks.laboratory.tile_cases import CASES
 from benchmarks.laboratory.tiles import by_phases, by_tensor_layouts, main, of_one_kind, request
-from mmsim.gpu import banks, ncu
-from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
-from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
+from tests.kit.cards.played import play_banks, play_facts
 
 BY_NAME = {case.name: case for case in CASES}
 each = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -54,25 +52,9 @@ def test_every_case_is_counted_once():
 @pytest.fixture
 def played(monkeypatch):
     """A GPU that follows the rule, but takes a stage more for the kinds of access named."""
-    wrong = {}
-
-    def launched(profiler, launches, metrics):
-        source = launches[0][0].source
-        (access,) = (one for one in ACCESSES if one.source(launches[0][0].name) == source)
-        totals = []
-        for kernel, _ in launches:
-            index = kernel.arguments[0].words().reshape(-1, 32)
-            stages = [access.stages(one) for one in index] if totals else []
-            if totals and wrong.get(access.name):
-                stages[0] += 1
-            total = sum(count * access.base**digit for digit, count in enumerate(stages))
-            totals.append(Profiled("mmsim_counted_0", {banks.METRIC: BLOCKS + total}))
-        return totals
-
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1")
-    monkeypatch.setattr(tiles, "facts", lambda command: {"device": "Played", "command": command})
-    monkeypatch.setattr(banks, "profiled", launched)
+    wrong = set()
+    play_banks(monkeypatch, wrong)
+    play_facts(monkeypatch, tiles, device="Played")
     return wrong
 
 
@@ -83,7 +65,7 @@ def test_the_command_counts_and_compares(played, tmp_path, capsys):
     kept = Record.read(file)
     assert kept.experiment == "tiles"
     assert [row["hardware"] for row in kept.rows] == [case.answer.stages for case in CASES]
-    played["ldmatrix .x2"] = True
+    played.add("ldmatrix .x2")
     assert main([str(file)]) == 1
     assert capsys.readouterr().out == "49 of 50 as mmsim says\n"
 

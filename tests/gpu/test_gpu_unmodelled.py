@@ -24,6 +24,7 @@ from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
+from tests.kit.cards.played import play_facts, play_profiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 KEPT = Results.read()
@@ -108,10 +109,8 @@ def played(monkeypatch):
     found = Played()
     monkeypatch.setattr(unmodelled, "cupy", lambda: found)
     monkeypatch.setattr(unmodelled, "Stage", PlayedStage)
-    monkeypatch.setattr(unmodelled, "facts", lambda command: {"command": command})
-    monkeypatch.setattr(ncu, "find", lambda: "ncu")
-    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    play_facts(monkeypatch, unmodelled)
+    play_profiler(monkeypatch)
     return found
 
 
