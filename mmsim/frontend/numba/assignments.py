@@ -13,7 +13,7 @@ from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of
 from mmsim.frontend.numba.renaming import separate
-from mmsim.frontend.numba.warp import GRID
+from mmsim.frontend.numba.words import GRID
 from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.grammar import BINARY
 from mmsim.frontend.python.scope import Alias, Captured, Role, Value, outside

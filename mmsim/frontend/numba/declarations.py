@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.numba.dialect import MAKERS
 from mmsim.frontend.numba.names import name_of
 from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.numba.words import MAKERS
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.dialect import Maker
 from mmsim.frontend.python.scope import (
