@@ -17,6 +17,7 @@ from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of, type_name
+from mmsim.frontend.numba.state import KernelFunction, kernel
 from mmsim.frontend.python.atomic_calls import AtomicCalls
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Effect, Intrinsic, no_value
@@ -125,7 +126,7 @@ class NumbaCalls(Calls):
     def intrinsic(self, word: Intrinsic, node: ast.Call) -> Value:
         """The value of a function without an effect; of a complex number it is written out."""
         place = self.function.place(node)
-        if place not in self.function.shared.known.of_complex:
+        if place not in kernel(self.function).known.of_complex:
             return super().intrinsic(word, node)
         call = word.value((ir.Const(0),) * len(node.args), place)
         assert isinstance(call, ir.Call | ir.Binary)
@@ -225,6 +226,7 @@ class NumbaStatements(Statements):
         cells = tuple(types.CellType() for _ in found.co_freevars)
         defaults = tuple(map(self.default, node.args.defaults))
         inner = types.FunctionType(found, outer.__globals__, node.name, defaults, cells)
+        assert isinstance(self.function, KernelFunction)
         self.function.shared.around[inner] = self.function
         self.function.bound[node.name] = Captured(inner)
 
@@ -248,7 +250,7 @@ class NumbaStatements(Statements):
     def emit_raise(self, name: str, texts: list[ast.expr], node: ast.AST) -> None:
         """The statement by which a thread raises an exception."""
         message = None
-        if self.function.shared.debug:
+        if kernel(self.function).debug:
             said = [
                 str(one.value) if isinstance(one, ast.Constant) else written(one) for one in texts
             ]
