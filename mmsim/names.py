@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
     from mmsim.frontend.program import Example
-    from mmsim.frontend.python.intrinsics import brev, clz, exp10, ffs, fma, popc
     from mmsim.frontend.thread import atomic, warp
+    from mmsim.frontend.thread.intrinsics import brev, clz, exp10, ffs, fma, popc
     from mmsim.frontend.thread.names import Array, Thread, registers, shared, vector
     from mmsim.model import layout
     from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
@@ -109,7 +109,7 @@ MODULES = {
     "mmsim.claims.fit": "fit",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
     "mmsim.frontend.thread": "atomic warp",
-    "mmsim.frontend.python.intrinsics": "brev clz exp10 ffs fma popc",
+    "mmsim.frontend.thread.intrinsics": "brev clz exp10 ffs fma popc",
     "mmsim.frontend.thread.names": "Array Thread registers shared vector",
     "mmsim.frontend.program": "Example",
     "mmsim.model": "layout",

@@ -233,7 +233,7 @@ class HashTable:
         return HashTable(slots, values, table.shift)
 
     def first(self, keys: Integers) -> Integers:
-        """Where the search for each key begins."""
+        """The place at which the search for each key begins."""
         return (keys * ODD & 0xFFFFFFFF) >> self.shift
 
 

@@ -26,7 +26,7 @@ def as_they_are(rows: Iterable[Row]) -> list[Row]:
 
 
 def times(found: Replay | Timing, digits: int) -> Row:
-    """What a row has of a measurement: the median and the range, rounded."""
+    """The columns of a measurement in a row: the median and the range, rounded."""
     named = {"measured": found.median, "low": found.low, "high": found.high}
     return {name: round(time, digits) for name, time in named.items()}
 

@@ -106,7 +106,7 @@ def _is_length(op: str) -> bool:
 
 
 def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
-    """Whether a node is a conversion that the language of the program implies.
+    """Return whether a node is a conversion that the language of the program implies.
 
     >>> is_implied(ir.Unary("int64", ir.Const(True), NOWHERE)), is_implied(ir.Const(1))
     (True, False)
@@ -115,12 +115,12 @@ def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
 
 
 def is_check(value: ir.Expr) -> TypeGuard[ir.Unary]:
-    """Whether a node is the check of an operand."""
+    """Return whether a node is the check of an operand."""
     return isinstance(value, ir.Unary) and value.op in CHECKS
 
 
 def _is_positive(value: ir.Expr) -> bool:
-    """Whether a number is known to be positive, whatever the arguments are."""
+    """Return whether a number is known to be positive, whatever the arguments are."""
     if isinstance(value, ir.Const):
         return not isinstance(value.value, complex) and value.value > 0
     return isinstance(value, ir.ThreadField) and value.field in ir.UNIFORM_FIELDS

@@ -71,7 +71,7 @@ def no_index(types: Iterable[Type]) -> str | None:
 
 
 def holds(type_: Type, other: Type) -> bool:
-    """Whether a type of integers holds all numbers of another one.
+    """Return whether a type of integers holds all numbers of another one.
 
     >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
     (True, False)

@@ -69,7 +69,7 @@ def computing(value: ir.Operating, of: Callable[[ir.Expr], Type]) -> Compute:
 
 
 def may_refuse(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> bool:
-    """Whether an expression of the lowered form may have no value, apart from its parts."""
+    """Return whether an expression of the lowered form may have no value, apart from its parts."""
     if isinstance(value, ir.Unary):
         made = cast(value.op)
         narrows = made is not None and is_int(made.type) and of(value.operand).kind == "f"

@@ -148,7 +148,7 @@ class Launch:
 
     @property
     def meets_as_grid(self) -> bool:
-        """Whether the program has a barrier of the grid."""
+        """Return whether the program has a barrier of the grid."""
         body = self.code.body
         return self.once(
             "barrier of the grid",
@@ -275,7 +275,7 @@ class Launch:
 
 
 class _Binding:
-    """What launches share that differ only in the contents of their arrays.
+    """The common part of launches that differ only in the contents of their arrays.
 
     `arrays` are empty; None if the addresses of so many blocks are not memoized. `pairs` are the
     places of the arguments that must not overlap.

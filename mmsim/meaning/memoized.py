@@ -49,6 +49,6 @@ _of_programs: WeakKeyDictionary[Program, Memoized] = WeakKeyDictionary()
 
 
 def memoized(program: Program) -> Memoized:
-    """What is memoized for a program. It is dropped with the program."""
+    """The memoized values of a program. They are dropped with the program."""
     found = _of_programs.get(program)
     return _of_programs.setdefault(program, Memoized()) if found is None else found

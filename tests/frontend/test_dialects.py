@@ -18,13 +18,11 @@ import pytest
 from numba import cuda
 
 import mmsim as mm
-from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.dialect import Dialect, Joint, Maker
+from mmsim.errors import LanguageError
+from mmsim.frontend.python.dialect import Dialect, Effect, Intrinsic, Maker, Vocabulary, Word
 from mmsim.frontend.python.element_types import numpy_name
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.parse import parse
-from mmsim.frontend.python.scope import Entity, Value
-from mmsim.frontend.python.source import FunctionText
 from mmsim.ir import nodes as ir
 
 PACKAGE = "mmsim.frontend"
@@ -37,6 +35,26 @@ FIELDS = {
 }
 
 
+def grid(given, place):
+    return ir.ThreadField("id") if given == (ir.Const(1),) else (ir.ThreadField("id"), ir.Const(0))
+
+
+WORDS = Vocabulary(
+    [
+        (cuda.grid, Intrinsic((1,), grid)),
+        (cuda.syncthreads, Effect((), lambda target, given, place: ir.Barrier(place))),
+        (
+            cuda.shared.array,
+            Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape"),
+        ),
+        (
+            cuda.local.array,
+            Maker("registers", "cuda.local.array", "a cuda.local.array", "shape"),
+        ),
+    ]
+)
+
+
 class Cuda:
     """What `numba.cuda` calls the thread, its barrier and its arrays, along one axis."""
 
@@ -45,42 +63,18 @@ class Cuda:
     own_array = "a cuda.local.array"
     uniform = "numbers, shapes and cuda.blockDim.x"
 
-    def bound(self, text: FunctionText) -> dict[str, Entity]:
-        return {}
-
-    def value(self, node: ast.expr, function: Function) -> Value | None:
-        match node:
-            case ast.Attribute(owner, axis):
-                field = FIELDS.get((function.captured(owner), axis))
-                return None if field is None else ir.ThreadField(field)
-            case ast.Call(called, [ast.Constant(1)]) if function.captured(called) is cuda.grid:
-                return ir.ThreadField("id")
-            case ast.Call(called, [ast.Constant(2)]) if function.captured(called) is cuda.grid:
-                return ir.ThreadField("id"), ir.Const(0)
-        return None
-
-    def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
-        waits = function.captured(call.func) is cuda.syncthreads
-        return ir.Barrier(place) if waits else None
-
-    def joint(self, call: ast.Call, function: Function) -> Joint | None:
-        return None
-
-    def maker(self, called: Any) -> Maker | None:
-        if called is cuda.shared.array:
-            return Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape")
-        if called is cuda.local.array:
-            return Maker("registers", "cuda.local.array", "a cuda.local.array", "shape")
-        return None
+    def word(self, node: ast.expr, function: Function) -> Word | None:
+        if isinstance(node, ast.Attribute):
+            field = FIELDS.get((function.captured(node.value), node.attr))
+            if field is not None:
+                return ir.ThreadField(field)
+        return WORDS.get(function.captured(node))
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
         return None
 
-    def atomic(self, called):
-        return None
-
     def helper(self, called: Any) -> types.FunctionType | None:
-        plain = isinstance(called, types.FunctionType) and self.maker(called) is None
+        plain = isinstance(called, types.FunctionType) and WORDS.get(called) is None
         return called if plain else None
 
     def element_type(self, given: Any) -> str:

@@ -211,8 +211,8 @@ def test_a_complex_number_is_no_index():
     ("text", "words"),
     [
         ("z.conjugate(1)", "takes no number here"),
-        ("complex()", "complex takes one number or two here"),
-        ("complex(1, 2, 3)", "complex takes one number or two here"),
+        ("complex()", "complex takes one number or two numbers here"),
+        ("complex(1, 2, 3)", "complex takes one number or two numbers here"),
         ("cmath.exp(z)", "math's functions of z.real and z.imag"),
         ("np.conjugate(z)", "isn't in the language"),
         ("z.angle", "means nothing in a program"),

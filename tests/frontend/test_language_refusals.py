@@ -196,7 +196,7 @@ BODIES = [
     ("x = «a.sum»()", "'a.sum' is not a function here"),
     ("x = «math.gcd»(2, 4)", "'math.gcd' isn't in the language", "of math's functions"),
     ("x = «math.sqrt(2, 3)»", "math.sqrt takes one number here"),
-    ("x = «math.log(2, 3, 4)»", "math.log takes one number or 2 numbers here"),
+    ("x = «math.log(2, 3, 4)»", "math.log takes one number or two numbers here"),
     ("x = «mm.popc()»", "mm.popc takes one number here"),
     ("«print»(1)", "'print' isn't in the language"),
     ("x = «range»(3)", "'range' isn't in the language"),

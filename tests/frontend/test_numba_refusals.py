@@ -28,7 +28,7 @@ REFUSED = {
     "s = made()": SHARED,
     "a[0] = cuda.to_device(a)": OTHERS,
     "cuda.synchronize()": OTHERS,
-    "a[0] = cuda.syncthreads()": "write it as a statement of its own",
+    "a[0] = cuda.syncthreads()": "as a statement of its own",
     # Arrays of odd shapes, with a name:
     "s = cuda.shared.array(-1, numba.int64)": "extents are whole numbers from 1 on",
     "s = cuda.local.array(0, numba.int64)": "extents are whole numbers from 1 on",

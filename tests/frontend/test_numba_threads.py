@@ -199,7 +199,7 @@ def test_a_barrier_gives_nothing():
     def wrong(x):
         x[0] = cuda.syncthreads()
 
-    with pytest.raises(LanguageError, match=r"'cuda\.syncthreads' gives nothing"):
+    with pytest.raises(LanguageError, match=r"'cuda\.syncthreads' has no value"):
         launch(wrong, np.zeros(1))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba.renaming import separate
+from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.numba.vectors import maker
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
@@ -67,6 +68,13 @@ class NumbaArrays(Arrays):
             raise self.no_array(node)
         return array
 
+    def rank(self, part: Part) -> int | None:
+        """The number of axes of a part of an array, if it is known."""
+        whole = kernel(self.function).ranks.get(part.array)
+        if whole is None:
+            return super().rank(part)
+        return whole - len(part.index) + len(part.spans)
+
     def axes(self, array: Alias) -> int | None:
         """The number of axes of an array, if it is known."""
         found = {self.rank(part) for part in array.parts}
@@ -74,7 +82,7 @@ class NumbaArrays(Arrays):
 
     def only(self, array: Alias) -> tuple[ir.Expr, ...]:
         """The index of the only element of an array without axes; in a launch it has one axis."""
-        whole = [self.function.shared.ranks.get(part.array) == 0 for part in array.parts]
+        whole = [kernel(self.function).ranks.get(part.array) == 0 for part in array.parts]
         return (ir.Const(0),) if all(whole) else ()
 
     def indices(self, node: ast.Subscript, array: Alias) -> list[ir.Expr | Span]:
@@ -318,7 +326,7 @@ class NumbaValues(Values):
 
     def fields_of(self, array: Alias) -> dict[str, Alias]:
         """The fields of records, as arrays; none of an array of numbers."""
-        records = self.function.shared.records
+        records = kernel(self.function).records
         found = [records.get(part.array) for part in array.parts]
         if not found or None in found:
             return {}

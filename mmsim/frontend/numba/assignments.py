@@ -13,7 +13,8 @@ from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of
 from mmsim.frontend.numba.renaming import separate
-from mmsim.frontend.numba.warp import GRID
+from mmsim.frontend.numba.state import kernel
+from mmsim.frontend.numba.words import GRID
 from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.grammar import BINARY
 from mmsim.frontend.python.scope import Alias, Captured, Role, Value, outside
@@ -61,7 +62,7 @@ class NumbaAssignments(Assignments):
         values = self.values
         assert isinstance(values, NumbaValues)
         field = values.field(node.target)
-        if self.function.place(node) in self.function.shared.known.of_complex:
+        if self.function.place(node) in kernel(self.function).known.of_complex:
             read = copy.copy(node.target)
             read.ctx = ast.Load()
             power = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
@@ -85,7 +86,7 @@ class NumbaAssignments(Assignments):
         """A constant array: a table of a few numbers, or an argument of every launch."""
         if not is_large(array):
             return Captured(array)
-        take = self.function.shared.array_from_outside
+        take = kernel(self.function).array_from_outside
         assert take is not None  # kernels have it
         return take(name, array, None, self.function.place(node))
 

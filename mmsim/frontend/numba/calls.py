@@ -14,64 +14,63 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.frontend.numba import functions, vectors
 from mmsim.frontend.numba.arrays import NumbaValues
-from mmsim.frontend.numba.atomics import NumbaAtomics
 from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.elementwise import Elementwise
-from mmsim.frontend.numba.functions import CUDA
 from mmsim.frontend.numba.names import name_of, type_name
-from mmsim.frontend.numba.warp import Together
+from mmsim.frontend.numba.state import KernelFunction, kernel
+from mmsim.frontend.python.atomic_calls import AtomicCalls
 from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.dialect import Effect, Intrinsic, no_value
 from mmsim.frontend.python.lowering import Lowering
-from mmsim.frontend.python.scope import Alias, Captured, Missing, Value
+from mmsim.frontend.python.scope import Alias, Captured, Missing, Span, Value
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.statements import Statements
 from mmsim.frontend.python.tables import constant_of
-from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
-AXES = ("x", "y", "z")
-SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep", "cg.this_grid")
 """Calls without a meaning in a model whose accesses take effect in order."""
+WAITS = ("syncwarp", *SILENT)
+WAIT = Effect((), lambda _, given, place: ir.Barrier(place))
+"""Stands for one of these in messages."""
+
+
+class NumbaAtomics(AtomicCalls):
+    """The atomics of one function; an index may be a tuple with a name."""
+
+    values: NumbaValues
+
+    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
+        """The numbers of an index."""
+        found = self.values.arrays.numbers_of([node], array)
+        if any(isinstance(one, Span) for one in found):
+            raise self.function.refuse(node, f"{written(node)!r} is not an index of one element")
+        place = self.function.place(node)
+        return [self.lowering.spill(one, place) for one in found if not isinstance(one, Span)]
 
 
 class NumbaCalls(Calls):
-    """The calls of one function; `known` are those of numba.cuda that give a value."""
+    """The calls of one function."""
+
+    values: NumbaValues
 
     def __init__(
         self,
         lowering: Lowering,
-        values: Values,
+        values: NumbaValues,
         inline: Callable[..., Value | None],
     ) -> None:
         super().__init__(lowering, values, inline)
-        assert isinstance(values, NumbaValues)
         self.elementwise = Elementwise(values)
         self.atomics = NumbaAtomics(values)
-        self.together = Together(lowering, self.taking)
-        self.known: dict[str, Callable[[ast.Call], Value]] = {
-            "grid": self.grid,
-            "gridsize": self.gridsize,
-            **self.together.known(),
-        }
-        self.waits: dict[str, Callable[[ast.Call], None]] = {
-            "syncthreads": self.barrier,
-            "syncwarp": self.together.sync_warp,
-            **dict.fromkeys(SILENT, self.nothing),
-        }
 
     def result(self, node: ast.Call) -> Value:
         """The value of a call."""
         if any(isinstance(one, ast.Starred) for one in node.args):
-            assert isinstance(self.values, NumbaValues)
             node = copy.copy(node)
             node.args = self.values.spread(node.args)
-        name = name_of(node.func, self.function)
-        if name in self.known:
-            return self.known[name](node)
-        if name in self.waits:
-            raise self.function.refuse(
-                node, f"{written(node.func)!r} gives nothing", "write it as a statement of its own"
-            )
+        if name_of(node.func, self.function) in WAITS:
+            raise no_value(WAIT, node.func, self.function)
         method = node.func
         if isinstance(method, ast.Attribute) and self.is_method(method, "bit_count"):
             number = self.lowering.expression(method.value)
@@ -85,24 +84,20 @@ class NumbaCalls(Calls):
             return self.is_instance(*node.args)
         if called is tuple and len(node.args) == 1 and not node.keywords:
             return self.plain_tuple(node.args[0])
-        simple = CUDA.get(name) or functions.simple(called)
-        if (
-            simple is not None
-            and self.function.place(node) in self.function.shared.known.of_complex
-        ):
-            return self.of_complex(node, simple)
-        if simple is not None:
-            numbers = self.taking(node, simple.arity)
-            return simple.make(tuple(numbers), self.function.place(node))
         own = functions.written_out(called, len(node.args))
         if own is not None and not node.keywords:
-            value = self.inline(node, own)
-            assert value is not None  # each of them returns something
-            return value
+            return self.inlined(node, own)
         type_ = type_name(called)
         if type_ and called not in (int, float, complex, bool):
-            return self.typed(node, type_)
+            typed = Intrinsic((1,), lambda given, place: ir.Unary(type_, given[0], place))
+            return super().intrinsic(typed, node)
         return super().result(node)
+
+    def inlined(self, node: ast.Call, function: types.FunctionType) -> Value:
+        """The call of a function that is written out in the language of kernels."""
+        value = self.inline(node, function)
+        assert value is not None  # each of them returns something
+        return value
 
     def plain_tuple(self, node: ast.expr) -> tuple[Value, ...]:
         """tuple(x) of a tuple."""
@@ -128,84 +123,30 @@ class NumbaCalls(Calls):
         of = tuple if isinstance(value, tuple) else np.ndarray
         return ir.Const(isinstance(value, tuple | Alias) and of in wanted)
 
-    def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
-        """A function of NumPy's with a complex argument, written out."""
+    def intrinsic(self, word: Intrinsic, node: ast.Call) -> Value:
+        """The value of a function without an effect; of a complex number it is written out."""
         place = self.function.place(node)
-        call = simple.make((ir.Const(0),) * simple.arity, place)
+        if place not in kernel(self.function).known.of_complex:
+            return super().intrinsic(word, node)
+        call = word.value((ir.Const(0),) * len(node.args), place)
         assert isinstance(call, ir.Call | ir.Binary)
-        value = self.inline(node, OF_COMPLEX[call.op])
-        assert value is not None  # each of them returns something
-        return value
+        return self.inlined(node, OF_COMPLEX[call.op])
 
     def length(self, node: ast.Call) -> ir.Expr:
         """len(a), also of an array in a tuple."""
-        assert isinstance(self.values, NumbaValues)
         whole = copy.copy(node)
         whole.args = [self.values.by_name(one) for one in node.args]
         return super().length(whole)
 
-    def typed(self, node: ast.Call, type_: str) -> ir.Expr:
-        """A number of a type, as np.float32(x) and numba.int32(x) give it."""
-        (value,) = self.taking(node, 1)
-        return ir.Unary(type_, value, self.function.place(node))
-
-    def taking(self, node: ast.Call, count: int) -> list[ir.Expr]:
-        """The arguments of a call that takes this many."""
-        if len(node.args) != count or node.keywords:
-            takes = "one argument" if count == 1 else f"{count} arguments"
-            raise self.function.refuse(node, f"{written(node.func)!r} takes {takes}")
-        return self.lowering.operands(*node.args)
-
-    # The place of a thread
-
-    def axes(self, node: ast.Call) -> int:
-        """The number of axes in a call of cuda.grid or cuda.gridsize."""
-        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
-        count = None if given is None else self.lowering.apart(given)[0]
-        if not isinstance(count, ir.Const) or count.value not in (1, 2, 3):
-            raise self.function.refuse(
-                node, f"{written(node.func)!r} takes 1, 2 or 3", "write the number of axes"
-            )
-        return int(count.value.real)
-
-    def grid(self, node: ast.Call) -> Value:
-        """cuda.grid(1), the number of the thread; a tuple for more axes."""
-        count, place = self.axes(node), self.function.place(node)
-        return self.along(count, lambda axis: position(axis, place))
-
-    def gridsize(self, node: ast.Call) -> Value:
-        """cuda.gridsize(1), the number of threads; a tuple for more axes."""
-        count, place = self.axes(node), self.function.place(node)
-        return self.along(count, lambda axis: extent(axis, place))
-
-    def along(self, count: int, of: Callable[[str], ir.Expr]) -> Value:
-        """A number, or a tuple of one for each axis."""
-        values = tuple(map(of, AXES[:count]))
-        return values[0] if count == 1 else values
-
-    # Statements
-
-    def barrier(self, node: ast.Call) -> None:
-        """cuda.syncthreads()."""
-        self.taking(node, 0)
-        self.lowering.emit(ir.Barrier(self.function.place(node)))
-
-    def nothing(self, node: ast.Call) -> None:
-        """A fence: every access takes effect in order anyway."""
+    def wait(self, node: ast.Call) -> bool:
+        """Return whether a call only waits: for the warp, or as a fence, which is silent here."""
+        name, place = name_of(node.func, self.function), self.function.place(node)
+        if name not in WAITS:
+            return False
         self.lowering.operands(*node.args)
-
-
-def position(axis: str, place: Place) -> ir.Expr:
-    """The place of a thread along an axis."""
-    block, extent = ir.ThreadField(f"blockIdx.{axis}"), ir.ThreadField(f"blockDim.{axis}")
-    first = ir.Binary("*", block, extent, place)
-    return ir.Binary("+", first, ir.ThreadField(f"threadIdx.{axis}"), place)
-
-
-def extent(axis: str, place: Place) -> ir.Expr:
-    """The number of threads along an axis."""
-    blocks, extent = ir.ThreadField(f"gridDim.{axis}"), ir.ThreadField(f"blockDim.{axis}")
-    return ir.Binary("*", blocks, extent, place)
+        if name == "syncwarp":
+            self.lowering.emit(ir.Exchange(None, "sync", (), place))
+        return True
 
 
 @cache
@@ -256,17 +197,7 @@ class NumbaStatements(Statements):
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
         """Return whether a call is a statement."""
-        name = name_of(call.func, self.function)
-        if name in self.calls.waits:
-            self.calls.waits[name](call)
-            return True
-        if self.calls.together.is_grid_sync(call):
-            self.calls.together.sync_grid(call)
-            return True
-        if name in self.calls.known:
-            self.calls.known[name](call)
-            return True
-        if name == "cg.this_grid":
+        if self.calls.wait(call):
             return True
         if self.function.captured(call.func) is print:
             warn_of_print(self.function.place(call))
@@ -295,6 +226,7 @@ class NumbaStatements(Statements):
         cells = tuple(types.CellType() for _ in found.co_freevars)
         defaults = tuple(map(self.default, node.args.defaults))
         inner = types.FunctionType(found, outer.__globals__, node.name, defaults, cells)
+        assert isinstance(self.function, KernelFunction)
         self.function.shared.around[inner] = self.function
         self.function.bound[node.name] = Captured(inner)
 
@@ -318,7 +250,7 @@ class NumbaStatements(Statements):
     def emit_raise(self, name: str, texts: list[ast.expr], node: ast.AST) -> None:
         """The statement by which a thread raises an exception."""
         message = None
-        if self.function.shared.debug:
+        if kernel(self.function).debug:
             said = [
                 str(one.value) if isinstance(one, ast.Constant) else written(one) for one in texts
             ]

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.numba.dialect import MAKERS
 from mmsim.frontend.numba.names import name_of
 from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.numba.state import kernel
+from mmsim.frontend.numba.words import MAKERS
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.dialect import Maker
 from mmsim.frontend.python.scope import (
@@ -64,7 +65,7 @@ class NumbaDeclarations(Declarations):
 
     def declare_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
         """An array of records is one array for each field, with the field's axes last."""
-        shared, fields = self.function.shared, {}
+        shared, fields = kernel(self.function), {}
         for name in records.names or ():
             type_, more = records[name].base, map(ir.Const, records[name].shape)
             field = replace(made, name=shared.unique(f"{made.name}_{name}"))
@@ -80,7 +81,7 @@ class NumbaDeclarations(Declarations):
 
     def dynamic(self, node: ast.Call, dtype: ast.expr) -> ArrayName:
         """The block's dynamic shared memory: one array, whose size the launch gives."""
-        shared, name = self.function.shared, self.array_dtype(dtype)
+        shared, name = kernel(self.function), self.array_dtype(dtype)
         held = next((one for one in shared.locals if one.name == DYNAMIC), None)
         if held is not None and held.dtype != name:
             raise self.function.refuse(

@@ -10,8 +10,9 @@ from dataclasses import replace
 from mmsim.errors import Place
 from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.renaming import separated
+from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.function_parser import FunctionParser, Inlining
+from mmsim.frontend.python.function_parser import Inlining, Parser
 from mmsim.frontend.python.scope import (
     Captured,
     Entity,
@@ -42,7 +43,7 @@ class NumbaInlining(Inlining):
             whole.args = [*whole.args[:named], ast.copy_location(rest, node)]
         return super().call(whole, function)
 
-    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+    def argument(self, name: str, argument: ast.expr | Captured, inner: Parser) -> Entity:
         """The meaning of a parameter: an outside object that is not a number stays itself."""
         if isinstance(argument, ast.Name | ast.Attribute):
             found = self.function.captured(argument)
@@ -52,7 +53,7 @@ class NumbaInlining(Inlining):
         return super().argument(name, argument, inner)
 
     def number_argument(
-        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+        self, name: str, value: ir.Expr, inner: Parser, place: Place
     ) -> VariableName | ValueName:
         """A number that a device function gets; a constant stays one."""
         if isinstance(value, ir.Const) and name not in inner.function.assigned:
@@ -67,17 +68,9 @@ class NumbaInlining(Inlining):
             return super().tuple_argument(name, value, own, place)
         return ValueName(self.lowering.spill_all(value, place))
 
-    def enclose(self, own: Function) -> None:
-        """Bind the free names of a function inside another one."""
-        around = own.shared.around.get(own.python)
-        if around is not None:
-            for name in own.python.__code__.co_freevars:
-                if name not in own.bound:
-                    own.bound[name] = around.entity(name)
-
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function, in which *x is an ordinary parameter, for a tuple."""
-        text = separated(super().text_of(function), self.function.shared.known)
+        text = separated(super().text_of(function), kernel(self.function).known)
         arguments = copy.copy(text.node.args)
         if arguments.vararg is None:
             return text

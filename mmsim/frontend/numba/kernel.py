@@ -14,8 +14,8 @@ from mmsim.errors import LanguageError, MMSimError, Place, shown
 from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.kinds import Flattened, Kind
 from mmsim.frontend.numba.parser import Options, parse_kernel
+from mmsim.frontend.numba.state import no_memory
 from mmsim.frontend.program import Program
-from mmsim.frontend.python.scope import no_memory
 from mmsim.ir import nodes as ir
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")

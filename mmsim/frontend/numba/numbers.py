@@ -12,6 +12,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.scope import Alias, Captured, Missing, Value, number
 from mmsim.frontend.python.tables import constant_of
@@ -63,7 +64,7 @@ class NumbaExpressions(Expressions):
 
     def is_complex_power(self, node: ast.expr) -> bool:
         """Return whether an expression is a power known to be one of complex numbers."""
-        known = self.function.shared.known.of_complex
+        known = kernel(self.function).known.of_complex
         return (
             isinstance(node, ast.BinOp)
             and isinstance(node.op, ast.Pow)
@@ -73,7 +74,7 @@ class NumbaExpressions(Expressions):
     def with_powers(self, node: ast.BinOp) -> ast.BinOp:
         """An operation with calls for such powers in its left side, which is lowered with it."""
         left = node.left
-        if not isinstance(left, ast.BinOp) or not self.function.shared.known.of_complex:
+        if not isinstance(left, ast.BinOp) or not kernel(self.function).known.of_complex:
             return node
         new = self.call_of_power(left) if self.is_complex_power(left) else self.with_powers(left)
         return ast.copy_location(ast.BinOp(new, node.op, node.right), node)

@@ -20,8 +20,9 @@ from mmsim.frontend.numba.kinds import (
     same,
 )
 from mmsim.frontend.numba.numbers import of_type
+from mmsim.frontend.numba.state import KernelShared
 from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import Alias, Captured, Part, Shared, Value
+from mmsim.frontend.python.scope import Alias, Captured, Part, Value
 from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
@@ -32,7 +33,7 @@ class Parameters:
     `from_outside` are the values that no call gives: arrays that the kernel captures.
     """
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: KernelShared) -> None:
         self.shared = shared
         self.given: list[ir.Parameter] = []
         self.dtypes: dict[str, Type] = {}

@@ -25,24 +25,24 @@ from mmsim.frontend.numba.numbers import NumbaExpressions, NumbaTuples
 from mmsim.frontend.numba.parameters import Parameters
 from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.renaming import separated
+from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelShared, no_memory
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.function_parser import FunctionParser
+from mmsim.frontend.python.function_parser import Parser
+from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.named import like
 from mmsim.frontend.python.parameters import parameter_names, source_key
 from mmsim.frontend.python.parse import returns_value
+from mmsim.frontend.python.returns import Returns
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
-    Known,
     Learnt,
     Role,
-    Shared,
     TupleName,
     Value,
     ValueName,
     VariableName,
-    no_memory,
     number,
 )
 from mmsim.frontend.python.source import FunctionText, read
@@ -54,19 +54,8 @@ from mmsim.ir.walk import numbered
 DIALECT = NumbaDialect()
 
 
-class NumbaParser(FunctionParser):
+class NumbaParser(Parser):
     """Parses one function of a kernel."""
-
-    arrays_part = NumbaArrays
-    assignments_part = NumbaAssignments
-    calls_part = NumbaCalls
-    declarations_part = NumbaDeclarations
-    expressions_part = NumbaExpressions
-    inlining_part = NumbaInlining
-    loops_part = NumbaLoops
-    statements_part = NumbaStatements
-    tuples_part = NumbaTuples
-    values_part = NumbaValues
 
     def __init__(
         self,
@@ -76,17 +65,29 @@ class NumbaParser(FunctionParser):
         given_name: str = "",
         looping: bool = False,
     ) -> None:
-        super().__init__(function, dialect, scope, given_name, looping)
-        statements, values = self.statements, self.calls.values
-        assert isinstance(statements, NumbaStatements)
-        self.lowering.statement_forms |= {
+        super().__init__(function, dialect, looping)
+        lowering, arrays = self.lowering, NumbaArrays(self.lowering)
+        values = arrays.values = NumbaValues(lowering, arrays, NumbaTuples(lowering), self.result)
+        declarations, merging = NumbaDeclarations(lowering), Merging(lowering)
+        declarations.values = values
+        inlining = NumbaInlining(lowering, values, declarations, type(self))
+        calls = NumbaCalls(lowering, values, inlining.call)
+        assignments = NumbaAssignments(lowering, values, declarations)
+        statements = NumbaStatements(lowering, values, calls, merging)
+        self.connect(
+            declarations,
+            NumbaExpressions(lowering, values),
+            calls,
+            assignments,
+            NumbaLoops(lowering, values, assignments, merging),
+            statements,
+            Returns(lowering, values, scope, given_name),
+        )
+        lowering.statement_forms |= {
             ast.FunctionDef: statements.defined,
             ast.Raise: statements.raised,
             ast.Assert: statements.asserted,
         }
-        assert isinstance(self.declarations, NumbaDeclarations)
-        assert isinstance(values, NumbaValues)
-        self.declarations.values = values.arrays.values = values
 
 
 class Options(NamedTuple):
@@ -121,7 +122,7 @@ def parse_kernel(function: types.FunctionType, kinds: Sequence[Kind], options: O
             returns,
             "store it in an array, or make this a device function: @cuda.jit(device=True)",
         )
-    known = Known()
+    known = KernelKnown()
     while True:
         try:
             return _Kernel(function, text, kinds, known, options).parsed()
@@ -137,11 +138,11 @@ class _Kernel:
         function: types.FunctionType,
         text: FunctionText,
         kinds: Sequence[Kind],
-        known: Known,
+        known: KernelKnown,
         options: Options,
     ) -> None:
         self.text = text = separated(text, known)
-        self.shared = Shared(
+        self.shared = KernelShared(
             function.__name__,
             {source_key(text.source): text.source},
             stack=[function],
@@ -150,7 +151,7 @@ class _Kernel:
             debug=options.debug,
             memory_of=options.memory_of,
         )
-        self.function = Function(self.shared, function, text, {})
+        self.function = KernelFunction(self.shared, function, text, {})
         self.parser = NumbaParser(self.function, DIALECT)
         self.kinds = kinds
         self.parameters = Parameters(self.shared)

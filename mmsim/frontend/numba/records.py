@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.frontend.numba.names import TYPES, type_name
-from mmsim.frontend.python.scope import Shared
+from mmsim.frontend.numba.state import KernelShared
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import with_expressions, with_inside, with_operands
 
@@ -49,7 +49,7 @@ def _format(type_: Any) -> Any:
     return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
-def without_records(code: ir.Code, shared: Shared) -> ir.Code:
+def without_records(code: ir.Code, shared: KernelShared) -> ir.Code:
     """A program without questions for the extents of an array of records."""
     if not shared.records:
         return code

@@ -10,8 +10,9 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mmsim.frontend.numba.state import KernelKnown, kernel
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.scope import Known, Learnt
+from mmsim.frontend.python.scope import Learnt
 from mmsim.frontend.python.source import FunctionText
 
 
@@ -39,13 +40,13 @@ def is_separable(node: ast.FunctionDef, name: str) -> bool:
 def separate(function: Function, name: str) -> None:
     """Begin again with a name for each loop, if a name occurs only in several loops."""
     if is_separable(function.text.node, name):
-        known = function.shared.known
+        known = kernel(function).known
         known.apart.add((function.text.source, name))
         known.roles.pop((function.python, name), None)
         raise Learnt
 
 
-def separated(text: FunctionText, known: Known) -> FunctionText:
+def separated(text: FunctionText, known: KernelKnown) -> FunctionText:
     """A function whose loops have separate names, for those known to need this."""
     if not known.apart:
         return text

@@ -117,8 +117,7 @@ class Arrays:
         for local in self.function.shared.locals:
             if local.name == part.array:
                 return len(local.shape) - fixed
-        whole = self.function.shared.ranks.get(part.array)
-        return None if whole is None else whole - fixed
+        return None
 
     def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
         """An extent of an array."""

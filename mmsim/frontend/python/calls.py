@@ -1,17 +1,26 @@
-"""Calls: Python's own functions that a program can call, and other calls."""
+"""Calls: of words, of Python's own functions that a program can call, and other calls."""
 
 from __future__ import annotations
 
 import ast
 import types
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-from mmsim.errors import Place
-from mmsim.frontend.python import aliases, functions
+from mmsim.frontend.python import aliases
 from mmsim.frontend.python.atomic_calls import AtomicCalls
-from mmsim.frontend.python.dialect import Joint
-from mmsim.frontend.python.grammar import CASTS
+from mmsim.frontend.python.dialect import (
+    Atomic,
+    Effect,
+    Intrinsic,
+    Maker,
+    Vectors,
+    Vocabulary,
+    Word,
+    arguments_of,
+    no_value,
+)
+from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.scope import Alias, Missing, Role, Value
 from mmsim.frontend.python.source import written
@@ -19,7 +28,7 @@ from mmsim.frontend.python.trees import root
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
-BUILTINS = (min, max, abs, len, divmod, *CASTS)
+COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
 
 
 class Calls:
@@ -37,53 +46,95 @@ class Calls:
         self.tuples = values.tuples
         self.inline = inline
         self.atomics = AtomicCalls(values)
+        self.builtins: Vocabulary[Callable[[ast.Call], Value]] = Vocabulary(
+            [
+                (min, partial(self.least_or_most, "min")),
+                (max, partial(self.least_or_most, "max")),
+                (divmod, self.divmod_of),
+                (len, self.length),
+            ]
+        )
 
     def number(self, node: ast.Call) -> ir.Expr:
         """A call whose value is one number."""
         return self.values.single(self.result(node), node)
 
+    def word(self, node: ast.expr) -> Word | None:
+        """The word for a called expression, of the dialect or of Python."""
+        word = self.lowering.dialect.word(node, self.function)
+        if word is not None:
+            return word
+        return FUNCTIONS_OF_PYTHON.get(self.function.captured(node))
+
     def result(self, node: ast.Call) -> Value:
         """The value of a call."""
-        joint = self.lowering.dialect.joint(node, self.function)
-        if joint is not None:
-            return self.joint_value(joint, node)
-        own = self.lowering.dialect.value(node, self.function)
-        if own is not None:
-            return own
-        op = self.atomics.op(node)
-        if op is not None:
-            return self.atomics.call(node, op)
         called = node.func
+        match self.word(called):
+            case None:
+                pass
+            case Effect() as effect:
+                value = self.effect(effect, node)
+                if value is None:
+                    raise no_value(effect, called, self.function)
+                return value
+            case Intrinsic() as intrinsic:
+                return self.intrinsic(intrinsic, node)
+            case Atomic() as atomic:
+                target = self.lowering.temporary()
+                self.atomics.emit(node, atomic, target)
+                return ir.Var(target, self.function.place(node))
+            case Maker(called=name):
+                raise self.function.refuse(
+                    node,
+                    f"{name} stands inside an expression",
+                    self.lowering.dialect.remedy(called, self.function)
+                    or f"write name = {name}(...) at the top level of the function",
+                )
+            case Vectors():
+                raise self.function.refuse(
+                    node, "the vectors of an array have an index", f"write {written(node)}[i]"
+                )
+            case _:
+                text = written(called)
+                raise self.function.refuse(node, f"{text!r} is a number", "write it without ()")
+        builtin = self.builtins.get(self.function.captured(called))
+        if builtin is not None:
+            return builtin(node)
         if isinstance(called, ast.Attribute) and self.is_method(called, "conjugate"):
             return self.conjugate(node, called)
-        callee = self.callee(node)
-        if functions.is_known(callee):
-            return functions.call(self.lowering, node, callee)
-        if isinstance(callee, types.FunctionType):
-            value = self.inline(node, callee)
-            if value is None:
-                raise self.function.refuse(node, f"{written(node.func)!r} returns nothing")
-            return value
-        if callee in (min, max):
-            return self.least_or_most(node, callee.__name__)
-        if callee is divmod:
-            return self.divmod_of(node)
-        if callee is len:
-            return self.length(node)
-        return self.cast(node, callee)
+        value = self.inline(node, self.callee(node))
+        if value is None:
+            raise self.function.refuse(node, f"{written(called)!r} returns nothing")
+        return value
 
-    def joint_value(self, joint: Joint, node: ast.Call) -> ir.Expr:
-        """The value of a barrier or an exchange, in a separate variable."""
-        target, place = self.lowering.temporary(), self.function.place(node)
-        self.joined(joint, target, place)
-        return ir.Var(target, place)
+    def effect(self, word: Effect, node: ast.Call, alone: bool = False) -> Value | None:
+        """The statement of a word, after its operands; return its value, None without one."""
+        if word.value is None and not alone:
+            return None
+        target = None if alone else self.lowering.temporary()
+        name, place = word.noun or written(node.func), self.function.place(node)
+        arguments = arguments_of(node, name, word.parameters, self.function)
+        given = tuple(self.lowering.operands(*arguments))
+        self.lowering.emit(word.emit(target, given, place))
+        if target is None or word.value is None:
+            return None
+        return word.value(ir.Var(target, place), place)
 
-    def joined(self, joint: Joint, target: str | None, place: Place) -> None:
-        """A barrier or an exchange with a value, after its operands."""
-        given = tuple(self.lowering.operands(*joint.operands))
-        self.lowering.emit(joint.make(target, given, place))
+    def intrinsic(self, word: Intrinsic, node: ast.Call) -> Value:
+        """The value of a function without an effect."""
+        if len(node.args) not in word.arities or node.keywords:
+            takes = " or ".join(COUNTS[arity] for arity in word.arities)
+            raise self.function.refuse(node, f"{written(node.func)} takes {takes} here")
+        of_text = self.float_of_text(node)
+        if of_text is not None:
+            return of_text
+        return word.value(tuple(self.lowering.operands(*node.args)), self.function.place(node))
 
-    def least_or_most(self, node: ast.Call, op: str) -> ir.Expr:
+    def is_builtin(self, node: ast.Call) -> bool:
+        """Return whether a call is of one of Python's functions that take more than numbers."""
+        return self.builtins.get(self.function.captured(node.func)) is not None
+
+    def least_or_most(self, op: str, node: ast.Call) -> ir.Expr:
         """min(...) and max(...)."""
         if len(node.args) < 2 or node.keywords:
             raise self.function.refuse(node, f"{op} takes two or more numbers here")
@@ -113,24 +164,12 @@ class Calls:
         left, right = (self.lowering.spill(one, place) for one in operands)
         return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
 
-    def cast(self, node: ast.Call, callee: Any) -> ir.Expr:
-        """abs(x), int(x), float(x), complex(x, y), bool(x), mm.float32(x) and so on."""
-        if callee is complex and len(node.args) == 2 and not node.keywords:
-            parts = self.lowering.operands(*node.args)
-            return ir.Call("complex", tuple(parts), self.function.place(node))
-        if callee is float and len(node.args) == 1 and not node.keywords:
-            written_float = self.float_of_text(node.args[0])
-            if written_float is not None:
-                return written_float
-        name = "abs" if callee is abs else CASTS[callee]
-        if len(node.args) != 1 or node.keywords:
-            several = "one number or two" if callee is complex else "one number"
-            raise self.function.refuse(node, f"{name} takes {several} here")
-        return ir.Unary(name, self.lowering.expression(node.args[0]), self.function.place(node))
-
-    def float_of_text(self, node: ast.expr) -> ir.Const | None:
-        """float('inf') and other floats in the form of a text."""
+    def float_of_text(self, call: ast.Call) -> ir.Const | None:
+        """float('inf') and other floats in the form of a text; None for any other call."""
+        node = call.args[0] if call.args else None
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            return None
+        if self.function.captured(call.func) is not float:
             return None
         try:
             return ir.Const(float(node.value))
@@ -161,27 +200,19 @@ class Calls:
             return None
         return self.values.alias(owner, Role(self.function.place(owner)))
 
-    def callee(self, node: ast.Call) -> Any:
-        """The outside function of a call; every other call is refused."""
+    def callee(self, node: ast.Call) -> types.FunctionType:
+        """The helper of a call; every other call is refused."""
         target = self.function.captured(node.func)
-        if any(target is function for function in BUILTINS) or functions.is_known(target):
-            return target
         helper = self.lowering.dialect.helper(target)
         if helper is not None:
             return helper
         text = written(node.func)
-        if self.values.vectors.is_call(node):
-            raise self.function.refuse(
-                node, "the vectors of an array have an index", f"write {written(node)}[i]"
-            )
         remedy = self.lowering.dialect.remedy(node.func, self.function)
-        if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
+        if isinstance(target, types.BuiltinFunctionType) and target.__module__ in ADVICE:
             raise self.function.refuse(
-                node.func, f"{text!r} isn't in the language of programs", functions.ADVICE
-            )
-        if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "cmath":
-            raise self.function.refuse(
-                node.func, f"{text!r} isn't in the language of programs", functions.OF_PARTS
+                node.func,
+                f"{text!r} isn't in the language of programs",
+                ADVICE[target.__module__],
             )
         if isinstance(target, Missing):
             advice = remedy or "define the function above the program"

@@ -61,8 +61,8 @@ class Declarations:
         """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
-        maker = self.lowering.dialect.maker(self.function.captured(node.func))
-        if maker is None:
+        maker = self.lowering.dialect.word(node.func, self.function)
+        if not isinstance(maker, Maker):
             return False
         self.check_position(node, maker)
         self.check_name(target)

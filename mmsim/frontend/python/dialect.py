@@ -1,25 +1,56 @@
-"""The definitions of a dialect of the language; all else is Python's, parsed the same for all.
+"""The words of a dialect: a table from an object of Python to its operands and what it emits.
 
-A dialect names the thread, its barriers and its arrays: `T.id`, `T.barrier()` and `mm.shared(...)`
-in the dialect of `mm.program`. The parser asks it first for the meaning of a name, an attribute or
-a call. It passes the node and the function around it. The function knows the meaning of names
-(`entity`, `captured`), the place of a node, and how to refuse it.
+The parser asks its dialect for the word of a name, an attribute or a called object: the thread, a
+barrier, an array to be made, an atomic. All else in a program is Python's, parsed the same for all.
 """
 
 from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from mmsim.errors import Place
-from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.scope import Entity, Value
-from mmsim.frontend.python.source import FunctionText
+from mmsim.frontend.python.function import Function, with_article
+from mmsim.frontend.python.scope import Value
+from mmsim.frontend.python.source import written
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import AtomicOp
+
+Operands = tuple[ir.Expr, ...]
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """A function without an effect: how many operands it may have, and its value for them."""
+
+    arities: tuple[int, ...]
+    value: Callable[[Operands, Place], Value]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A call that is a statement, such as a barrier or an exchange, with its `parameters`.
+
+    `emit` gives the statement for the variable of its result, None without one, and for the
+    operands. `value` gives the value of the call for this variable; a call without a value stands
+    alone. `noun` is its name in messages, if that isn't the text.
+    """
+
+    parameters: tuple[str, ...]
+    emit: Callable[[str | None, Operands, Place], ir.Stmt]
+    value: Callable[[ir.Expr, Place], Value] | None = None
+    noun: str = ""
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """An atomic on an element of an array; without an "index", on the first word of the array."""
+
+    op: ir.AtomicOp
+    parameters: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,15 +67,30 @@ class Maker:
 
 
 @dataclass(frozen=True)
-class Joint:
-    """A call that gives a value and is a separate statement: a barrier, an exchange.
+class Vectors:
+    """A function of an array and a count that gives the array's vectors, to be indexed."""
 
-    `make` gives the statement for the variable of the value, None if it is dropped, and for
-    the call's operands.
+    called: str
+
+
+Word = Value | Intrinsic | Effect | Atomic | Maker | Vectors
+"""The meaning of a name, an attribute or a called object in a dialect."""
+
+
+class Vocabulary(Generic[Found]):
+    """A table by objects. An object is looked up by identity, because none of its code may run.
+
+    >>> Vocabulary([(len, "length")]).get(len)
+    'length'
     """
 
-    operands: tuple[ast.expr, ...]
-    make: Callable[[str | None, tuple[ir.Expr, ...], Place], ir.Stmt]
+    def __init__(self, rows: Iterable[tuple[object, Found]]) -> None:
+        self._rows = {id(thing): (thing, found) for thing, found in rows}
+
+    def get(self, thing: object) -> Found | None:
+        """The entry of an object, None without one."""
+        row = self._rows.get(id(thing))
+        return None if row is None else row[1]
 
 
 class Dialect(Protocol):
@@ -59,37 +105,10 @@ class Dialect(Protocol):
     own_array: str
     uniform: str
 
-    def bound(self, text: FunctionText) -> dict[str, Entity]:
-        """The initial meaning of a program's names; its other parameters are a launch's.
-
-        Raises `LanguageError` if the text can't be a program.
-        """
-
-    def value(self, node: ast.expr, function: Function) -> Value | None:
-        """The value of a name, an attribute or a call of the dialect; None for all others.
+    def word(self, node: ast.expr, function: Function) -> Word | None:
+        """The word for a name, an attribute or a called expression; None if it is no word.
 
         Raises `LanguageError` if it belongs to the dialect and can't stand there.
-        """
-
-    def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
-        """The statement for a call at `place`; None for a call outside of the dialect."""
-
-    def joint(self, call: ast.Call, function: Function) -> Joint | None:
-        """The barrier or the exchange with a value for a call; None for any other call.
-
-        Raises `LanguageError` for wrong arguments.
-        """
-
-    def maker(self, called: Any) -> Maker | None:
-        """The kind of array that a call of an outside object makes, if any."""
-
-    def atomic(self, called: Any) -> AtomicOp | None:
-        """The atomic for a call of an outside object, None for any other."""
-
-    def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
-        """The array and the length of the vectors in a call; None for any other call.
-
-        Raises `LanguageError` for wrong arguments.
         """
 
     def helper(self, called: Any) -> types.FunctionType | None:
@@ -100,3 +119,41 @@ class Dialect(Protocol):
 
     def element_type(self, given: Any) -> str:
         """The name of NumPy's type for an outside object or a text, "" for none."""
+
+
+def value_of(word: Word | None, node: ast.expr, function: Function) -> Value | None:
+    """The value of a word that is not called, None for no word; other words are refused."""
+    match word:
+        case Effect(value=None):
+            raise no_value(word, node, function)
+        case Effect(parameters):
+            takes = " and ".join(map(with_article, parameters)) or "()"
+            advice = f"write {written(node)}({', '.join(parameters)})"
+            raise function.refuse(node, f"{written(node)!r} is called with {takes}", advice)
+        case None | Intrinsic() | Atomic() | Maker() | Vectors():
+            return None
+    return word
+
+
+def no_value(word: Effect, node: ast.expr, function: Function) -> Exception:
+    """The error for a call without a value where a value must stand."""
+    return function.refuse(
+        node,
+        f"{word.noun or repr(written(node))} has no value",
+        f"write {written(node)}() as a statement of its own",
+    )
+
+
+def arguments_of(
+    call: ast.Call, name: str, parameters: tuple[str, ...], function: Function
+) -> tuple[ast.expr, ...]:
+    """The arguments of a call that takes these, in order or by name."""
+    given = dict(zip(parameters, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg in parameters and keyword.arg not in given:
+            given[keyword.arg] = keyword.value
+    if len(given) != len(call.args) + len(call.keywords) or set(given) != set(parameters):
+        takes = " and ".join(parameters) or "no arguments"
+        advice = f"write {written(call.func)}({', '.join(parameters)})"
+        raise function.refuse(call, f"{name} takes {takes}", advice)
+    return tuple(given[name] for name in parameters)

@@ -14,6 +14,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.dialect import value_of
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
 from mmsim.frontend.python.lowering import Lowering
@@ -70,7 +71,7 @@ class Expressions:
             return self.values.single(self.tuples.tuple_value(entity, node), node)
         if isinstance(entity, ValueName):
             return self.values.single(entity.value, node)
-        own = self.lowering.dialect.value(node, self.function)
+        own = value_of(self.lowering.dialect.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if not isinstance(entity, Captured):
@@ -108,7 +109,7 @@ class Expressions:
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
         """A name of the dialect, a.size, or a number of a module or a class."""
-        own = self.lowering.dialect.value(node, self.function)
+        own = value_of(self.lowering.dialect.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if isinstance(node.value, ast.Name):

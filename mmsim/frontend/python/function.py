@@ -33,7 +33,6 @@ from mmsim.frontend.python.scope import (
     outside,
 )
 from mmsim.frontend.python.source import FunctionText
-from mmsim.frontend.python.tables import is_large
 from mmsim.ir import nodes as ir
 
 
@@ -81,12 +80,7 @@ class Function:
         found = self.bound.get(name)
         if found is not None:
             return found
-        beyond, take = outside(self.python, name), self.shared.array_from_outside
-        if take is not None and isinstance(beyond, Captured):
-            memory = self.shared.memory_of(beyond.value)
-            if memory is not None or is_large(beyond.value):
-                return take(name, beyond.value, memory, self.place(self.text.node))
-        return beyond
+        return outside(self.python, name)
 
     def captured(self, node: ast.expr) -> Any:
         """The outside object of a name or a dotted name, else `Missing()`."""

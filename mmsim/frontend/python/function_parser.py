@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
@@ -41,48 +41,29 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class FunctionParser:
-    """Parses one function: the program itself, or a helper at one of its calls.
+class Parser:
+    """Parses one function by the parts that it connects: tables by the kind of node.
 
-    A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
-    says whether its call is in a loop. Two tables by the kind of node define the lowering of the
-    parts, and so the language. A dialect with more meanings for its names has a parser
-    with its own parts.
+    The tables define the lowering of expressions and statements, and so the language.
     """
 
-    arrays_part: type[Arrays] = Arrays
-    assignments_part: type[Assignments] = Assignments
-    calls_part: type[Calls] = Calls
-    declarations_part: type[Declarations] = Declarations
-    expressions_part: type[Expressions] = Expressions
-    inlining_part: type[Inlining]
-    loops_part: type[Loops] = Loops
-    statements_part: type[Statements] = Statements
-    tuples_part: type[Tuples] = Tuples
-    values_part: type[Values] = Values
-
-    def __init__(
-        self,
-        function: Function,
-        dialect: Dialect,
-        scope: str | None = None,
-        given_name: str = "",
-        looping: bool = False,
-    ) -> None:
+    def __init__(self, function: Function, dialect: Dialect, looping: bool) -> None:
         self.function = function
-        self.lowering = lowering = Lowering(function, dialect, looping)
-        tuples = self.tuples_part(lowering)
-        values = self.values_part(lowering, self.arrays_part(lowering), tuples, self.result)
-        self.declarations = self.declarations_part(lowering)
-        self.returns = Returns(lowering, values, scope, given_name)
-        inlining = self.inlining_part(lowering, values, self.declarations, type(self))
-        self.calls = self.calls_part(lowering, values, inlining.call)
-        merging = Merging(lowering)
-        assignments = self.assignments_part(lowering, values, self.declarations)
-        loops = self.loops_part(lowering, values, assignments, merging)
-        self.statements = statements = self.statements_part(lowering, values, self.calls, merging)
-        expressions = self.expressions_part(lowering, values)
-        lowering.expression_forms = {
+        self.lowering = Lowering(function, dialect, looping)
+
+    def connect(
+        self,
+        declarations: Declarations,
+        expressions: Expressions,
+        calls: Calls,
+        assignments: Assignments,
+        loops: Loops,
+        statements: Statements,
+        returns: Returns,
+    ) -> None:
+        """Let the parts lower the nodes of Python's tree."""
+        self.declarations, self.calls, self.returns = declarations, calls, returns
+        self.lowering.expression_forms = {
             ast.Constant: expressions.literal,
             ast.Name: expressions.name,
             ast.Attribute: expressions.attribute,
@@ -91,10 +72,10 @@ class FunctionParser:
             ast.BoolOp: expressions.bool_op,
             ast.Compare: expressions.comparison,
             ast.IfExp: expressions.choice,
-            ast.Subscript: values.item,
-            ast.Call: self.calls.number,
+            ast.Subscript: expressions.values.item,
+            ast.Call: calls.number,
         }
-        lowering.statement_forms = {
+        self.lowering.statement_forms = {
             ast.Assign: assignments.assignment,
             ast.AnnAssign: assignments.annotated,
             ast.AugAssign: assignments.augmented,
@@ -104,7 +85,7 @@ class FunctionParser:
             ast.Break: loops.break_loop,
             ast.Continue: loops.continue_loop,
             ast.Pass: statements.nothing,
-            ast.Return: self.returns.return_,
+            ast.Return: returns.return_,
             ast.Expr: statements.alone,
         }
 
@@ -126,7 +107,7 @@ class Inlining:
         lowering: Lowering,
         values: Values,
         declarations: Declarations,
-        parser: type[FunctionParser],
+        parser: Callable[[Function, Dialect, str, str, bool], Parser],
     ) -> None:
         self.function = lowering.function
         self.lowering = lowering
@@ -144,11 +125,10 @@ class Inlining:
         scope = shared.unique(text.node.name)
         value = shared.unique(f"{text.node.name}_value")
         looping = self.lowering.looping or self.lowering.loops > 0
-        own = Function(shared, function, text, {})
+        own = type(self.function)(shared, function, text, {})
         inner = self.parser(own, self.lowering.dialect, scope, value, looping)
         for name, argument in arguments.items():
             own.bound[name] = self.argument(name, argument, inner)
-        self.enclose(own)
         own.bind_variables()
         shared.sources[source_key(text.source)] = text.source
         shared.stack.append(function)
@@ -162,9 +142,6 @@ class Inlining:
             self.lowering.block.extend(body)
         given = inner.returns.given
         return None if given is None else placed(given, self.function.place(node))
-
-    def enclose(self, own: Function) -> None:
-        """Bind the names of a function inside another one; here there are none."""
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a called function."""
@@ -184,7 +161,7 @@ class Inlining:
                 "a call stands for the function's body; call fewer functions from functions",
             )
 
-    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+    def argument(self, name: str, argument: ast.expr | Captured, inner: Parser) -> Entity:
         """The meaning of the parameter `name` of an inlined function."""
         own = inner.function
         assigned = name in own.assigned
@@ -214,7 +191,7 @@ class Inlining:
         return self.number_argument(name, value, inner, place)
 
     def number_argument(
-        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+        self, name: str, value: ir.Expr, inner: Parser, place: Place
     ) -> VariableName | ValueName:
         """A number that an inlined function gets."""
         known = self.declarations.launch_constant(value)
@@ -277,7 +254,7 @@ def arguments_of(
     return given
 
 
-def forget(inner: FunctionParser, arguments: Iterable[str]) -> ir.Forget:
+def forget(inner: Parser, arguments: Iterable[str]) -> ir.Forget:
     """The start of an inlined call in a loop: none of its names keep their old values."""
     function = inner.function
     own = [function.bound[name] for name in function.assigned if name not in arguments]
@@ -304,4 +281,33 @@ def placed(value: Value, place: Place) -> Value:
     return value
 
 
-FunctionParser.inlining_part = Inlining
+class FunctionParser(Parser):
+    """Parses the program itself, or a helper at one of its calls.
+
+    A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
+    says whether its call is in a loop.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        dialect: Dialect,
+        scope: str | None = None,
+        given_name: str = "",
+        looping: bool = False,
+    ) -> None:
+        super().__init__(function, dialect, looping)
+        lowering = self.lowering
+        values = Values(lowering, Arrays(lowering), Tuples(lowering), self.result)
+        declarations, merging = Declarations(lowering), Merging(lowering)
+        calls = Calls(lowering, values, Inlining(lowering, values, declarations, type(self)).call)
+        assignments = Assignments(lowering, values, declarations)
+        self.connect(
+            declarations,
+            Expressions(lowering, values),
+            calls,
+            assignments,
+            Loops(lowering, values, assignments, merging),
+            Statements(lowering, values, calls, merging),
+            Returns(lowering, values, scope, given_name),
+        )

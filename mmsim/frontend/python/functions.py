@@ -1,64 +1,62 @@
-"""Calls of mathematical functions and of counts of bits: `math.sqrt(x)`, `mm.popc(x)`."""
+"""Python's own functions of numbers that a program can call: `math.sqrt(x)`, `abs(x)`, `int(x)`."""
 
 from __future__ import annotations
 
-import ast
 import math
-from typing import Any
+from functools import partial
 
-from mmsim.frontend.python import intrinsics
-from mmsim.frontend.python.lowering import Lowering
-from mmsim.frontend.python.source import written
+from mmsim.errors import Place
+from mmsim.frontend.python.dialect import Intrinsic, Operands, Vocabulary
+from mmsim.frontend.python.grammar import CASTS
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 
 WHOLE = ("floor", "ceil", "trunc")
 """Functions that give an integer, as Python's do."""
-ADVICE = (
-    "of math's functions the language has those of one, two or three floats that C has too, "
-    "degrees and radians"
-)
-OF_PARTS = (
-    "write it with math's functions of z.real and z.imag, as complex(math.cos(x), math.sin(x)) for "
-    "cmath.exp(1j * x)"
-)
-
-KNOWN: dict[Any, str] = {
-    **{getattr(math, name): name for name in FUNCTIONS if hasattr(math, name)},
-    **{getattr(intrinsics, name): name for name, row in FUNCTIONS.items() if row.own},
-    **{math.degrees: "degrees", math.radians: "radians"},
+ADVICE = {
+    "math": "of math's functions the language has those of one, two or three floats that C has "
+    "too, degrees and radians",
+    "cmath": "write it with math's functions of z.real and z.imag, as complex(math.cos(x), "
+    "math.sin(x)) for cmath.exp(1j * x)",
 }
-"""The functions that a program calls, by their outside objects."""
 
 
-def is_known(called: Any) -> bool:
-    """Return whether an outside object is one of these functions; no code of it runs."""
-    return any(called is function for function in KNOWN)
-
-
-def call(lowering: Lowering, node: ast.Call, called: Any) -> ir.Expr:
-    """The value of a call of one of these functions."""
-    name, place = KNOWN[called], lowering.function.place(node)
-    if node.keywords or len(node.args) not in arities(name):
-        takes = " or ".join(map(_numbers, arities(name)))
-        raise lowering.function.refuse(node, f"{written(node.func)} takes {takes} here")
-    arguments = lowering.operands(*node.args)
-    if name in ("degrees", "radians"):
-        factor = 180 / math.pi if name == "degrees" else math.pi / 180
-        return ir.Binary("*", arguments[0], ir.Const(factor), place)
-    if name == "log" and len(arguments) == 2:
-        above, below = (ir.Call(name, (one,), place) for one in arguments)
-        return ir.Binary("/", above, below, place)
-    result = ir.Call(name, tuple(arguments), place)
+def called(name: str, given: Operands, place: Place) -> ir.Expr:
+    """A function of the representation."""
+    result = ir.Call(name, given, place)
     return ir.Unary("int", result, place) if name in WHOLE else result
 
 
-def arities(name: str) -> tuple[int, ...]:
-    """The numbers of arguments that a function may have."""
-    if name == "log":
-        return 1, 2
-    return (FUNCTIONS[name].arity if name in FUNCTIONS else 1,)
+def _cast(op: str, given: Operands, place: Place) -> ir.Expr:
+    if len(given) == 2:
+        return ir.Call("complex", given, place)
+    return ir.Unary(op, given[0], place)
 
 
-def _numbers(count: int) -> str:
-    return "one number" if count == 1 else f"{count} numbers"
+def _scaled(factor: float, given: Operands, place: Place) -> ir.Expr:
+    return ir.Binary("*", given[0], ir.Const(factor), place)
+
+
+def _logarithm(given: Operands, place: Place) -> ir.Expr:
+    value, *base = (called("log", (one,), place) for one in given)
+    return ir.Binary("/", value, base[0], place) if base else value
+
+
+FUNCTIONS_OF_PYTHON = Vocabulary(
+    [
+        *(
+            (getattr(math, name), Intrinsic((row.arity,), partial(called, name)))
+            for name, row in FUNCTIONS.items()
+            if hasattr(math, name) and name != "log"
+        ),
+        (math.log, Intrinsic((1, 2), _logarithm)),
+        (math.degrees, Intrinsic((1,), partial(_scaled, 180 / math.pi))),
+        (math.radians, Intrinsic((1,), partial(_scaled, math.pi / 180))),
+        (abs, Intrinsic((1,), partial(_cast, "abs"))),
+        *(
+            (one, Intrinsic((1, 2) if one is complex else (1,), partial(_cast, op)))
+            for one, op in CASTS.items()
+        ),
+    ]
+)
+"""The functions by themselves; `calls` has those that take more than numbers."""

@@ -12,8 +12,15 @@ from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
-from mmsim.frontend.python.parameters import default_numbers, source_key
-from mmsim.frontend.python.scope import Known, Learnt, ParameterUse, Shared
+from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
+from mmsim.frontend.python.scope import (
+    DialectName,
+    Entity,
+    Known,
+    Learnt,
+    ParameterUse,
+    Shared,
+)
 from mmsim.frontend.python.source import FunctionText, read
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
@@ -30,23 +37,26 @@ def plain_function(function: Callable[..., Any]) -> types.FunctionType:
     )
 
 
-def parse(function: types.FunctionType, dialect: Dialect) -> ir.Code | Place:
+def parse(
+    function: types.FunctionType, dialect: Dialect, first: DialectName | None = None
+) -> ir.Code | Place:
     """The representation of `function`, or a `LanguageError` at the first fault.
 
     A function that returns a value is a helper, which is parsed at its calls. Before, only the
-    place of its return is known.
+    place of its return is known. `first` is the meaning of the first parameter, if a launch doesn't
+    give it.
     """
     try:
         text = read(function, dialect.decorator)
         returns = returns_value(text)
-        return parse_program(function, text, dialect) if returns is None else returns
+        return returns or parse_program(function, text, dialect, first)
     except RecursionError:
         code = function.__code__
-        first = code.co_firstlineno
-        line = linecache.getline(code.co_filename, first).rstrip("\n")
+        number = code.co_firstlineno
+        line = linecache.getline(code.co_filename, number).rstrip("\n")
         raise LanguageError(
             f"an expression or a block of {function.__name__!r} is nested too deeply",
-            Place(function.__name__, code.co_filename, first, 0, len(line), line),
+            Place(function.__name__, code.co_filename, number, 0, len(line), line),
             "take it apart into several statements",
         ) from None
 
@@ -67,9 +77,19 @@ def _is_none(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
-def parse_program(function: types.FunctionType, text: FunctionText, dialect: Dialect) -> ir.Code:
+def parse_program(
+    function: types.FunctionType, text: FunctionText, dialect: Dialect, first: DialectName | None
+) -> ir.Code:
     """The representation of a program."""
-    bound = dialect.bound(text)
+    names = parameter_names(text)
+    if first is not None and not names:
+        name = text.source.function
+        raise LanguageError(
+            f"the program {name!r} has no parameter",
+            text.place(text.node),
+            f"its first parameter is {first.meaning}: def {name}(T, ...)",
+        )
+    bound: dict[str, Entity] = {} if first is None else {names[0]: first}
     defaults = default_numbers(function, text)
     known = Known()
     while True:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import re
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,19 +220,11 @@ class Known:
     """The knowledge of a program from earlier parsing.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
-    number; each has the error that is right if that use is one. `of_complex` are the places of
-    functions whose arguments turned out to be complex. `apart` are the names in functions that
-    have a separate meaning in each of several loops.
+    number; each has the error that is right if that use is one.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
-    of_complex: set[Place] = field(default_factory=set)
-    apart: set[tuple[ir.Source, str]] = field(default_factory=set)
-
-
-def no_memory(value: Any) -> None:
-    """The memory of an array of the device, if there is no device."""
 
 
 @dataclass
@@ -247,13 +239,6 @@ class Shared:
     stack: list[types.FunctionType] = field(default_factory=list)
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
-    array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
-    memory_of: Callable[[Any], Any] = no_memory  # of an array of the device from outside
-    around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
-    debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
-    dynamic_bytes: int = 0  # of shared memory, from the launch
-    records: dict[str, dict[str, str]] = field(default_factory=dict)  # arrays of their fields
-    ranks: dict[str, int] = field(default_factory=dict)  # of parameters, as far as known
     doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
     trips: int = 0  # of unrolled loops

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import types
 
 from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.dialect import Atomic, Effect
 from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.trees import root
@@ -64,23 +64,14 @@ class Statements:
         )
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
-        """Return whether a call is a statement, such as that of a helper whose value is dropped."""
-        statement = self.lowering.dialect.statement(call, self.function.place(node), self.function)
-        if statement is not None:
-            self.lowering.emit(statement)
-            return True
-        op = self.calls.atomics.op(call)
-        if op is not None:
-            self.calls.atomics.emit(call, op, None)
-            return True
-        joint = self.lowering.dialect.joint(call, self.function)
-        if joint is not None:
-            self.calls.joined(joint, None, self.function.place(node))
-            return True
-        if self.lowering.dialect.value(call, self.function) is not None:
-            return False
-        callee = self.calls.callee(call)
-        if isinstance(callee, types.FunctionType):
-            self.calls.inline(call, callee)
-            return True
-        return False
+        """Return whether a call is a statement: a word's, or a helper's, whose value is dropped."""
+        match self.calls.word(call.func):
+            case Effect() as effect:
+                self.calls.effect(effect, call, alone=True)
+            case Atomic() as atomic:
+                self.calls.atomics.emit(call, atomic, None)
+            case None if not self.calls.is_builtin(call):
+                self.calls.inline(call, self.calls.callee(call))
+            case _:
+                return False
+        return True

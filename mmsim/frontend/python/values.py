@@ -45,7 +45,7 @@ class Values:
         self.arrays = arrays
         self.tuples = tuples
         self.call = call
-        self.vectors = VectorAccesses(lowering, arrays, self.alias)
+        self.vectors = VectorAccesses(lowering, arrays, self.in_memory)
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
         """The value of an expression, also a tuple or an array; `target` is its assigned target.
@@ -148,7 +148,7 @@ class Values:
         if shape is not None:
             return shape
         owner = root(node)
-        if self.vectors.is_call(owner):
+        if self.vectors.word(owner) is not None:
             return self.vectors.read(node)
         if self.function.array(owner) is None and self.tuples.has_values(owner):
             whole = self.value(owner)
@@ -243,6 +243,20 @@ class Values:
             role.place,
             "only arrays have elements; give arrays and numbers names of their own",
         )
+
+    def in_memory(self, node: ast.expr, called: str, why: str, advice: str) -> Alias:
+        """The array in memory that a function takes, or a row of it."""
+        array = self.function.array(node)
+        if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
+            raise self.function.refuse(
+                node, f"{written(node)!r} is not an array", f"the first argument of {called} is one"
+            )
+        if array is None:
+            array = self.alias(node, Role(self.function.place(node)))
+        if any(self.arrays.is_registers(part.array) for part in array.parts):
+            own_array = self.lowering.dialect.own_array
+            raise self.function.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
+        return array
 
     def either_alias(
         self, test: ast.expr, body: ast.expr, orelse: ast.expr, role: Role, place: Place

@@ -7,39 +7,45 @@ from collections.abc import Callable
 
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
+from mmsim.frontend.python.dialect import Vectors, arguments_of
 from mmsim.frontend.python.lowering import Lowering
-from mmsim.frontend.python.scope import Alias, Part, Role
+from mmsim.frontend.python.scope import Alias, Part
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.trees import indices_of, root
 from mmsim.ir import nodes as ir
 
 
 class VectorAccesses:
-    """The vector accesses of one function; `alias` gives the array that an expression names."""
+    """The vector accesses of one function; `in_memory` gives the array that an expression names."""
 
     def __init__(
-        self, lowering: Lowering, arrays: Arrays, alias: Callable[[ast.expr, Role], Alias]
+        self,
+        lowering: Lowering,
+        arrays: Arrays,
+        in_memory: Callable[[ast.expr, str, str, str], Alias],
     ) -> None:
         self.function = lowering.function
         self.lowering = lowering
         self.arrays = arrays
-        self.alias = alias
+        self.in_memory = in_memory
 
     def stands_in(self, node: ast.expr) -> bool:
         """Return whether an expression is an element of `mm.vector(...)`."""
         owner = root(node)
-        return owner is not node and self.is_call(owner)
+        return owner is not node and self.word(owner) is not None
 
-    def is_call(self, node: ast.expr) -> bool:
-        """Return whether an expression is a call of `mm.vector`."""
-        dialect = self.lowering.dialect
-        return isinstance(node, ast.Call) and dialect.vector(node, self.function) is not None
+    def word(self, node: ast.expr) -> Vectors | None:
+        """The word of a call of `mm.vector`, None for anything else."""
+        if not isinstance(node, ast.Call):
+            return None
+        word = self.lowering.dialect.word(node.func, self.function)
+        return word if isinstance(word, Vectors) else None
 
     def read(self, node: ast.Subscript) -> tuple[ir.Expr, ...]:
         """The values of a vector, read by a statement in front."""
-        array, count, index = self.element(node)
+        array, index = self.element(node)
         place = self.function.place(node)
-        targets = tuple(self.lowering.temporary() for _ in range(count))
+        targets = tuple(self.lowering.temporary() for _ in range(self.count(node)))
         if len(array.parts) > 1:
             index = tuple(self.lowering.spill(one, place) for one in index)
 
@@ -49,13 +55,9 @@ class VectorAccesses:
         self.lowering.emit(aliases.chosen(array, load, place))
         return tuple(ir.Var(target, place) for target in targets)
 
-    def count(self, node: ast.Subscript) -> int:
-        """The number of elements of a subscript's vector."""
-        return self.given(node)[1]
-
     def write(self, node: ast.Subscript, values: tuple[ir.Expr, ...]) -> None:
         """Write a vector."""
-        array, _, index = self.element(node)
+        array, index = self.element(node)
         place = self.function.place(node)
         if len(array.parts) > 1:
             index = tuple(self.lowering.spill(one, place) for one in index)
@@ -65,39 +67,37 @@ class VectorAccesses:
 
         self.lowering.emit(aliases.chosen(array, store, place))
 
-    def given(self, node: ast.Subscript) -> tuple[ast.expr, int]:
-        """The array and the length in `mm.vector(array, length)[...]`."""
+    def given(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr, str]:
+        """The array, the length and the name of the function in `mm.vector(array, length)[...]`."""
         call = root(node)
         assert isinstance(call, ast.Call)
-        found = self.lowering.dialect.vector(call, self.function)
-        assert found is not None
-        return found
+        word = self.word(call)
+        assert word is not None
+        array, count = arguments_of(call, word.called, ("array", "count"), self.function)
+        return array, count, word.called
 
-    def element(self, node: ast.Subscript) -> tuple[Alias, int, tuple[ir.Expr, ...]]:
-        """The array, the length and the index of mm.vector(a, 4)[i] or mm.vector(a, 4)[i, j]."""
+    def count(self, node: ast.Subscript) -> int:
+        """The number of elements of a subscript's vector."""
+        _, given, called = self.given(node)
+        count = given.value if isinstance(given, ast.Constant) else self.function.captured(given)
+        if type(count) is not int or count not in ir.VECTORS:
+            raise self.function.refuse(
+                given,
+                "a vector has 2, 4, 8 or 16 elements, a number that is known before the launch",
+                f"write {called}(a, 4)[i]",
+            )
+        return count
+
+    def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
+        """The array and the index of mm.vector(a, 4)[i] or mm.vector(a, 4)[i, j]."""
         if isinstance(node.value, ast.Subscript):
             raise self.function.refuse(
                 node,
                 f"{written(node.value)!r} is a vector, whose values have no index here",
                 f"give it a name, as in v = {written(node.value)}, and write v[0]",
             )
-        called, count = self.given(node)
-        array = self.array(called)
-        return array, count, self.arrays.index(indices_of(node))
-
-    def array(self, node: ast.expr) -> Alias:
-        """The array of the vectors, or a row of it."""
-        array = self.function.array(node)
-        if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
-            raise self.function.refuse(
-                node, f"{written(node)!r} is not an array", "the first argument of mm.vector is one"
-            )
-        if array is None:
-            array = self.alias(node, Role(self.function.place(node)))
-        if any(self.arrays.is_registers(part.array) for part in array.parts):
-            raise self.function.refuse(
-                node,
-                f"{written(node)!r} is {self.lowering.dialect.own_array}, whose accesses are free",
-                "access its elements one by one",
-            )
-        return array
+        owner, _, called = self.given(node)
+        array = self.in_memory(
+            owner, called, "whose accesses are free", "access its elements one by one"
+        )
+        return array, self.arrays.index(indices_of(node))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mmsim.frontend.python.intrinsics import outside
+from mmsim.frontend.thread.intrinsics import outside
 from mmsim.frontend.thread.names import Array
 from mmsim.ir.nodes import AtomicOp
 

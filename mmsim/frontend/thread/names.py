@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mmsim.frontend.python.intrinsics import outside
+from mmsim.frontend.thread.intrinsics import outside
 
 
 class Triple(Protocol):

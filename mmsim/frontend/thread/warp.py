@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsim.frontend.python.intrinsics import outside
+from mmsim.frontend.thread.intrinsics import outside
 
 
 def shuffle(value: Any, lane: int) -> Any:
