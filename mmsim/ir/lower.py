@@ -114,6 +114,11 @@ def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
     return isinstance(value, ir.Unary) and value.place is NOWHERE and cast(value.op) is not None
 
 
+def unconverted(value: ir.Expr) -> ir.Expr:
+    """A value without the conversion that the language of the program implies, if there is one."""
+    return value.operand if is_implied(value) else value
+
+
 def is_check(value: ir.Expr) -> TypeGuard[ir.Unary]:
     """Whether a node is the check of an operand."""
     return isinstance(value, ir.Unary) and value.op in CHECKS
