@@ -6,7 +6,7 @@ Python's: an integer (64 bits), a float (double), a complex number (two doubles)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from mmsim.ir.dtypes import (
 )
 from mmsim.ir.functions import FUNCTIONS, Function
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, UNARY
+from mmsim.ir.operators import BINARY, UNARY, row_of
 
 __all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "UNSIGNED", "Type", "is_int", "is_whole", "limits"]
 __all__ += ["part", "wide"]
@@ -44,16 +44,15 @@ class Held(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """How an operation computes: its operands are converted to `operands` before.
+    """The arithmetic of an operation: its operands are converted to `operands` before.
 
-    It is done in the requested type (`asked`), as NumPy does it, else in 64 bits, as Python does.
-    If it is `total`, integers have a quotient and a remainder by zero: 0.
+    If it is `ieee`, an operation of floats has a value for all operands, as in IEEE 754; Python's
+    refuses some, such as a division by zero.
     """
 
     operands: tuple[Type, ...]
     result: Held
-    asked: bool
-    total: bool = False
+    ieee: bool
 
 
 class Clash(Exception):
@@ -154,81 +153,70 @@ def fixed_result(value: ir.Operating) -> Held | None:
     return cast(value.op) if isinstance(value, ir.Unary) else None
 
 
-def operation(value: ir.Operating, *held: Held) -> Operation:
-    """Return the arithmetic of an operation on operands of these types."""
-    asked = any(one.asked for one in held)
+def result_of(value: ir.Operating, type_: Type) -> Type:
+    """The type of an operation's result, from the type in which it computes."""
     match value:
         case ir.Unary(op):
-            return _unary(op, held[0])
-        case ir.Call(op):
-            return _call(op, held)
-        case ir.Compare():
-            return _compare(held)
+            made = cast(op)
+            if made is not None:
+                return made.type
+            is_length = op in UNARY and UNARY[op].kind == "absolute" and type_.kind == "c"
+            return part(type_) if is_length else type_
         case ir.Binary(op):
-            if not asked:
-                return _plain(op, held)
-            common = promoted(*held)
-            is_quotient = BINARY[op].kind == "quotient"
-            result = FLOAT if is_quotient and is_int(common) else common
-            return Operation((common,) * len(held), Held(result, True), True)
+            return FLOAT if is_whole(type_) and row_of(op).kind == "quotient" else type_
+        case ir.Call(op):
+            return call_result(FUNCTIONS[op], type_)
+        case ir.Compare():
+            return BOOL
         case _:
             assert_never(value, READER)
 
 
-def _unary(op: str, held: Held) -> Operation:
-    to = cast(op)
-    if to is not None:
-        kept = to.asked or to.type == BOOL or held.type == UNSIGNED
-        return Operation((held.type if kept else wide(held.type),), to, to.asked)
-    taken = held if held.asked else Held(wide(held.type))
-    is_length = UNARY[op].kind == "absolute" and taken.type.kind == "c"
-    result = Held(part(taken.type), taken.asked) if is_length else taken
-    return Operation((taken.type,), result, held.asked)
+def compared(types: tuple[Type, ...], common: Callable[[], Type]) -> Operation:
+    """A comparison in a common type; that of integers is exact, whatever their types are."""
+    if not all(map(is_whole, types)):
+        return Operation((common(),) * len(types), Held(BOOL), True)
+    exact = tuple(one if one == UNSIGNED else INT for one in types)
+    return Operation(exact, Held(BOOL), True)
 
 
-def _plain(op: str, held: tuple[Held, ...]) -> Operation:
-    """An operation on Python's numbers."""
+def operation(value: ir.Operating, *held: Held) -> Operation:
+    """Return the arithmetic of an operation on operands of these types."""
+    types = tuple(one.type for one in held)
+    asked = any(one.asked for one in held)
+    if isinstance(value, ir.Compare):
+        return compared(types, lambda: promoted(*held) if asked else _plain(value, held))
+    fixed = fixed_result(value)
+    if fixed is not None:
+        return Operation(types, fixed, True)
+    if isinstance(value, ir.Call):
+        asked = asked and value.op != "complex"
+        common = _of_call(FUNCTIONS[value.op], held, asked)
+        asked = asked and FUNCTIONS[value.op].result in ("float", "same", "part")
+    else:
+        common = promoted(*held) if asked else _plain(value, held)
+    result = result_of(value, common)
+    return Operation((common,) * len(held), Held(result, asked), asked)
+
+
+def _plain(value: ir.Operating, held: tuple[Held, ...]) -> Type:
+    """The type in which Python's numbers compute."""
     joined = reduce(join, held, None)
     assert joined is not None
-    types = tuple(one.type for one in held)
-    kind = BINARY[op].kind
-    if kind == "extreme" or (kind == "bits" and types == (BOOL, BOOL)):
-        return Operation((joined.type,) * len(held), joined, False)
-    if joined.type.kind == "c":
-        return Operation((COMPLEX,) * len(held), Held(COMPLEX), False)
-    result = FLOAT if kind == "quotient" else wide(joined.type)
-    return Operation(tuple(map(wide, types)), Held(result), False)
+    kind = BINARY[value.op].kind if isinstance(value, ir.Binary) else ""
+    as_they_are = kind == "extreme" or (kind == "bits" and joined.type == BOOL)
+    return joined.type if as_they_are else wide(joined.type)
 
 
-def _compare(held: tuple[Held, ...]) -> Operation:
-    """A comparison; that of integers is exact, whatever their types are."""
-    types = tuple(one.type for one in held)
-    if any(not is_whole(one) for one in types):
-        asked = any(one.asked for one in held)
-        plain = COMPLEX if any(one.kind == "c" for one in types) else FLOAT
-        common = (promoted(*held) if asked else plain,) * len(held)
-    else:
-        common = tuple(one if one == UNSIGNED else INT for one in types)
-    return Operation(common, Held(BOOL), False)
-
-
-def _call(op: str, held: tuple[Held, ...]) -> Operation:
-    """A function: of floats in double, or in float32 if this was requested; of others as held.
+def _of_call(function: Function, held: tuple[Held, ...], asked: bool) -> Type:
+    """The type of a function's operands: of floats double, or float32 if this was requested.
 
     `complex` makes a number of Python's, as `float` does.
     """
-    function = FUNCTIONS[op]
-    asked = any(one.asked for one in held) and op != "complex"
-    if function.takes == "float":
-        common = promoted(*held) if asked else FLOAT
-        common = FLOAT if is_int(common) else common
-    elif function.takes == "bits":
-        common = promoted(*held) if asked else INT
-    else:
-        common = held[0].type if asked else wide(held[0].type)
-    result = call_result(function, common)
-    own = function.result in ("float", "same", "part")
-    return Operation((common,) * len(held), Held(result, asked and own), asked)
+    if function.takes == "complex":
+        return held[0].type if asked else wide(held[0].type)
+    common = promoted(*held) if asked else INT
+    return FLOAT if function.takes == "float" and is_int(common) else common
 
 
 def type_of_number(number: ir.Scalar) -> Type:
