@@ -27,9 +27,9 @@ from mmsim.ir.promotion import (
     FLOAT,
     INT,
     UNSIGNED,
-    Held,
     Operation,
     Type,
+    ValueType,
     cast,
     compared,
     is_int,
@@ -64,21 +64,21 @@ class NumbaTyping(Typing):
         """Functions of real numbers with complex arguments, and their places."""
         super().__init__(code, arrays, numbers)
 
-    def element(self, type_: Type) -> Held:
+    def element(self, type_: Type) -> ValueType:
         """Every value keeps its type."""
         return kept(type_)
 
-    def join(self, first: Held | None, second: Held | None) -> Held | None:
+    def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type of a variable that gets both."""
         if first is None or second is None or first == second:
             return second if first is None else first
         return kept(unified(first.type, second.type))
 
-    def computes(self, value: ir.Operating, *held: Held) -> Operation:
+    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
         """Return the arithmetic of an operation on operands of these types."""
         return operation(value, *(one.type for one in held))
 
-    def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
         if len(known) < len(operands(value)) and (self._strict or not known):
             return None
@@ -132,9 +132,9 @@ def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> T
     return (NumbaTyping if code.arithmetic == "numba" else Typing)(code, arrays, numbers)
 
 
-def kept(type_: Type) -> Held:
+def kept(type_: Type) -> ValueType:
     """A value of a type, which is kept."""
-    return Held(type_, type_ not in WIDE)
+    return ValueType(type_, type_ not in WIDE)
 
 
 def unified(first: Type, second: Type) -> Type:

@@ -36,11 +36,11 @@ __all__ += ["part", "wide"]
 READER = "the choice of types"
 
 
-class Held(NamedTuple):
+class ValueType(NamedTuple):
     """The type of a value, and whether it was requested."""
 
     type: Type
-    asked: bool = False
+    strong: bool = False
 
 
 class Operation(NamedTuple):
@@ -51,7 +51,7 @@ class Operation(NamedTuple):
     """
 
     operands: tuple[Type, ...]
-    result: Held
+    result: ValueType
     ieee: bool
 
 
@@ -92,39 +92,39 @@ def call_result(function: Function, type_: Type) -> Type:
     return {"bool": BOOL, "count": INT}.get(function.result, type_)
 
 
-def element(type_: Type) -> Held:
+def element(type_: Type) -> ValueType:
     """A value that comes from an array of that type."""
-    return Held(type_, type_ == UNSIGNED)
+    return ValueType(type_, type_ == UNSIGNED)
 
 
-def join(first: Held | None, second: Held | None) -> Held | None:
+def join(first: ValueType | None, second: ValueType | None) -> ValueType | None:
     """The type that holds both; None stands for nothing known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
-    if first.asked or second.asked:
-        return Held(promoted(first, second), True)
+    if first.strong or second.strong:
+        return ValueType(promoted(first, second), True)
     if first.type == second.type:
         return first
     kinds = first.type.kind + second.type.kind
-    return Held(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
+    return ValueType(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
 
 
-def promoted(*held: Held) -> Type:
+def promoted(*held: ValueType) -> Type:
     """The type in which values compute if the type of at least one was requested.
 
-    >>> promoted(Held(np.dtype("int32"), True), Held(np.dtype("float64")))
+    >>> promoted(ValueType(np.dtype("int32"), True), ValueType(np.dtype("float64")))
     dtype('float64')
-    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("int64")))
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("int64")))
     dtype('float32')
-    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("complex128")))
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("complex128")))
     dtype('complex64')
     """
-    asked = [one.type for one in held if one.asked]
-    common = np.result_type(*asked)
-    if common.kind == "f" and all(map(is_int, asked)):
+    strong = [one.type for one in held if one.strong]
+    common = np.result_type(*strong)
+    if common.kind == "f" and all(map(is_int, strong)):
         raise Clash(
-            f"no integer type holds both {asked[0]} and {asked[1]}; convert one of them, as in "
-            f"mm.{asked[0]}(...)"
+            f"no integer type holds both {strong[0]} and {strong[1]}; convert one of them, as in "
+            f"mm.{strong[0]}(...)"
         )
     kinds = {one.type.kind for one in held}
     if "c" in kinds and common.kind != "c":
@@ -134,22 +134,22 @@ def promoted(*held: Held) -> Type:
     return common
 
 
-def cast(op: str) -> Held | None:
+def cast(op: str) -> ValueType | None:
     """The type that a cast gives; None if `op` is not a cast.
 
     >>> cast("float32"), cast("int")
-    (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))
+    (ValueType(type=dtype('float32'), strong=True), ValueType(type=dtype('int64'), strong=False))
     """
     if op in SUPPORTED and op != "bool":
-        return Held(np.dtype(op), True)
+        return ValueType(np.dtype(op), True)
     row = UNARY.get(op)
-    return Held(row.gives) if row is not None and row.gives is not None else None
+    return ValueType(row.gives) if row is not None and row.gives is not None else None
 
 
-def fixed_result(value: ir.Operating) -> Held | None:
+def fixed_result(value: ir.Operating) -> ValueType | None:
     """The type of an operation's result for all operands; None if it depends on them."""
     if isinstance(value, ir.Compare):
-        return Held(BOOL)
+        return ValueType(BOOL)
     return cast(value.op) if isinstance(value, ir.Unary) else None
 
 
@@ -175,31 +175,31 @@ def result_of(value: ir.Operating, type_: Type) -> Type:
 def compared(types: tuple[Type, ...], common: Callable[[], Type]) -> Operation:
     """A comparison in a common type; that of integers is exact, whatever their types are."""
     if not all(map(is_whole, types)):
-        return Operation((common(),) * len(types), Held(BOOL), True)
+        return Operation((common(),) * len(types), ValueType(BOOL), True)
     exact = tuple(one if one == UNSIGNED else INT for one in types)
-    return Operation(exact, Held(BOOL), True)
+    return Operation(exact, ValueType(BOOL), True)
 
 
-def operation(value: ir.Operating, *held: Held) -> Operation:
+def operation(value: ir.Operating, *held: ValueType) -> Operation:
     """Return the arithmetic of an operation on operands of these types."""
     types = tuple(one.type for one in held)
-    asked = any(one.asked for one in held)
+    strong = any(one.strong for one in held)
     if isinstance(value, ir.Compare):
-        return compared(types, lambda: promoted(*held) if asked else _plain(value, held))
+        return compared(types, lambda: promoted(*held) if strong else _plain(value, held))
     fixed = fixed_result(value)
     if fixed is not None:
         return Operation(types, fixed, True)
     if isinstance(value, ir.Call):
-        asked = asked and value.op != "complex"
-        common = _of_call(FUNCTIONS[value.op], held, asked)
-        asked = asked and FUNCTIONS[value.op].result in ("float", "same", "part")
+        strong = strong and value.op != "complex"
+        common = _of_call(FUNCTIONS[value.op], held, strong)
+        strong = strong and FUNCTIONS[value.op].result in ("float", "same", "part")
     else:
-        common = promoted(*held) if asked else _plain(value, held)
+        common = promoted(*held) if strong else _plain(value, held)
     result = result_of(value, common)
-    return Operation((common,) * len(held), Held(result, asked), asked)
+    return Operation((common,) * len(held), ValueType(result, strong), strong)
 
 
-def _plain(value: ir.Operating, held: tuple[Held, ...]) -> Type:
+def _plain(value: ir.Operating, held: tuple[ValueType, ...]) -> Type:
     """The type in which Python's numbers compute."""
     joined = reduce(join, held, None)
     assert joined is not None
@@ -208,14 +208,14 @@ def _plain(value: ir.Operating, held: tuple[Held, ...]) -> Type:
     return joined.type if as_they_are else wide(joined.type)
 
 
-def _of_call(function: Function, held: tuple[Held, ...], asked: bool) -> Type:
+def _of_call(function: Function, held: tuple[ValueType, ...], strong: bool) -> Type:
     """The type of a function's operands: of floats double, or float32 if this was requested.
 
     `complex` makes a number of Python's, as `float` does.
     """
     if function.takes == "complex":
-        return held[0].type if asked else wide(held[0].type)
-    common = promoted(*held) if asked else INT
+        return held[0].type if strong else wide(held[0].type)
+    common = promoted(*held) if strong else INT
     return FLOAT if function.takes == "float" and is_int(common) else common
 
 

@@ -19,7 +19,7 @@ FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 """Statements that each lane does by itself."""
 
 
-def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
+def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
     """The statements of a block in order, grouped into loops.
 
     Within a group, no statement uses an array that another one writes.
