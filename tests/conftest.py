@@ -18,7 +18,7 @@ from hypothesis import settings
 
 from mmsim.engines import run
 from mmsim.engines.array import engine as array
-from mmsim.engines.array.fused import build, execute, worth
+from mmsim.engines.array.fused import build, execute, tiering
 from tests.kit.long_variants import LONG
 
 settings.register_profile("mmsim", deadline=None)  # a loaded machine is slow, not wrong
@@ -132,7 +132,7 @@ def engine_used(request, monkeypatch):
 def take_the_fused_path(monkeypatch):
     """Take the array engine's fused path wherever a program has one, and leave it uncompiled."""
     monkeypatch.setattr(array, "FEW", 0)
-    monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: True)
     monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
 
 

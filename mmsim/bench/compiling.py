@@ -13,11 +13,11 @@ def compiled_first() -> Iterator[None]:
     A benchmark runs each of its programs once in here, and measures it afterwards.
     """
     from mmsim.engines.array import cold
-    from mmsim.engines.array.fused import worth
+    from mmsim.engines.array.fused import tiering
 
-    before = worth.eager, cold.eager
-    worth.eager = cold.eager = True
+    before = tiering.eager, cold.eager
+    tiering.eager = cold.eager = True
     try:
         yield
     finally:
-        worth.eager, cold.eager = before
+        tiering.eager, cold.eager = before

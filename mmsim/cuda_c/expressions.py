@@ -27,7 +27,7 @@ from mmsim.cuda_c.text import (
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import consists_of
-from mmsim.ir.lower import Lowered, as_written, is_implied
+from mmsim.ir.lower import Lowered, as_written, is_implied, unconverted
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, row_of
 from mmsim.ir.promotion import BOOL, INT, UNSIGNED, Type, cast, no_index
@@ -103,7 +103,7 @@ class CText:
 
     def assigned(self, value: ir.Expr) -> Text:
         """The text of a value that C itself converts, as it does in an assignment."""
-        return self.write(value.operand if is_implied(value) else value)
+        return self.write(unconverted(value))
 
     def bound(self, value: ir.Expr) -> Text:
         """The text of a bound of a loop: C compares unsigned numbers in another way."""

@@ -85,7 +85,7 @@ OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
 CUDA has none of them: Numba writes a loop of compare-and-swap.
 """
 
-TOGETHER: dict[str, np.ufunc] = {
+REDUCTIONS: dict[str, np.ufunc] = {
     "sum": np.add,
     "max": np.maximum,
     "min": np.minimum,

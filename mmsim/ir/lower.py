@@ -18,23 +18,20 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, UNARY, row_of
 from mmsim.ir.promotion import (
     BOOL,
-    FLOAT,
     INT,
     UNSIGNED,
     Type,
-    call_result,
     cast,
     holds,
     is_int,
     is_whole,
     no_index,
-    part,
+    result_of,
     type_of_number,
 )
 from mmsim.ir.shapes import NOWHERE
@@ -42,6 +39,7 @@ from mmsim.ir.types import Typing
 from mmsim.ir.walk import (
     expressions,
     numbered,
+    operands,
     targets,
     with_expressions,
     with_inside,
@@ -87,22 +85,12 @@ class Lowered:
             case ir.Lookup(_, values):
                 types = {type_of_number(one) for one in values}
                 return UNSIGNED if UNSIGNED in types else types.pop()
-            case ir.Unary(op, operand):
-                made = cast(op)
-                own = self.of(operand) if made is None else made.type
-                return part(own) if own.kind == "c" and _is_length(op) else own
-            case ir.Compare():
-                return BOOL
-            case ir.Call(op, given):
-                return call_result(FUNCTIONS[op], self.of(given[0]))
-            case ir.Binary(_, left) | ir.Logic(_, left) | ir.Choose(_, left):
-                return self.of(left)
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                return result_of(value, self.of(operands(value)[0]))
+            case ir.Logic() | ir.Choose():
+                return self.of(operands(value)[-1])
             case _:
                 assert_never(value, "the search for types")
-
-
-def _is_length(op: str) -> bool:
-    return op in UNARY and UNARY[op].kind == "absolute"
 
 
 def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
@@ -112,6 +100,11 @@ def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
     (True, False)
     """
     return isinstance(value, ir.Unary) and value.place is NOWHERE and cast(value.op) is not None
+
+
+def unconverted(value: ir.Expr) -> ir.Expr:
+    """A value without the conversion that the language of the program implies, if there is one."""
+    return value.operand if is_implied(value) else value
 
 
 def is_check(value: ir.Expr) -> TypeGuard[ir.Unary]:
@@ -345,16 +338,15 @@ class Lowering:
     def _binary(self, value: ir.Binary) -> ir.Expr:
         """An operation in one type, on a right operand that is checked unless all pass."""
         how, row, op = self.typing.operation(value), BINARY[value.op], value.op
-        type_ = how.operands[0] if how.asked else how.result.type
-        type_ = FLOAT if row.kind == "quotient" and is_whole(type_) else type_
+        type_ = how.result.type
         left, right = self.into(value.left, type_), self.into(value.right, type_)
-        if row.refused is None or (how.asked and not is_whole(type_)):
+        if row.refused is None or (how.ieee and not is_whole(type_)):
             return ir.Binary(op, left, right, value.place)
         if row.kind == "power" and not is_whole(type_):
             return ir.Binary(f"finite {op}", left, right, value.place)
         is_passed = type_.kind == "u" and CHECKS[row.refused].test == "< 0"
         if not is_passed and not _is_positive(value.right):
-            if how.total and row.kind == "division":
+            if self.is_numbas and row.kind == "division":
                 op += OR_ZERO
             else:
                 right = ir.Unary(row.refused, right, value.place)

@@ -18,23 +18,23 @@ from mmsim.errors import Place
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
-from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.functions import FUNCTIONS, Function
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, UNARY
+from mmsim.ir.operators import BINARY, UNARY, Kind
 from mmsim.ir.promotion import (
     BOOL,
     COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
-    Held,
     Operation,
     Type,
-    call_result,
+    ValueType,
     cast,
+    compared,
     is_int,
     is_whole,
-    part,
+    result_of,
 )
 from mmsim.ir.types import TYPING, Typing
 from mmsim.ir.walk import operands
@@ -64,21 +64,21 @@ class NumbaTyping(Typing):
         """Functions of real numbers with complex arguments, and their places."""
         super().__init__(code, arrays, numbers)
 
-    def element(self, type_: Type) -> Held:
+    def element(self, type_: Type) -> ValueType:
         """Every value keeps its type."""
         return kept(type_)
 
-    def join(self, first: Held | None, second: Held | None) -> Held | None:
+    def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type of a variable that gets both."""
         if first is None or second is None or first == second:
             return second if first is None else first
         return kept(unified(first.type, second.type))
 
-    def computes(self, value: ir.Operating, *held: Held) -> Operation:
+    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
         """Return the arithmetic of an operation on operands of these types."""
         return operation(value, *(one.type for one in held))
 
-    def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
         if len(known) < len(operands(value)) and (self._strict or not known):
             return None
@@ -132,9 +132,9 @@ def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> T
     return (NumbaTyping if code.arithmetic == "numba" else Typing)(code, arrays, numbers)
 
 
-def kept(type_: Type) -> Held:
+def kept(type_: Type) -> ValueType:
     """A value of a type, which is kept."""
-    return Held(type_, type_ not in WIDE)
+    return ValueType(type_, type_ not in WIDE)
 
 
 def unified(first: Type, second: Type) -> Type:
@@ -168,90 +168,62 @@ def arithmetic(*types: Type) -> Type:
 
 def operation(value: ir.Operating, *types: Type) -> Operation:
     """Return the arithmetic of an operation on operands of these types."""
+    if isinstance(value, ir.Compare):
+        return compared(types, lambda: arithmetic(*types))
+    made = _made(value, types[0]) if isinstance(value, ir.Unary) else None
+    if made is not None:
+        return Operation(types, kept(made), True)
+    common = _common(value, types)
+    return Operation((common,) * len(types), kept(result_of(value, common)), True)
+
+
+def _made(value: ir.Unary, type_: Type) -> Type | None:
+    """The type that a cast gives; `int` and its siblings keep a type of their kind."""
+    made = cast(value.op)
+    if made is None:
+        return None
+    keeps = {"int": is_int(type_), "float": type_.kind == "f", "complex": type_.kind == "c"}
+    return type_ if keeps.get(value.op) else made.type
+
+
+def _common(value: ir.Operating, types: tuple[Type, ...]) -> Type:
+    """The type in which an operation computes."""
     match value:
         case ir.Unary(op):
-            return _unary(op, types[0])
+            (own,), kind = types, UNARY[op].kind
+            as_it_is = not is_whole(own) or (kind == "absolute" and is_int(own))
+            return own if as_it_is or (kind == "bits" and own == BOOL) else whole(own)
         case ir.Binary(op):
-            return _binary(op, types)
-        case ir.Compare():
-            return Operation(_compared(types), Held(BOOL), False)
+            return _of_binary(BINARY[op].kind, *types)
         case ir.Call(op):
-            return _call(op, types)
+            return _of_call(FUNCTIONS[op], types)
+        case ir.Compare():
+            return arithmetic(*types)
         case _:
             assert_never(value, TYPING)
 
 
-def _done(operands: tuple[Type, ...], result: Type) -> Operation:
-    """An operation in NumPy's way, unless Python's is the same."""
-    plain = all(type_ in WIDE for type_ in (*operands, result))
-    return Operation(operands, kept(result), not plain, total=True)
-
-
-def _unary(op: str, type_: Type) -> Operation:
-    if op in ("not", "bool"):
-        return Operation((type_,), Held(BOOL), False)
-    if op == "int":
-        return _cast(type_, type_ if is_int(type_) else INT)
-    if op == "float":
-        return _cast(type_, type_ if type_.kind == "f" else FLOAT)
-    if op == "complex":
-        return _cast(type_, type_ if type_.kind == "c" else COMPLEX)
-    to = cast(op)
-    if to is not None:
-        return _cast(type_, to.type)
-    kind = UNARY[op].kind
-    if kind == "absolute" and type_.kind == "c":
-        return _done((type_,), part(type_))
-    if not is_whole(type_) or (kind == "absolute" and is_int(type_)):
-        return _done((type_,), type_)
-    if kind == "bits" and type_ == BOOL:
-        return Operation((BOOL,), Held(BOOL), True)  # as NumPy, unlike Python
-    return _done((whole(type_),), whole(type_))
-
-
-def _cast(from_: Type, to: Type) -> Operation:
-    return Operation((from_,), kept(to), True, total=True)
-
-
-def _binary(op: str, types: tuple[Type, ...]) -> Operation:
-    left, right = types if len(types) == 2 else (types[0], types[0])
-    kind = BINARY[op].kind
+def _of_binary(kind: Kind, left: Type, right: Type | None = None) -> Type:
+    """The type in which an operation of two numbers computes; `right` may be unknown yet."""
+    right = left if right is None else right
     if kind == "extreme":
-        both = unified(left, right)
-        return Operation((both, both), kept(both), both not in WIDE)
-    if kind == "bits" and types == (BOOL, BOOL):
-        return Operation(types, Held(BOOL), False)
+        return unified(left, right)
+    if kind == "bits" and left == right == BOOL:
+        return BOOL
     if kind == "shift":
-        result = whole(left)
-        return _done((result, result), result)
-    common = arithmetic(left, right)
+        return whole(left)
     if kind == "power" and left.kind == "f" and is_whole(right):
-        common = left
-    if kind == "quotient" and is_int(common):
-        common = FLOAT
-    if not is_whole(common) and BINARY[op].refused is not None:  # by zero too
-        return Operation((common, common), kept(common), True, total=True)
-    return _done((common, common), common)
+        return left
+    return arithmetic(left, right)
 
 
-def _compared(types: tuple[Type, ...]) -> tuple[Type, ...]:
-    """The types in which numbers are compared; integers exactly, whatever their types are."""
-    if not all(map(is_whole, types)):
-        return (arithmetic(*types),) * len(types)
-    return tuple(UNSIGNED if type_ == UNSIGNED else INT for type_ in types)
-
-
-def _call(op: str, types: tuple[Type, ...]) -> Operation:
-    """A function: of floats in the floats' type, of integers in double; of bits as they are."""
-    function = FUNCTIONS[op]
+def _of_call(function: Function, types: tuple[Type, ...]) -> Type:
+    """The type of a function's operands: the floats', double for integers; bits as they are."""
     if function.takes == "bits":
         common = reduce(np.promote_types, types)
-        common = INT if common == BOOL else common
-    elif function.takes == "complex":
-        common = arithmetic(types[0])
-    else:
-        floats = [type_ for type_ in types if not is_whole(type_)]
-        common = reduce(np.promote_types, floats or [FLOAT])
-        common = common if len(floats) == len(types) else np.promote_types(common, FLOAT)
-    result = call_result(function, common)
-    return Operation((common,) * len(types), kept(result), common not in WIDE, total=True)
+        return INT if common == BOOL else common
+    if function.takes == "complex":
+        return arithmetic(types[0])
+    floats = [type_ for type_ in types if not is_whole(type_)]
+    common = reduce(np.promote_types, floats or [FLOAT])
+    return common if len(floats) == len(types) else np.promote_types(common, FLOAT)

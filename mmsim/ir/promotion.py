@@ -1,4 +1,4 @@
-"""Rules of types: the type in which an operation computes, and the type of its result.
+"""How types combine: the type in which an operation computes, and the type of its result.
 
 A value may have a requested type, by a cast such as `mm.float32(x)`. Or it is a number of
 Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
@@ -6,7 +6,7 @@ Python's: an integer (64 bits), a float (double), a complex number (two doubles)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from mmsim.ir.dtypes import (
 )
 from mmsim.ir.functions import FUNCTIONS, Function
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, UNARY
+from mmsim.ir.operators import BINARY, UNARY, row_of
 
 __all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "UNSIGNED", "Type", "is_int", "is_whole", "limits"]
 __all__ += ["part", "wide"]
@@ -36,24 +36,23 @@ __all__ += ["part", "wide"]
 READER = "the choice of types"
 
 
-class Held(NamedTuple):
+class ValueType(NamedTuple):
     """The type of a value, and whether it was requested."""
 
     type: Type
-    asked: bool = False
+    strong: bool = False
 
 
 class Operation(NamedTuple):
-    """The types of an operation: its operands are converted to `operands` before.
+    """The arithmetic of an operation: its operands are converted to `operands` before.
 
-    It is done in the requested type (`asked`), as NumPy does it, else in 64 bits, as Python does.
-    If it is `total`, integers have a quotient and a remainder by zero: 0.
+    If it is `ieee`, an operation of floats has a value for all operands, as in IEEE 754; Python's
+    refuses some, such as a division by zero.
     """
 
     operands: tuple[Type, ...]
-    result: Held
-    asked: bool
-    total: bool = False
+    result: ValueType
+    ieee: bool
 
 
 class Clash(Exception):
@@ -61,7 +60,7 @@ class Clash(Exception):
 
 
 def no_index(types: Iterable[Type]) -> str | None:
-    """The reason why numbers of these types can't be an index; None if they can."""
+    """Why numbers of these types can't be an index; None if they can."""
     kinds = {type_.kind for type_ in types}
     if "c" in kinds:
         return "an address is a whole number, not a complex one; write int(z.real)"
@@ -71,7 +70,7 @@ def no_index(types: Iterable[Type]) -> str | None:
 
 
 def holds(type_: Type, other: Type) -> bool:
-    """Return whether a type of integers holds all numbers of another one.
+    """Whether a type of integers holds all numbers of another one.
 
     >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
     (True, False)
@@ -93,39 +92,39 @@ def call_result(function: Function, type_: Type) -> Type:
     return {"bool": BOOL, "count": INT}.get(function.result, type_)
 
 
-def element(type_: Type) -> Held:
+def element(type_: Type) -> ValueType:
     """A value that comes from an array of that type."""
-    return Held(type_, type_ == UNSIGNED)
+    return ValueType(type_, type_ == UNSIGNED)
 
 
-def join(first: Held | None, second: Held | None) -> Held | None:
+def join(first: ValueType | None, second: ValueType | None) -> ValueType | None:
     """The type that holds both; None stands for nothing known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
-    if first.asked or second.asked:
-        return Held(promoted(first, second), True)
+    if first.strong or second.strong:
+        return ValueType(promoted(first, second), True)
     if first.type == second.type:
         return first
     kinds = first.type.kind + second.type.kind
-    return Held(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
+    return ValueType(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
 
 
-def promoted(*held: Held) -> Type:
+def promoted(*held: ValueType) -> Type:
     """The type in which values compute if the type of at least one was requested.
 
-    >>> promoted(Held(np.dtype("int32"), True), Held(np.dtype("float64")))
+    >>> promoted(ValueType(np.dtype("int32"), True), ValueType(np.dtype("float64")))
     dtype('float64')
-    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("int64")))
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("int64")))
     dtype('float32')
-    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("complex128")))
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("complex128")))
     dtype('complex64')
     """
-    asked = [one.type for one in held if one.asked]
-    common = np.result_type(*asked)
-    if common.kind == "f" and all(map(is_int, asked)):
+    strong = [one.type for one in held if one.strong]
+    common = np.result_type(*strong)
+    if common.kind == "f" and all(map(is_int, strong)):
         raise Clash(
-            f"no integer type holds both {asked[0]} and {asked[1]}; convert one of them, as in "
-            f"mm.{asked[0]}(...)"
+            f"no integer type holds both {strong[0]} and {strong[1]}; convert one of them, as in "
+            f"mm.{strong[0]}(...)"
         )
     kinds = {one.type.kind for one in held}
     if "c" in kinds and common.kind != "c":
@@ -135,100 +134,89 @@ def promoted(*held: Held) -> Type:
     return common
 
 
-def cast(op: str) -> Held | None:
+def cast(op: str) -> ValueType | None:
     """The type that a cast gives; None if `op` is not a cast.
 
     >>> cast("float32"), cast("int")
-    (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))
+    (ValueType(type=dtype('float32'), strong=True), ValueType(type=dtype('int64'), strong=False))
     """
     if op in SUPPORTED and op != "bool":
-        return Held(np.dtype(op), True)
+        return ValueType(np.dtype(op), True)
     row = UNARY.get(op)
-    return Held(row.gives) if row is not None and row.gives is not None else None
+    return ValueType(row.gives) if row is not None and row.gives is not None else None
 
 
-def fixed_result(value: ir.Operating) -> Held | None:
+def fixed_result(value: ir.Operating) -> ValueType | None:
     """The type of an operation's result for all operands; None if it depends on them."""
     if isinstance(value, ir.Compare):
-        return Held(BOOL)
+        return ValueType(BOOL)
     return cast(value.op) if isinstance(value, ir.Unary) else None
 
 
-def operation(value: ir.Operating, *held: Held) -> Operation:
-    """Return the arithmetic of an operation on operands of these types."""
-    asked = any(one.asked for one in held)
+def result_of(value: ir.Operating, type_: Type) -> Type:
+    """The type of an operation's result, from the type in which it computes."""
     match value:
         case ir.Unary(op):
-            return _unary(op, held[0])
-        case ir.Call(op):
-            return _call(op, held)
-        case ir.Compare():
-            return _compare(held)
+            made = cast(op)
+            if made is not None:
+                return made.type
+            is_length = op in UNARY and UNARY[op].kind == "absolute" and type_.kind == "c"
+            return part(type_) if is_length else type_
         case ir.Binary(op):
-            if not asked:
-                return _plain(op, held)
-            common = promoted(*held)
-            is_quotient = BINARY[op].kind == "quotient"
-            result = FLOAT if is_quotient and is_int(common) else common
-            return Operation((common,) * len(held), Held(result, True), True)
+            return FLOAT if is_whole(type_) and row_of(op).kind == "quotient" else type_
+        case ir.Call(op):
+            return call_result(FUNCTIONS[op], type_)
+        case ir.Compare():
+            return BOOL
         case _:
             assert_never(value, READER)
 
 
-def _unary(op: str, held: Held) -> Operation:
-    to = cast(op)
-    if to is not None:
-        kept = to.asked or to.type == BOOL or held.type == UNSIGNED
-        return Operation((held.type if kept else wide(held.type),), to, to.asked)
-    taken = held if held.asked else Held(wide(held.type))
-    is_length = UNARY[op].kind == "absolute" and taken.type.kind == "c"
-    result = Held(part(taken.type), taken.asked) if is_length else taken
-    return Operation((taken.type,), result, held.asked)
+def compared(types: tuple[Type, ...], common: Callable[[], Type]) -> Operation:
+    """A comparison in a common type; that of integers is exact, whatever their types are."""
+    if not all(map(is_whole, types)):
+        return Operation((common(),) * len(types), ValueType(BOOL), True)
+    exact = tuple(one if one == UNSIGNED else INT for one in types)
+    return Operation(exact, ValueType(BOOL), True)
 
 
-def _plain(op: str, held: tuple[Held, ...]) -> Operation:
-    """An operation on Python's numbers."""
+def operation(value: ir.Operating, *held: ValueType) -> Operation:
+    """Return the arithmetic of an operation on operands of these types."""
+    types = tuple(one.type for one in held)
+    strong = any(one.strong for one in held)
+    if isinstance(value, ir.Compare):
+        return compared(types, lambda: promoted(*held) if strong else _plain(value, held))
+    fixed = fixed_result(value)
+    if fixed is not None:
+        return Operation(types, fixed, True)
+    if isinstance(value, ir.Call):
+        strong = strong and value.op != "complex"
+        common = _of_call(FUNCTIONS[value.op], held, strong)
+        strong = strong and FUNCTIONS[value.op].result in ("float", "same", "part")
+    else:
+        common = promoted(*held) if strong else _plain(value, held)
+    result = result_of(value, common)
+    return Operation((common,) * len(held), ValueType(result, strong), strong)
+
+
+def _plain(value: ir.Operating, held: tuple[ValueType, ...]) -> Type:
+    """The type in which Python's numbers compute."""
     joined = reduce(join, held, None)
     assert joined is not None
-    types = tuple(one.type for one in held)
-    kind = BINARY[op].kind
-    if kind == "extreme" or (kind == "bits" and types == (BOOL, BOOL)):
-        return Operation((joined.type,) * len(held), joined, False)
-    if joined.type.kind == "c":
-        return Operation((COMPLEX,) * len(held), Held(COMPLEX), False)
-    result = FLOAT if kind == "quotient" else wide(joined.type)
-    return Operation(tuple(map(wide, types)), Held(result), False)
+    kind = BINARY[value.op].kind if isinstance(value, ir.Binary) else ""
+    as_they_are = kind == "extreme" or (kind == "bits" and joined.type == BOOL)
+    return joined.type if as_they_are else wide(joined.type)
 
 
-def _compare(held: tuple[Held, ...]) -> Operation:
-    """A comparison; that of integers is exact, whatever their types are."""
-    types = tuple(one.type for one in held)
-    if any(not is_whole(one) for one in types):
-        asked = any(one.asked for one in held)
-        plain = COMPLEX if any(one.kind == "c" for one in types) else FLOAT
-        common = (promoted(*held) if asked else plain,) * len(held)
-    else:
-        common = tuple(one if one == UNSIGNED else INT for one in types)
-    return Operation(common, Held(BOOL), False)
-
-
-def _call(op: str, held: tuple[Held, ...]) -> Operation:
-    """A function: of floats in double, or in float32 if this was requested; of others as held.
+def _of_call(function: Function, held: tuple[ValueType, ...], strong: bool) -> Type:
+    """The type of a function's operands: of floats double, or float32 if this was requested.
 
     `complex` makes a number of Python's, as `float` does.
     """
-    function = FUNCTIONS[op]
-    asked = any(one.asked for one in held) and op != "complex"
-    if function.takes == "float":
-        common = promoted(*held) if asked else FLOAT
-        common = FLOAT if is_int(common) else common
-    elif function.takes == "bits":
-        common = promoted(*held) if asked else INT
-    else:
-        common = held[0].type if asked else wide(held[0].type)
-    result = call_result(function, common)
-    own = function.result in ("float", "same", "part")
-    return Operation((common,) * len(held), Held(result, asked and own), asked)
+    if function.takes == "complex":
+        return held[0].type if strong else wide(held[0].type)
+    common = promoted(*held) if strong else INT
+    return FLOAT if function.takes == "float" and is_int(common) else common
 
 
 def type_of_number(number: ir.Scalar) -> Type:
@@ -259,5 +247,5 @@ SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, comple
 
 
 def supported(dtype: str) -> bool:
-    """Return whether arrays of a NumPy dtype of that name can be used."""
+    """Whether arrays of a NumPy dtype of that name can be used."""
     return dtype in SUPPORTED

@@ -116,7 +116,8 @@ def _casting(op: str, held: Type, wanted: Type) -> Compute:
         return lambda x, mask: convert(x, held, wanted)
     low, high = limits(wanted)
     least, beyond = float(low), float(high + 1)  # powers of two
-    message = f"{op}(...) of a float that it can't hold"
+    room = "64 bits" if op == "int" else "it"
+    message = f"{op}(...) of a float that {room} can't hold"
 
     def run(x: Value, mask: Mask) -> Value:
         whole = np.trunc(np.asarray(x, FLOAT))

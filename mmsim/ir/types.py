@@ -31,9 +31,9 @@ from mmsim.ir.promotion import (
     FLOAT,
     INT,
     Clash,
-    Held,
     Operation,
     Type,
+    ValueType,
     cast,
     element,
     fixed_result,
@@ -55,7 +55,7 @@ class Typing:
 
     `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
     starts with the parameters' element types, `numbers` with the types of number parameters.
-    `asked` are the variables, and the arrays without a dtype, whose type was requested.
+    `strong` are the variables, and the arrays without a dtype, whose type was requested.
 
     These are Python's rules, with NumPy's for requested types; a dialect with others
     overrides `element`, `join`, `computes`, and the refusals.
@@ -66,7 +66,7 @@ class Typing:
         self.numbers = numbers
         self.variables: dict[str, Type] = {}
         self.arrays = dict(arrays)
-        self.asked = {name for name, type_ in arrays.items() if self.element(type_).asked}
+        self.strong = {name for name, type_ in arrays.items() if self.element(type_).strong}
         self._fixed = set(arrays)
         for local in code.locals:
             given = local.dtype
@@ -74,7 +74,7 @@ class Typing:
                 dtype = arrays[given[0]] if isinstance(given, tuple) else np.dtype(given)
                 self._set(self.arrays, local.name, self.element(dtype))
                 self._fixed.add(local.name)
-        self._of: Callable[[ir.Expr], Held | None] = self._find
+        self._of: Callable[[ir.Expr], ValueType | None] = self._find
         self._infer()
         for local in code.locals:
             self.arrays.setdefault(local.name, FLOAT)  # never written
@@ -82,19 +82,19 @@ class Typing:
         self._of = Memo(self._find)  # from now on nothing changes
         self._check(code.body)
 
-    def element(self, type_: Type) -> Held:
+    def element(self, type_: Type) -> ValueType:
         """A value that comes from an array of that type, or a number of it."""
         return element(type_)
 
-    def join(self, first: Held | None, second: Held | None) -> Held | None:
+    def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type that holds both; None stands for nothing known yet."""
         return join(first, second)
 
-    def computes(self, value: ir.Operating, *held: Held) -> Operation:
+    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
         """Return the arithmetic of an operation on operands of these types."""
         return operation(value, *held)
 
-    def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation with these known operands; None if it is open."""
         return self.computes(value, *known).result if known else fixed_result(value)
 
@@ -106,7 +106,7 @@ class Typing:
 
     def _state(self) -> tuple[dict[str, Type], dict[str, Type], set[str]]:
         """The state that every widening changes."""
-        return dict(self.variables), dict(self.arrays), set(self.asked)
+        return dict(self.variables), dict(self.arrays), set(self.strong)
 
     def _block(self, block: Iterable[ir.Stmt]) -> None:
         self._each(block, self._statement)
@@ -132,68 +132,68 @@ class Typing:
         for block in inside(statement):
             self._block(block)
 
-    def set_to(self, statement: ir.Setting) -> Held | None:
+    def set_to(self, statement: ir.Setting) -> ValueType | None:
         """The type of the values that a statement gives its targets."""
         match statement:
             case ir.Assign(_, value):
                 return self._of(value)
             case ir.Load() | ir.VectorLoad() | ir.Atomic():
-                return self._held(self.arrays, statement.array)
+                return self._known(self.arrays, statement.array)
             case ir.For():
-                return Held(INT)
+                return ValueType(INT)
             case ir.Exchange(_, op, given):
                 return self._exchanged(op, given)
             case ir.Barrier(op=op):
-                return Held(INT if op == "count" else BOOL)
+                return ValueType(INT if op == "count" else BOOL)
             case _:
                 assert_never(statement, TYPING)
 
-    def _held(self, types: dict[str, Type], name: str) -> Held | None:
-        return Held(types[name], name in self.asked) if name in types else None
+    def _known(self, types: dict[str, Type], name: str) -> ValueType | None:
+        return ValueType(types[name], name in self.strong) if name in types else None
 
-    def _set(self, types: dict[str, Type], name: str, held: Held) -> None:
+    def _set(self, types: dict[str, Type], name: str, held: ValueType) -> None:
         types[name] = held.type
-        if held.asked:
-            self.asked.add(name)
+        if held.strong:
+            self.strong.add(name)
 
-    def _widen(self, types: dict[str, Type], name: str, held: Held | None) -> None:
-        joined = self.join(self._held(types, name), held)
+    def _widen(self, types: dict[str, Type], name: str, held: ValueType | None) -> None:
+        joined = self.join(self._known(types, name), held)
         if joined is not None:
             self._set(types, name, joined)
 
-    def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> Held | None:
+    def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> ValueType | None:
         """The type of an exchange: a shuffle moves a value, the others give truth or bits."""
         if op.startswith("shuffle"):
             return self._of(given[0])
-        return Held(BOOL if op in ("any", "all") else INT)
+        return ValueType(BOOL if op in ("any", "all") else INT)
 
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
-        return self.held(value).type
+        return self.value_type(value).type
 
-    def held(self, value: ir.Expr) -> Held:
+    def value_type(self, value: ir.Expr) -> ValueType:
         """The type of an expression, and whether it was requested."""
         found = self._of(value)
         assert found is not None, value
         return found
 
     def operation(self, value: ir.Operating) -> Operation:
-        """The types in which an operation computes."""
-        return self.computes(value, *map(self.held, operands(value)))
+        """The arithmetic of an operation."""
+        return self.computes(value, *map(self.value_type, operands(value)))
 
-    def _find(self, value: ir.Expr) -> Held | None:
+    def _find(self, value: ir.Expr) -> ValueType | None:
         """The type of an expression as far as it is known; None if nothing is."""
         match value:
             case ir.Const(number):
                 return self.element(type_of_number(number))
             case ir.Var(name):
-                return self._held(self.variables, name)
+                return self._known(self.variables, name)
             case ir.Number(name):
                 return self.element(self.numbers[name])
             case ir.ThreadField() | ir.Extent():
-                return Held(INT)
+                return ValueType(INT)
             case ir.RegisterRead(array):
-                return self._held(self.arrays, array)
+                return self._known(self.arrays, array)
             case ir.Lookup(_, values):
                 types = (self.element(type_of_number(one)) for one in values)
                 return reduce(self.join, types, None)
@@ -203,7 +203,7 @@ class Typing:
                 # An operand that isn't known yet is ignored.
                 known = [one for one in map(self._of, operands(value)) if one is not None]
                 if isinstance(value, ir.Compare):
-                    return Held(BOOL)
+                    return ValueType(BOOL)
                 return self.computed(value, known)
             case _:
                 assert_never(value, TYPING)
@@ -312,7 +312,7 @@ class Typing:
             raise self._fault("~ takes an integer", place)
         made = cast(op)
         if held.kind == "c" and made is not None and made.type.kind not in "cb":
-            name = f"mm.{op}" if made.asked else op
+            name = f"mm.{op}" if made.strong else op
             raise self._fault(
                 f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
                 place,

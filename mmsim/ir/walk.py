@@ -6,6 +6,7 @@ name of a variable that the statement sets. A field may hold several of them, or
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
@@ -52,7 +53,7 @@ def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> 
     """A statement with other blocks inside, changed in the order of the text."""
     blocks = _holding(statement, "Block")
     changes: Any = {name: changed(getattr(statement, name)) for name in blocks}
-    return replace(statement, **changes) if changes else statement
+    return _replaced(statement, changes)
 
 
 def targets(statement: ir.Stmt) -> tuple[str, ...]:
@@ -82,7 +83,17 @@ def _changed(node: Node, part: str, changed: Callable[[Any], Any]) -> Node:
         held = getattr(node, name)
         if held is not None:
             changes[name] = tuple(map(changed, held)) if type(held) is tuple else changed(held)
-    return replace(node, **changes) if changes else node
+    return _replaced(node, changes)
+
+
+def _replaced(node: Node, changes: dict[str, Any]) -> Node:
+    """A node with other fields; itself if these are what it has."""
+    for name, new in changes.items():
+        old = getattr(node, name)
+        several = type(old) is tuple and len(old) == len(new)
+        if not (all(map(operator.is_, old, new)) if several else old is new):
+            return replace(node, **changes)
+    return node
 
 
 operands, with_operands = expressions, with_expressions

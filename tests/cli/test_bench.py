@@ -23,7 +23,7 @@ from mmsim.bench import (
 from mmsim.bench.benchmark import LEAST
 from mmsim.bench.registry import registered_benchmarks
 from mmsim.cli import main
-from mmsim.engines.array.fused import execute, worth
+from mmsim.engines.array.fused import execute, tiering
 from mmsim_algorithms import permutations
 from mmsim_algorithms.bench import cuda, cudasim, growth
 from mmsim_algorithms.bench.contestants import movements
@@ -252,11 +252,11 @@ def test_sizes_that_make_no_sense_are_refused(capsys, text):
 
 def test_what_is_measured_is_compiled_however_short_it_is(monkeypatch):
     monkeypatch.setattr(execute, "_ready", {})
-    monkeypatch.setattr(worth, "_spent", {})  # what other tests interpreted of it
+    monkeypatch.setattr(tiering, "_spent", {})  # what other tests interpreted of it
     launch = LAUNCHES["D-designated"](LEAST)
     launch.run("synchronous")
     assert not execute._ready
     with compiled_first():
         launch.run("synchronous")
     assert len(execute._ready) == 1
-    assert not worth.eager
+    assert not tiering.eager

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.engines.array import counting
 from mmsim.engines.array import engine as array
-from mmsim.engines.array.fused import execute, runtime, worth
+from mmsim.engines.array.fused import execute, runtime, tiering
 from mmsim.engines.array.fused.analysis import Analysis, CannotFuse, order_matters, straighten
 from mmsim.engines.array.interpreted import Interpreted
 from mmsim.errors import AddressError, ArithmeticFault, ProgramError, TypeFault
@@ -517,7 +517,7 @@ def test_small_results_are_copies_and_large_ones_views_that_cannot_be_written(pa
 
 def test_few_threads_are_interpreted(monkeypatch):
     asked = []
-    monkeypatch.setattr(worth.Worth, "at_once", lambda self: asked.append(self) or False)
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: asked.append(self) or False)
     a = np.arange(array.FEW)
     run_along(None, copy, a, zeros(array.FEW), threads=array.FEW - 1)
     assert asked == []

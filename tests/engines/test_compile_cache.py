@@ -17,7 +17,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array import cold
-from mmsim.engines.array.fused import build, execute, worth
+from mmsim.engines.array.fused import build, execute, tiering
 from mmsim.host import compiler
 from tests.kit.runs.paths import launched, run_along
 
@@ -361,7 +361,7 @@ def test_a_text_that_numba_refuses_is_interpreted(cache, monkeypatch):
     def refused(*_):
         raise ValueError("no such type")
 
-    monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: True)
     monkeypatch.setattr(execute, "_ready", {})
     monkeypatch.setattr(execute, "_hopeless", set())
     monkeypatch.setattr(build, "compiled", lambda *_: refused)

@@ -14,7 +14,7 @@ from test_events_against_reference import run_mmsim
 
 import mmsim as mm
 from mmsim.engines.array import engine, interpreted
-from mmsim.engines.array.fused import worth
+from mmsim.engines.array.fused import tiering
 from mmsim.errors import FormatError, LaunchError
 from mmsim.gpu.words import CardDMM, CardHMM
 from mmsim.meaning.launch import Launch
@@ -253,7 +253,7 @@ def along_a_diagonal(T, a):
 
 
 def test_two_machines_whose_shared_memories_differ_share_no_compiled_program(monkeypatch):
-    monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: True)
     n = 1 << 12
     how = {"threads": n, "block_size": 16}
     times = set()

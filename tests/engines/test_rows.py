@@ -10,7 +10,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array import engine as array
-from mmsim.engines.array.fused import worth
+from mmsim.engines.array.fused import tiering
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.errors import AddressError
 from tests.kit.runs.paths import agrees, launched, run_along
@@ -115,7 +115,7 @@ def test_a_row_that_leaves_its_array_is_an_error(by, threads, monkeypatch, uncom
     with pytest.raises(AddressError) as interpreted:
         run_along("interpreted", shifted, ints(16), ints(16), by, threads=threads)
     monkeypatch.setattr(array, "FEW", 0)
-    monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: True)
     with pytest.raises(AddressError) as weighed:
         run_along(None, shifted, ints(16), ints(16), by, threads=threads)
     assert str(weighed.value) == str(interpreted.value)

@@ -37,7 +37,7 @@ ALLOWED = {
     ("mmsim/engines/array/fused/skeleton.py", "compile"),
     ("mmsim/engines/array/fused/writer.py", "compile"),
     # How long Python takes for that text, to know how long Numba will; executes nothing.
-    ("mmsim/engines/array/fused/worth.py", "compile"),
+    ("mmsim/engines/array/fused/tiering.py", "compile"),
     # Machine code in the user's own cache directory, where no one else can write (docs/fuzzing.md).
     ("mmsim/host/compiler.py", "pickle"),
     # Compiles the file that holds a function, to see if it still says what runs; executes nothing.

@@ -2,9 +2,9 @@
 
 Two paths lead to the same result. A program whose loops are the same for all threads can be
 *fused*: one function that Numba compiles. Every other launch is *interpreted* on
-NumPy. So is a launch for which compiling takes longer (see `fused.worth`), or one on a machine with
-sectors and a cache. If an error occurs on the first path, the second runs the launch again, because
-only the interpreter knows the language's errors. Under the asynchronous
+NumPy. So is a launch for which compiling takes longer (see `fused.tiering`), or one on a machine
+with sectors and a cache. If an error occurs on the first path, the second runs the launch again,
+because only the interpreter knows the language's errors. Under the asynchronous
 schedule the event engine runs a program whose blocks meet at a barrier of the grid.
 """
 
@@ -58,14 +58,14 @@ def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
         fused = _fused()
         try:
             execution = fused.Execution(launch, progress)
-            worth = None if path or execution.ready else execution.worth()
-            if worth and not worth.at_once():
+            tiering = None if path or execution.ready else execution.tiering()
+            if tiering and not tiering.at_once():
                 try:
-                    return _interpreted(launch, progress, worth.step)
+                    return _interpreted(launch, progress, tiering.step)
                 except (fused.Pays, RoomError):  # the compiled program needs less memory
                     _rewind(launch)
                 finally:
-                    worth.tried()
+                    tiering.tried()
             found: Run = execution.run(plain=path == "plain")
             return found
         except (fused.CannotFuse, fused.NotCompiled):

@@ -132,7 +132,7 @@ class Accesses(Pieces):
         self.text.add("        operations[warp, at_access] = 1")
         self.text.add("at_access += 1")
 
-    def _together(self, group: ir.Block) -> None:
+    def _fused_loop(self, group: ir.Block) -> None:
         """Write the statements of one loop over the warps."""
         accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
         self.access = 0

@@ -20,14 +20,14 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.outcome import Outcome
 from mmsim.engines.array.fused.skeleton import accesses
-from mmsim.engines.array.fused.worth import Pays, Worth
+from mmsim.engines.array.fused.tiering import Pays, Tiering
 from mmsim.engines.array.fused.writer import Fused, write
 from mmsim.engines.tally import result
 from mmsim.host import compiler
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir import nodes as ir
-from mmsim.ir.atomics import TOGETHER, untouched
+from mmsim.ir.atomics import REDUCTIONS, untouched
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies
 from mmsim.results import Run
@@ -128,12 +128,12 @@ class Execution:
         """Return whether it has been compiled in this process."""
         return self.text.kernel in _ready
 
-    def worth(self) -> Worth:
+    def tiering(self) -> Tiering:
         """Weigh the compilation; raise `CannotFuse` if it is hopeless."""
         text = self.text.kernel
         if text in _hopeless or not compiler.enabled():
             raise CannotFuse("Numba can't compile it")
-        return Worth(text, self.steps, self.grid.threads)
+        return Tiering(text, self.steps, self.grid.threads)
 
     def needed(self, whole: bool) -> int:
         """The approximate bytes of a run, beyond the arguments; `whole` as in `_pieces`."""
@@ -298,7 +298,7 @@ class Execution:
         for copies_ in copied.values():
             for name, words in copies_.items():
                 whole_array = self.launch.arrays[name].flat
-                TOGETHER[self.text.gathered[name]](whole_array, words, out=whole_array)
+                REDUCTIONS[self.text.gathered[name]](whole_array, words, out=whole_array)
         for number in range(len(self.text.marked)):
             seen = [own[number] for own in marks.values()]
             for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 from mmsim.engines.array.fused.analysis import Analysis, behind
 from mmsim.ir import nodes as ir
+from mmsim.ir.lower import unconverted
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 
 FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 """Statements that each lane does by itself."""
 
 
-def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
+def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
     """The statements of a block in order, grouped into loops.
 
     Within a group, no statement uses an array that another one writes.
@@ -104,8 +105,9 @@ class Moves:
                 if statement.target in self.analysis.once:
                     loaded.add(statement.target)
             elif isinstance(statement, ir.Store):
-                name = kept(statement.value, self.analysis)
-                if name in loaded and self._read_once(statement.value):
+                value = unconverted(statement.value)
+                name = kept(value, self.analysis)
+                if name in loaded and self._read_once(value):
                     found.add(name)
         return found
 

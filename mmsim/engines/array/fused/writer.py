@@ -18,7 +18,7 @@ from mmsim.engines.array.fused.accesses import Accesses
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
 from mmsim.engines.array.fused.counters import counted
 from mmsim.engines.array.fused.expressions import UNIFORM
-from mmsim.engines.array.fused.loops import needs_lanes, together
+from mmsim.engines.array.fused.loops import fused_loops, needs_lanes
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import is_check
@@ -143,9 +143,9 @@ class _Writer(Accesses):
         )
 
     def _block(self, block: ir.Block) -> None:
-        for group in together(block, self.analysis):
+        for group in fused_loops(block, self.analysis):
             if any(needs_lanes(statement, self.analysis) for statement in group):
-                self._together(group)
+                self._fused_loop(group)
             else:
                 for statement in group:
                     self._statement(statement)

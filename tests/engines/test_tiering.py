@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array import engine as array
-from mmsim.engines.array.fused import build, execute, worth
+from mmsim.engines.array.fused import build, execute, tiering
 from mmsim.engines.array.interpreted import Interpreted
 from tests.kit.runs.paths import launched, outcome, run_along
 
@@ -52,11 +52,11 @@ class Time:
 def time(monkeypatch):
     """No program is compiled yet, and compiling one takes `COMPILING` seconds."""
     time = Time()
-    monkeypatch.setattr(worth, "clock", lambda: time.now)
-    monkeypatch.setattr(worth, "glance", lambda: time.now)
-    monkeypatch.setattr(worth, "compiling", lambda text: COMPILING)
-    monkeypatch.setattr(worth, "_spent", {})
-    monkeypatch.setattr(worth, "_samples", deque())
+    monkeypatch.setattr(tiering, "clock", lambda: time.now)
+    monkeypatch.setattr(tiering, "glance", lambda: time.now)
+    monkeypatch.setattr(tiering, "compiling", lambda text: COMPILING)
+    monkeypatch.setattr(tiering, "_spent", {})
+    monkeypatch.setattr(tiering, "_samples", deque())
     monkeypatch.setattr(build, "is_kept", lambda kernel: False)
     monkeypatch.setattr(execute, "_ready", {})
     monkeypatch.setattr(array, "FEW", THREADS)
@@ -72,7 +72,7 @@ def time(monkeypatch):
 @pytest.fixture
 def pace(monkeypatch, time):
     """Set the seconds that interpreting takes for a step: `pace(seconds)` or `pace(list)`."""
-    step = worth.Worth.step
+    step = tiering.Tiering.step
 
     def set_pace(seconds):
         def slow(self, steps):
@@ -80,7 +80,7 @@ def pace(monkeypatch, time):
             step(self, steps)
 
         seconds = seconds if isinstance(seconds, list) else [seconds]
-        monkeypatch.setattr(worth.Worth, "step", slow)
+        monkeypatch.setattr(tiering.Tiering, "step", slow)
 
     return set_pace
 
@@ -103,7 +103,7 @@ def test_what_takes_longer_is_compiled_as_soon_as_that_is_known(time, pace):
     pace(3 * COMPILING / STEPS)
     solve()
     assert len(time.compiled) == 1
-    assert worth.EARLY * COMPILING <= time.compiled[0] <= (worth.EARLY + 0.1) * COMPILING
+    assert tiering.EARLY * COMPILING <= time.compiled[0] <= (tiering.EARLY + 0.1) * COMPILING
 
 
 @pytest.mark.parametrize("takes", [0.01, 0.3, 1.0, 1.2, 1.6, 2.0, 5.0, 20.0])
@@ -149,13 +149,13 @@ def test_what_is_kept_is_loaded_much_sooner(time, pace, monkeypatch):
 
 
 def test_very_many_threads_are_not_tried(time, monkeypatch):
-    monkeypatch.setattr(worth, "STEP", 1.1 * worth.SURE * COMPILING / (STEPS * THREADS))
+    monkeypatch.setattr(tiering, "STEP", 1.1 * tiering.SURE * COMPILING / (STEPS * THREADS))
     solve()
     assert time.compiled == [0.0]
 
 
 def test_many_threads_are_not_tried_for_the_memory_that_takes(time, monkeypatch):
-    monkeypatch.setattr(worth, "MANY", THREADS)
+    monkeypatch.setattr(tiering, "MANY", THREADS)
     solve()
     assert time.compiled == [0.0]
 
@@ -181,7 +181,7 @@ def test_steps_are_those_of_the_interpreter(time, pace):
     counted = []
     pace(0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worth.Worth, "step", lambda self, steps: counted.append(steps))
+        patch.setattr(tiering.Tiering, "step", lambda self, steps: counted.append(steps))
         solve()
     arrays = [np.zeros(THREADS) for _ in range(4)]
     launch = launched(cyclic_reduction, *arrays, 12, threads=THREADS)
@@ -189,22 +189,22 @@ def test_steps_are_those_of_the_interpreter(time, pace):
 
 
 def test_a_longer_text_takes_longer(monkeypatch):
-    monkeypatch.setattr(worth, "_samples", deque([0.25, 0.75]))
-    monkeypatch.setattr(worth, "clock", iter([10.0, 10.25, 20.0, 20.75]).__next__)
+    monkeypatch.setattr(tiering, "_samples", deque([0.25, 0.75]))
+    monkeypatch.setattr(tiering, "clock", iter([10.0, 10.25, 20.0, 20.75]).__next__)
     short = "def f(a):\n    x = 1\n"
-    assert worth.compiling(short) == 0.5 * worth.NUMBA * 2
+    assert tiering.compiling(short) == 0.5 * tiering.NUMBA * 2
     loop = short + "    for lane in range(lanes):\n        x = x + 1\n"
-    assert worth.compiling(loop) == 0.5 * worth.NUMBA * (4 + worth.LOOP)
+    assert tiering.compiling(loop) == 0.5 * tiering.NUMBA * (4 + tiering.LOOP)
     request = short + "    stages = group_request(a, x)\n"
-    assert worth.compiling(request) == 0.5 * worth.NUMBA * (3 + worth.REQUEST)
+    assert tiering.compiling(request) == 0.5 * tiering.NUMBA * (3 + tiering.REQUEST)
 
 
 def test_what_this_machine_takes_is_measured(monkeypatch):
-    monkeypatch.setattr(worth, "_samples", deque())
-    assert 0 < worth.compiling("x = 1\n" * 50) < worth.compiling("x = 1\n" * 500)
+    monkeypatch.setattr(tiering, "_samples", deque())
+    assert 0 < tiering.compiling("x = 1\n" * 50) < tiering.compiling("x = 1\n" * 500)
 
 
 def test_samples_are_taken_as_long_as_it_is_weighed(time, pace):
     pace(COMPILING / 1000)
     solve()
-    assert len(worth._samples) >= STEPS / 2
+    assert len(tiering._samples) >= STEPS / 2

@@ -59,7 +59,7 @@ class Pays(Exception):
     """Compiling takes less time than the rest of the interpretation."""
 
 
-class Worth:
+class Tiering:
     """Weighs one launch of a program's text, of `steps` steps by each of `threads` threads.
 
     In this process the text has not been compiled yet.
