@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.errors import LaunchError, shown
-from mmsim.host.arguments import several, whole
+from mmsim.host.arguments import several
 from mmsim.printable import printable
 from mmsim.results.run import Run
-from mmsim.view.player.data import run_data
+from mmsim.view.player.data import run_data, window
 from mmsim.view.player.page import Player, origin
 
 if TYPE_CHECKING:
@@ -39,19 +39,12 @@ class Comparison(Player):
         self.runs = first, second
         self.names = names_of(first, second) if names is None else _given(names)
         longest = max(first.time, second.time)
-        last = longest if end is None else end
-        for name, time in (("start", start), ("end", last)):
-            whole(name, time, None)
-        if not 0 <= start <= last <= longest:
-            raise LaunchError(
-                f"a player from start={shown(start)} to end={shown(last)}, but the longer run has "
-                f"time units 0 to {longest}, and start comes before end"
-            )
+        start, last = window(start, end, longest, "longer run")
         runs = [
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": int(start), "end": int(last), **origin()}
+        self.data = {"runs": runs, "start": start, "end": last, **origin()}
 
     @property
     def title(self) -> str:
