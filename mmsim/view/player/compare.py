@@ -13,7 +13,7 @@ from mmsim.view.player.data import run_data, window
 from mmsim.view.player.page import Player, origin
 
 if TYPE_CHECKING:
-    from mmsim.view.figures.shown import Figure
+    from mmsim.view.figures.notebook import Figure
 
 NAMED = ("machine", "program", "schedule")
 """The settings that name two runs if they differ."""
@@ -56,7 +56,7 @@ class Comparison(Player):
 
     def plot(self) -> Figure:
         """Draw the warps of both runs, one above the other, over the same time."""
-        from mmsim.view.figures.beside import compare
+        from mmsim.view.figures.two_runs import compare
 
         return compare(*self.runs, names=self.names)
 

@@ -347,7 +347,7 @@ def _array(
 
 def _variables(trace: Trace, variables: Variables) -> list[dict[str, Any]]:
     """The variables, with each thread's value at the start if any has changed before."""
-    held = variables.held()
+    held = variables.snapshot()
     return [
         {
             "name": printable(one.name),
