@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import byte_bounds
 
-from mmsim.cuda.devices import require_context
 from mmsim.cuda.streams import Given, handle_of
 
 Shape = int | tuple[int, ...]
@@ -151,7 +150,6 @@ class DeviceNDArray(OnDevice):
             raise ValueError(f"invalid axes list {axes!r}")
         return type(self).of(np.ascontiguousarray(self._array.T), self.stream)
 
-    @require_context
     def copy_to_host(self, ary: Any = None, stream: Given = 0) -> Any:
         """Copy it to `ary`, or to a new NumPy array; that array."""
         if any(stride < 0 for stride in self.strides):
@@ -166,7 +164,6 @@ class DeviceNDArray(OnDevice):
         np.copyto(_on_host(ary), self._array)
         return ary
 
-    @require_context
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""
         if ary.size == 0:
@@ -231,7 +228,6 @@ class DeviceNDArray(OnDevice):
     def __getitem__(self, item: Any) -> Any:
         return self.getitem(item)
 
-    @require_context
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """`self[item]`: a view, or a copy of one element."""
         part = self._array[_index(item)]
@@ -244,7 +240,6 @@ class DeviceNDArray(OnDevice):
     def __setitem__(self, key: Any, value: Any) -> None:
         self.setitem(key, value)
 
-    @require_context
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """`self[key] = value`: a value, or an array of the host or of the device."""
         key, given = _index(key), _on_host(value)
@@ -271,7 +266,6 @@ class DeviceNDArray(OnDevice):
 class DeviceRecord(DeviceNDArray):
     """One element of a structured array on the device."""
 
-    @require_context
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """A field: a view of an array, a record, or a copy of one value."""
         part = self._array[item]
@@ -281,7 +275,6 @@ class DeviceRecord(DeviceNDArray):
             return DeviceRecord.of(part, stream or self.stream)
         return part[()]
 
-    @require_context
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """Set a field."""
         self._array[key] = _on_host(value)
