@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from mmsim.host.guesses import Guessed, instead
 from mmsim.ir.liveness import Registers
+from mmsim.results.rows import Stages
 from mmsim.tabular import Tabular
 
 
 @dataclass(frozen=True)
-class ProfileLine:
+class ProfileLine(Stages):
     """One source line. `time` is None under the asynchronous schedule, where lines overlap.
 
     On a machine with sectors and a cache, `sectors` counts the sectors of its requests for global
@@ -30,11 +31,6 @@ class ProfileLine:
     sectors: int = 0
     busy: tuple[int, ...] = ()
     bound: str = ""
-
-    @property
-    def wasted(self) -> int:
-        """Stages beyond the least possible."""
-        return self.stages - self.least
 
 
 @dataclass(frozen=True, repr=False)
