@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 
 from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, alternately
-from mmsim.bench.child import answer
+from mmsim.bench.process import json_output
 from mmsim_algorithms.bench.contestants.numba_kernels import CASES
 
 SIZES = {"tiled matrix product": 64 * 64}
@@ -44,7 +44,7 @@ def _seconds(name: str, package: str, n: int, calls: int) -> float:
     """The median of the calls in a new process with an empty directory of machine code."""
     with tempfile.TemporaryDirectory() as empty:
         try:
-            seconds = answer(
+            seconds = json_output(
                 MODULE, name, package, n, calls, NUMBA_ENABLE_CUDASIM="1", MMSIM_CACHE_DIR=empty
             )
         except BenchmarkError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, alternately, compiled_first
 from mmsim.bench.benchmark import LEAST
-from mmsim.bench.child import answer
+from mmsim.bench.process import json_output
 from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, rate
 
 LIMIT = 4.0  # seconds for one run of the CUDA simulator
@@ -44,7 +44,8 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 def _cuda_simulator(found: list[dict[str, Any]]) -> float:
     """Try all sizes in a new process; put the rates into `found` and return the best."""
-    new = answer("mmsim_algorithms.bench.contestants.cuda_kernels", LIMIT, NUMBA_ENABLE_CUDASIM="1")
+    module = "mmsim_algorithms.bench.contestants.cuda_kernels"
+    new = json_output(module, LIMIT, NUMBA_ENABLE_CUDASIM="1")
     if not all(one["right"] for one in new):
         raise BenchmarkError("the CUDA simulator computed a wrong array")
     found += new

@@ -19,8 +19,8 @@ import numpy as np
 import mmsim as mm
 from mmsim.bench import Benchmark, Measured, Row, Settings, compiled_first, exponent, timed
 from mmsim.bench.benchmark import LEAST
-from mmsim.bench.child import answer
 from mmsim.bench.growth import forget_peak, peak_memory
+from mmsim.bench.process import json_output
 from mmsim_algorithms import permutations
 from mmsim_algorithms.bench.contestants.setting import BLOCK, MACHINE, SCHEDULES, WIDTH, same
 from mmsim_algorithms.dmm_permutation.programs import destination_designated
@@ -52,7 +52,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def measured(program: str, schedule: str, n: int, repetitions: int, folder: str) -> Row:
-    facts = answer("mmsim_algorithms.bench.growth", program, schedule, n, repetitions, folder)
+    facts = json_output("mmsim_algorithms.bench.growth", program, schedule, n, repetitions, folder)
     return {
         "program": program,
         "schedule": schedule,

@@ -76,7 +76,7 @@ def _matchings(flipped: bool) -> Figure:
     """All augmenting paths of more than one edge, before or after they are flipped."""
     import matplotlib
 
-    from mmsim.view.figures.shown import Figure as Shown
+    from mmsim.view.figures.notebook import Figure as Shown
 
     P = permutations.random(WORDS, SEED)
     left, right = (np.arange(WORDS) % BANKS).tolist(), (P % BANKS).tolist()
@@ -143,7 +143,7 @@ def figure_7() -> Figure:
     """
     import matplotlib
 
-    from mmsim.view.figures.shown import Figure as Shown
+    from mmsim.view.figures.notebook import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(2 * COLUMN, 3), layout="constrained")

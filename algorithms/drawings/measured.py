@@ -145,7 +145,7 @@ class Picture:
         """Run everything and draw it, as wide as a page."""
         import matplotlib
 
-        from mmsim.view.figures.shown import Figure as Shown
+        from mmsim.view.figures.notebook import Figure as Shown
 
         with matplotlib.rc_context(STYLE):
             lines = max(panel.lines for panel in self.panels)

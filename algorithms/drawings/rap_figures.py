@@ -78,7 +78,7 @@ def _side_by_side(chosen: list[tuple[mm.Run, int, int]]) -> Figure:
     """One request of each run with its congestion, checked against the paper's."""
     import matplotlib
 
-    from mmsim.view.figures.shown import Figure as Shown
+    from mmsim.view.figures.notebook import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(PAGE, 3.2), layout="constrained")

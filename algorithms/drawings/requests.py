@@ -37,7 +37,7 @@ def requests(runs: Mapping[str, mm.Run]) -> Figure:
     """
     import matplotlib
 
-    from mmsim.view.figures.shown import Figure as Shown
+    from mmsim.view.figures.notebook import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(COLUMN * len(runs), CELLS + REGISTERS), layout="constrained")

@@ -65,8 +65,8 @@ def _held_to_limits(cell: Cell) -> Figure:
     return _figure(cell, text, f"{sides}, {CHANCE}", all(limits.values()))
 
 
-def _figure(cell: Cell, text: str, held_to: str, kept: bool | None) -> Figure:
-    return Figure(cell.access, _column(cell), cell.printed, text, held_to=held_to, kept=kept)
+def _figure(cell: Cell, text: str, condition: str, satisfied: bool | None) -> Figure:
+    return Figure(cell.access, _column(cell), cell.printed, text, 0.0, condition, satisfied)
 
 
 def _mean(cell: Cell) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
-from mmsim.bench.child import python
+from mmsim.bench.process import python
 from mmsim.bench.program import permute
 from mmsim.bench.repetitions import alternately, timed
 from mmsim.model.machines import Schedule

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-from mmsim.host.arguments import file_path
-from mmsim.results.sheets import cell
+from mmsim.results.sheets import write_csv
 from mmsim.tabular import FORMS, Rows
 
 
@@ -49,10 +47,6 @@ class CaseRows(Rows[CaseRow]):
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the table as comma-separated values; a fraction is written as 7/2."""
-        with open(file_path("path", path), "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            names = self.names
-            writer.writerow(names)
-            for row in self:
-                values = [row.columns.get(name, "") for name in names]
-                writer.writerow(cell(one if isinstance(one, int) else str(one)) for one in values)
+        rows = ([row.columns.get(name, "") for name in self.names] for row in self)
+        exact = ([one if isinstance(one, int) else str(one) for one in row] for row in rows)
+        write_csv(path, self.names, exact)

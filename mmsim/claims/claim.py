@@ -383,39 +383,24 @@ def gcd(a: Any, b: Any) -> Any:
     return GCD(a, b)
 
 
-def minimum(*values: Any) -> Any:
-    """The smallest."""
-    import sympy
+def _of_sympy(name: str, about: str) -> Callable[..., Any]:
+    """A function of SymPy, with our documentation."""
 
-    return sympy.Min(*values)
+    def function(*values: Any) -> Any:
+        import sympy
 
+        return getattr(sympy, name)(*values)
 
-def maximum(*values: Any) -> Any:
-    """The largest."""
-    import sympy
-
-    return sympy.Max(*values)
+    function.__doc__ = about
+    return function
 
 
-def ceiling(value: Any) -> Any:
-    """The smallest integer not below."""
-    import sympy
-
-    return sympy.ceiling(value)
-
-
-def floor(value: Any) -> Any:
-    """The largest integer not above."""
-    import sympy
-
-    return sympy.floor(value)
-
-
-def root(value: Any) -> Any:
-    """The square root, exact."""
-    import sympy
-
-    return sympy.sqrt(value)
+minimum = _of_sympy("Min", "The smallest.")
+maximum = _of_sympy("Max", "The largest.")
+ceiling = _of_sympy("ceiling", "The smallest integer not below.")
+floor = _of_sympy("floor", "The largest integer not above.")
+root = _of_sympy("sqrt", "The square root, exact.")
+cube_root = _of_sympy("cbrt", "The cube root, exact.")
 
 
 def log2(value: Any) -> Any:
@@ -429,13 +414,6 @@ def log2(value: Any) -> Any:
     from mmsim.claims.formulas import Log2
 
     return Log2(sympy.sympify(value))
-
-
-def cube_root(value: Any) -> Any:
-    """The cube root, exact."""
-    import sympy
-
-    return sympy.cbrt(value)
 
 
 def named(name: str, exact: Callable[..., Fraction]) -> Callable[..., Any]:

@@ -393,45 +393,21 @@ def _search(table: Floats, wanted: Floats) -> Iterator[list[tuple[float, list[in
 def _exact(
     cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
 ) -> list[Fraction] | None:
-    """The coefficients with which the sum of terms equals the quantity in all cases, if simple."""
-    factors = _solved(cases, numbers, terms)
-    if factors is None or any(one.denominator > SIMPLE for one in factors):
-        return None
-    for case, number in zip(cases, numbers, strict=True):
-        if sum(f * term.value(case) for f, term in zip(factors, terms, strict=True)) != number:
+    """The coefficients with which the sum of terms equals the quantity in all cases, if simple.
+
+    They are those of least squares, rounded to simple fractions. Exact arithmetic then decides.
+    """
+    values = [[term.value(case) for term in terms] for case in cases]
+    wanted = np.array(numbers, np.float64)
+    weights = 1 / np.maximum(np.abs(wanted), 1)
+    table = np.array(values, np.float64) * weights[:, None]
+    sizes = np.linalg.norm(table, axis=0)
+    rough = np.linalg.lstsq(table / sizes, wanted * weights, rcond=None)[0] / sizes
+    factors = [Fraction(float(factor)).limit_denominator(SIMPLE) for factor in rough]
+    for row, number in zip(values, numbers, strict=True):
+        if sum(factor * value for factor, value in zip(factors, row, strict=True)) != number:
             return None
     return factors
-
-
-def _solved(
-    cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
-) -> list[Fraction] | None:
-    """The coefficients by elimination, from one case for each term."""
-    rows: list[list[Fraction]] = []
-    leading: list[int] = []
-    for case, number in zip(cases, numbers, strict=True):
-        row = [*(term.value(case) for term in terms), Fraction(number)]
-        for at, other in zip(leading, rows, strict=True):
-            factor = row[at]
-            if factor:
-                row = [one - factor * own for one, own in zip(row, other, strict=True)]
-        where = next((at for at in range(len(terms)) if row[at]), None)
-        if where is None:
-            if row[-1]:
-                return None
-            continue
-        row = [one / row[where] for one in row]
-        for number_of, other in enumerate(rows):
-            factor = other[where]
-            if factor:
-                rows[number_of] = [a - factor * b for a, b in zip(other, row, strict=True)]
-        rows.append(row)
-        leading.append(where)
-        if len(rows) == len(terms):
-            break
-    if len(rows) < len(terms):
-        return None
-    return [rows[leading.index(at)][-1] for at in range(len(terms))]
 
 
 def check_quantity(name: object) -> str:

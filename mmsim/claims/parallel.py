@@ -20,15 +20,15 @@ from mmsim.claims.points import POINTS
 from mmsim.claims.registry import registered
 from mmsim.claims.verify import Verdict, verify_claim
 
-WORTH_A_PROCESS = 8  # claims below which starting processes takes longer than it saves
+MANY_CLAIMS = 8  # claims below which starting processes takes longer than it saves
 
 
-def worth_processes(claims: Sequence[Claim]) -> bool:
+def needs_processes(claims: Sequence[Claim]) -> bool:
     """Return whether other processes verify these claims, for speed or so that Ctrl-C ends them.
 
     Claims of a paper's own size prepare arguments by uninterruptible searches.
     """
-    if len(claims) >= WORTH_A_PROCESS:
+    if len(claims) >= MANY_CLAIMS:
         return True
     return len(claims) > 1 and any(claim.has_own_size for claim in claims)
 

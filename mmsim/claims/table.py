@@ -19,9 +19,9 @@ class Figure:
     `printed` is the paper's text, digit by digit. `computed` is a number, or text if the paper has
     text. `error` is the standard error of `computed` if it is the mean of random samples, else 0.
 
-    If the paper prints a bound or a term instead of a figure, `held_to` states the condition on the
-    computed figure, and `kept` says whether it is satisfied. `kept` is None if every outcome
-    satisfies it; then the figure doesn't count.
+    If the paper prints a bound or a term instead of a figure, `condition` states a condition on the
+    computed figure, and `satisfied` says whether it holds. `satisfied` is None if every outcome
+    satisfies the condition; then the figure doesn't count.
     """
 
     row: str
@@ -29,13 +29,13 @@ class Figure:
     printed: str
     computed: float | str
     error: float = 0.0
-    held_to: str = ""
-    kept: bool | None = None
+    condition: str = ""
+    satisfied: bool | None = None
 
     @property
     def counts(self) -> bool:
         """Return whether another outcome could have disagreed."""
-        return not self.held_to or self.kept is not None
+        return not self.condition or self.satisfied is not None
 
     @property
     def digits(self) -> int:
@@ -56,10 +56,10 @@ class Figure:
     def agrees(self) -> bool:
         """Return whether the computed figure, rounded as in the paper, has the paper's digits.
 
-        With `held_to`, return whether the computed figure satisfies this condition.
+        With `condition`, return whether the computed figure satisfies this condition.
         """
-        if self.held_to:
-            return self.kept is not False
+        if self.condition:
+            return self.satisfied is not False
         if self.difference is None or isinstance(self.computed, str):
             return self.printed == self.computed
         return f"{self.computed:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -39,30 +40,27 @@ class Term:
 
     def value(self, case: Mapping[str, Any]) -> Fraction:
         """Its exact value for a case; a logarithm must be whole."""
-        found = Fraction(1)
-        for name, power in self.powers:
-            found *= Fraction(int(case[name])) ** power
-        if self.log is not None:
-            name, power = self.log
-            found *= (int(case[name]).bit_length() - 1) ** power
+        found: Fraction = self._product(
+            lambda name: Fraction(int(case[name])),
+            lambda name: Fraction(int(case[name]).bit_length() - 1),
+            Fraction(1),
+        )
         return found
 
     def values(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> Any:
         """Its approximate values for many cases; 1 for the term 1."""
-        found: Any = 1.0
-        for name, power in self.powers:
-            found = found * columns[name] ** power
-        if self.log is not None:
-            name, power = self.log
-            found = found * np.log2(columns[name]) ** power
-        return found
+        return self._product(columns.__getitem__, lambda name: np.log2(columns[name]), 1.0)
 
     def expression(self, symbols: Mapping[str, Any]) -> Any:
         """The term in SymPy's symbols."""
-        found: Any = 1
-        for name, power in self.powers:
-            found = found * symbols[name] ** power
-        return found * log2(symbols[self.log[0]]) ** self.log[1] if self.log else found
+        return self._product(symbols.__getitem__, lambda name: log2(symbols[name]), 1)
+
+    def _product(self, of: Callable[[str], Any], log_of: Callable[[str], Any], one: Any) -> Any:
+        """The product for such parameters and logarithms; `one` is the empty product."""
+        factors = [of(name) ** power for name, power in self.powers]
+        if self.log is not None:
+            factors.append(log_of(self.log[0]) ** self.log[1])
+        return math.prod(factors, start=one)
 
     def __str__(self) -> str:
         above = [_power(name, power) for name, power in self.powers if power > 0]

@@ -73,7 +73,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def compare(table: PaperTable) -> int:
     """Print a computed table next to the paper's."""
-    from mmsim.reports.papertables import paper_table, verdict_of_table
+    from mmsim.reports.paper_tables import paper_table, verdict_of_table
 
     output = console()
     figures = list(table.figures())

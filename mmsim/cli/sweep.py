@@ -22,7 +22,7 @@ from mmsim.cli.trial import (
 )
 from mmsim.frontend.program import Program
 from mmsim.sweeps.rows import FACTS
-from mmsim.sweeps.work import by_value
+from mmsim.sweeps.workers import by_value
 from mmsim.view.figures import save
 from mmsim.view.figures import sweep as draw
 from mmsim.view.figures.paper import check_suffix

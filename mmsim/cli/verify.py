@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mmsim.cli.numbers import jobs, points
 from mmsim.cli.output import complain, console, save
 from mmsim.errors import MMSimError
-from mmsim.host.bars import bar
 from mmsim.host.cores import cores
+from mmsim.host.progress_bar import bar
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim, Verdict
@@ -84,9 +84,9 @@ def _verify(
     from rich.progress import TimeElapsedColumn
 
     from mmsim.claims import verify_claim
-    from mmsim.claims.parallel import WORTH_A_PROCESS, verify_registered, worth_processes
+    from mmsim.claims.parallel import MANY_CLAIMS, needs_processes, verify_registered
 
-    several = len(claims) >= WORTH_A_PROCESS
+    several = len(claims) >= MANY_CLAIMS
     processes = min(jobs, len(claims)) if jobs is not None else cores() if several else 1
     with bar(TimeElapsedColumn()) as progress:
         whole = progress.add_task("claims", total=len(claims))
@@ -95,7 +95,7 @@ def _verify(
             done.append(verdict)
             progress.advance(whole)
 
-        if processes > 1 or worth_processes(claims):
+        if processes > 1 or needs_processes(claims):
             return verify_registered([claim.id for claim in claims], processes, add, points)
         part = progress.add_task("cases")
 

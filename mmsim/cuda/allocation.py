@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.cuda.arrays import DeviceNDArray, ManagedNDArray, MappedNDArray, extents_of, strides_of
-from mmsim.cuda.devices import require_context
 from mmsim.cuda.streams import Given
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
 ]
 
 
-@require_context
 def device_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Given = 0
 ) -> DeviceNDArray:
@@ -39,7 +37,6 @@ def device_array(
     return DeviceNDArray(shape, strides or strides_of(shape, dtype, order), dtype, stream)
 
 
-@require_context
 def managed_array(
     shape: Any,
     dtype: Any = np.float64,
@@ -53,7 +50,6 @@ def managed_array(
     return cast(ManagedNDArray, array.view(ManagedNDArray)).bind(stream)  # type: ignore[return-value]
 
 
-@require_context
 def mapped_array(
     shape: Any,
     dtype: Any = np.float64,
@@ -68,7 +64,6 @@ def mapped_array(
     return cast(MappedNDArray, array.view(MappedNDArray)).bind(stream)  # type: ignore[return-value]
 
 
-@require_context
 def pinned_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
 ) -> npt.NDArray[Any]:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import byte_bounds
 
-from mmsim.cuda.devices import require_context
 from mmsim.cuda.streams import Given, handle_of
 
 Shape = int | tuple[int, ...]
@@ -27,11 +26,45 @@ NOT_CONTIGUOUS = (
 )
 
 
-class DeviceNDArray:
-    """An array on the device. `cuda.to_device`, `cuda.device_array` and slices make it."""
+class OnDevice:
+    """The common part of arrays that the device can access."""
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
+    stream: Given = 0
+
+    @property
+    def gpu_data(self) -> npt.NDArray[Any]:
+        """The memory that it lies in."""
+        raise NotImplementedError
+
+    @property
+    def alloc_size(self) -> int:
+        """The bytes from the first element to the last."""
+        memory = self.gpu_data
+        return _span(memory.shape, memory.strides, memory.itemsize)
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address of its first element."""
+        return ctypes.c_void_p(self.gpu_data.ctypes.data if self.gpu_data.size else 0)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The interface for other libraries; the address is in this computer's memory."""
+        return _described(self.gpu_data, self.stream)
+
+    def is_c_contiguous(self) -> bool:
+        """Return whether its elements lie in row-major order, without gaps."""
+        return self.gpu_data.flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        """Return whether its elements lie in column-major order, without gaps."""
+        return self.gpu_data.flags.f_contiguous
+
+
+class DeviceNDArray(OnDevice):
+    """An array on the device. `cuda.to_device`, `cuda.device_array` and slices make it."""
 
     def __init__(
         self,
@@ -88,11 +121,6 @@ class DeviceNDArray:
         return self._array.nbytes
 
     @property
-    def alloc_size(self) -> int:
-        """The bytes from the first element to the last."""
-        return _span(self.shape, self.strides, self.dtype.itemsize)
-
-    @property
     def flags(self) -> dict[str, bool]:
         """Return whether it is contiguous, under NumPy's names."""
         flags = self._array.flags
@@ -102,16 +130,6 @@ class DeviceNDArray:
     def gpu_data(self) -> npt.NDArray[Any]:
         """The memory that it lies in."""
         return self._array
-
-    @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """The address of its first element."""
-        return ctypes.c_void_p(self._array.ctypes.data if self.size else 0)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The interface for other libraries; the address is in this computer's memory."""
-        return _described(self._array, self.stream)
 
     def bind(self, stream: Given = 0) -> DeviceNDArray:
         """Return the same array; its transfers go to a stream by default."""
@@ -132,7 +150,6 @@ class DeviceNDArray:
             raise ValueError(f"invalid axes list {axes!r}")
         return type(self).of(np.ascontiguousarray(self._array.T), self.stream)
 
-    @require_context
     def copy_to_host(self, ary: Any = None, stream: Given = 0) -> Any:
         """Copy it to `ary`, or to a new NumPy array; that array."""
         if any(stride < 0 for stride in self.strides):
@@ -147,7 +164,6 @@ class DeviceNDArray:
         np.copyto(_on_host(ary), self._array)
         return ary
 
-    @require_context
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""
         if ary.size == 0:
@@ -206,21 +222,12 @@ class DeviceNDArray:
         """A view with one axis."""
         return type(self).of(_uncopied(self._array, (-1,), order), stream or self.stream)
 
-    def is_c_contiguous(self) -> bool:
-        """Return whether its elements lie in row-major order, without gaps."""
-        return self._array.flags.c_contiguous
-
-    def is_f_contiguous(self) -> bool:
-        """Return whether its elements lie in column-major order, without gaps."""
-        return self._array.flags.f_contiguous
-
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, item: Any) -> Any:
         return self.getitem(item)
 
-    @require_context
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """`self[item]`: a view, or a copy of one element."""
         part = self._array[_index(item)]
@@ -233,7 +240,6 @@ class DeviceNDArray:
     def __setitem__(self, key: Any, value: Any) -> None:
         self.setitem(key, value)
 
-    @require_context
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """`self[key] = value`: a value, or an array of the host or of the device."""
         key, given = _index(key), _on_host(value)
@@ -260,7 +266,6 @@ class DeviceNDArray:
 class DeviceRecord(DeviceNDArray):
     """One element of a structured array on the device."""
 
-    @require_context
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """A field: a view of an array, a record, or a copy of one value."""
         part = self._array[item]
@@ -270,18 +275,13 @@ class DeviceRecord(DeviceNDArray):
             return DeviceRecord.of(part, stream or self.stream)
         return part[()]
 
-    @require_context
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """Set a field."""
         self._array[key] = _on_host(value)
 
 
-class HostNDArray(np.ndarray[Any, Any]):
+class HostNDArray(OnDevice, np.ndarray[Any, Any]):
     """A NumPy array that is also on the device: mapped or managed memory."""
-
-    __cuda_memory__ = True
-    __cuda_ndarray__ = True
-    stream: Given = 0
 
     @property
     def gpu_data(self) -> npt.NDArray[Any]:
@@ -289,18 +289,8 @@ class HostNDArray(np.ndarray[Any, Any]):
         return self.view(np.ndarray)
 
     @property
-    def alloc_size(self) -> int:
-        """The bytes from the first element to the last."""
-        return _span(self.shape, self.strides, self.dtype.itemsize)
-
-    @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """The address of its first element."""
-        return ctypes.c_void_p(self.ctypes.data)
-
-    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return _described(self, self.stream)
+        return _described(self, self.stream)  # a view of it would not live as long
 
     def bind(self, stream: Given = 0) -> HostNDArray:
         """Return the same array; its transfers go to a stream by default."""
@@ -315,14 +305,6 @@ class HostNDArray(np.ndarray[Any, Any]):
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""
         DeviceNDArray.of(self.gpu_data).copy_to_device(ary)
-
-    def is_c_contiguous(self) -> bool:
-        """Return whether its elements lie in row-major order, without gaps."""
-        return self.flags.c_contiguous
-
-    def is_f_contiguous(self) -> bool:
-        """Return whether its elements lie in column-major order, without gaps."""
-        return self.flags.f_contiguous
 
 
 class MappedNDArray(HostNDArray):

@@ -7,7 +7,7 @@ import inspect
 import linecache
 import types
 
-from mmsim.cuda.texts import function_from
+from mmsim.cuda.source_text import function_from
 from mmsim.errors import LanguageError, Place
 
 NAME = "function"

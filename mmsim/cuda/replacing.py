@@ -20,8 +20,8 @@ from mmsim.cuda import (
     devices,
     dispatcher,
     random,
+    source_text,
     stubs,
-    texts,
     types,
     vectors,
 )
@@ -59,7 +59,7 @@ def replace() -> None:
         if hasattr(numba, decorator):
             own = getattr(mmsim.cuda, decorator)
             setattr(numba, decorator, for_target(getattr(numba, decorator), own))
-    texts.keep_all()
+    source_text.keep_all()
 
 
 def _package(name: str) -> ModuleType:

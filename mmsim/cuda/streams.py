@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mmsim.cuda import clock
-from mmsim.cuda.devices import CudaAPIError, require_context
+from mmsim.cuda.devices import CudaAPIError
 
 
 class Stream:
@@ -66,31 +66,26 @@ _made = iter(range(16, 2**63))
 """Numbers of the streams of this process; the lowest ones are CUDA's own."""
 
 
-@require_context
 def stream() -> Stream:
     """A new stream."""
     return Stream(next(_made))
 
 
-@require_context
 def default_stream() -> Stream:
     """The default stream."""
     return Stream(0, "Default CUDA stream")
 
 
-@require_context
 def legacy_default_stream() -> Stream:
     """The default stream that all threads of the host share."""
     return Stream(1, "Legacy default CUDA stream")
 
 
-@require_context
 def per_thread_default_stream() -> Stream:
     """The default stream of this thread of the host."""
     return Stream(2, "Per-thread default CUDA stream")
 
 
-@require_context
 def external_stream(ptr: int) -> Stream:
     """A stream that another library made."""
     if ptr == 0:

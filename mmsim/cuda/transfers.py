@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda.arrays import DeviceNDArray, DeviceRecord, core_of, is_device_memory, refuse_gaps
-from mmsim.cuda.devices import require_context
 from mmsim.cuda.interface import as_cuda_array
 from mmsim.cuda.streams import Given
 
 
-@require_context
 def to_device(obj: Any, stream: Given = 0, copy: bool = True, to: Any = None) -> Any:
     """Copy an array to the device, to a new array or to `to`; return that array.
 

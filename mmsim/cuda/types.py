@@ -81,16 +81,6 @@ class Scalar(Type):
 
 
 @dataclass(frozen=True, repr=False)
-class NoneType(Type):
-    """The type of a kernel's result: None."""
-
-    name: str = "none"
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, repr=False)
 class Record(Type):
     """An element of a structured array."""
 
@@ -131,7 +121,7 @@ class TupleType(Type):
 
 @dataclass(frozen=True, repr=False)
 class Opaque(Type):
-    """A type that only has a name, such as that of strings."""
+    """A type that only has a name, such as that of strings, or of None."""
 
     name: str
 
@@ -153,7 +143,7 @@ class Signature:
         return str(self)
 
 
-void = none = NoneType()
+void = none = Opaque("none")
 boolean = bool_ = b1 = Scalar("bool")
 int8 = i1 = char = Scalar("int8")
 int16 = i2 = short = Scalar("int16")

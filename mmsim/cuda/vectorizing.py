@@ -18,8 +18,8 @@ from mmsim.cuda.allocation import device_array
 from mmsim.cuda.arrays import DeviceNDArray, is_cuda_ndarray
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
+from mmsim.cuda.source_text import function_from
 from mmsim.cuda.stubs import grid
-from mmsim.cuda.texts import function_from
 from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
 from mmsim.printable import counted

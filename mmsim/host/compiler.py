@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mmsim.host import owned
+from mmsim.host import ownership
 
 # Any, for mypy: Numba's declarations of types differ between versions.
 numba: Any = import_module("numba")
@@ -67,7 +67,7 @@ def compiled(function: F, source: str | None = None, **options: Any) -> F:
         with suppress(OSError):  # an installation without its sources
             source = inspect.getsource(sys.modules[function.__module__])
     if source is not None and isinstance(dispatcher, Dispatcher):
-        dispatcher._cache = _Kept(function, f"{source} {options}")
+        dispatcher._cache = _CodeCache(function, f"{source} {options}")
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -86,8 +86,8 @@ def _directory(make: bool = False) -> Path | None:
         return None
     directory /= f"numba-{numba.__version__}"
     try:
-        owned.check_folder(directory, make)
-    except owned.NotOwnError as error:
+        ownership.check_folder(directory, make)
+    except ownership.NotOwnError as error:
         _warn(str(error))
         return None
     except OSError:  # it doesn't exist yet, or can't be made
@@ -107,7 +107,7 @@ def _warn(reason: str) -> None:
     )
 
 
-class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
+class _CodeCache(NullCache):  # type: ignore[misc]  # a class of Any
     """The machine code of a function on the disk, a file for each choice of argument types.
 
     A file holds a pickle and its SHA-256. A damaged file is ignored, and so is a file that another
@@ -132,8 +132,8 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
-            data = owned.read(file) if file else b""
-        except owned.NotOwnError as error:
+            data = ownership.read(file) if file else b""
+        except ownership.NotOwnError as error:
             _warn(str(error))
             return None
         except OSError:

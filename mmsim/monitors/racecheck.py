@@ -6,7 +6,7 @@ at least one of them writes, and nothing orders them:
 - under the asynchronous schedule, a barrier between two accesses of one block orders them: their
   warps had passed different numbers of barriers. Only a barrier of the grid orders accesses of
   different blocks;
-- under the asynchronous schedule, atomics order what comes before and after them (`Order`);
+- under the asynchronous schedule, atomics order what comes before and after them (`VectorClocks`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
 Two atomics don't race: whatever their order, each takes effect as a whole. A plain access races
@@ -36,7 +36,7 @@ from mmsim.monitors.lines import (
     row_starts,
 )
 from mmsim.monitors.listener import Access, Listener
-from mmsim.monitors.order import Order
+from mmsim.monitors.vector_clocks import VectorClocks
 from mmsim.results.findings import Finding, FoundAccess, Scope
 
 BATCH = 1 << 18
@@ -58,7 +58,7 @@ KINDS: dict[Kind, int] = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 class Accesses(NamedTuple):
     """Accesses, one entry each. A `cell` is one element of one copy of one array, `line` the number
     of a source line's accesses of one kind to one array, `bits` the stored value, `time` the
-    dispatch, -1 if that isn't known. `releases` and `view` come from `Order`."""
+    dispatch, -1 if that isn't known. `releases` and `view` come from `VectorClocks`."""
 
     cell: Integers
     line: Integers
@@ -92,12 +92,12 @@ class RaceDetector(Listener):
         self.written = {site.array for site in sites if site.kind != "read"}
         self.sites, self.line_of_site = lines.sites, lines.of_site
         self.kinds = np.array([KINDS[site.kind] for site in self.sites], dtype=np.int8)
-        self.order = Order(launch)
+        self.clocks = VectorClocks(launch)
         self.growth = Growth(launch, "the list of those to be checked for races")
         self.forget()
 
     def forget(self) -> None:
-        self.order.forget()
+        self.clocks.forget()
         self._reported: list[tuple[Any, ...]] = []
         self._numbering = Numbering()
         self._lanes = 0
@@ -107,7 +107,7 @@ class RaceDetector(Listener):
     def accessed(self, access: Access) -> None:
         """Note a whole round, under the synchronous schedule."""
         site, array = access.site, access.array
-        order = self.order.accessed(access)
+        order = self.clocks.accessed(access)
         if site.array not in self.written or (self.synchronous and not access.writes):
             return
         bits: Integers | int = 0
@@ -223,7 +223,7 @@ class RaceDetector(Listener):
         """
         order = self._racing(accesses, groups, actor)
         group = np.cumsum(first_rows(*(column[order] for column in groups)))
-        if not self.order.needed:  # else any pair may be ordered
+        if not self.clocks.needed:  # else any pair may be ordered
             keep = _needed(group, accesses.line[order], actor[order], accesses.bits[order])
             order, group = order[keep], group[keep]
         accesses, actor = accesses.at(order), actor[order]
@@ -239,9 +239,9 @@ class RaceDetector(Listener):
             differ = both_write & (accesses.bits[first] != accesses.bits[second])
             race = (actor[first] != actor[second]) & (differ | (kinds[first] != kinds[second]))
             one, other = accesses.at(first[race]), accesses.at(second[race])
-            if self.order.needed:
-                ordered = self.order.before(other.view, one.warp, one.releases)
-                ordered |= self.order.before(one.view, other.warp, other.releases)
+            if self.clocks.needed:
+                ordered = self.clocks.happened_before(other.view, one.warp, one.releases)
+                ordered |= self.clocks.happened_before(one.view, other.warp, other.releases)
                 one, other = one.at(~ordered), other.at(~ordered)
             columns = (one.line, other.line, one.cell, one.thread, other.thread)
             rest = (one.block, other.block, one.time, other.time)

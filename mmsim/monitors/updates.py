@@ -76,10 +76,10 @@ class LostUpdates(Listener):
             return
         bits = bits_of(access.values.astype(access.array.dtype, copy=False))
         warps = np.broadcast_to(access.warps, len(cells))
-        together = np.zeros(len(cells), np.int64) if self.synchronous else warps
-        order = lanes[np.lexsort((threads[lanes], cells[lanes], together[lanes]))]
+        request = np.zeros(len(cells), np.int64) if self.synchronous else warps
+        order = lanes[np.lexsort((threads[lanes], cells[lanes], request[lanes]))]
         first, second = order[:-1], order[1:]
-        meet = (cells[first] == cells[second]) & (together[first] == together[second])
+        meet = (cells[first] == cells[second]) & (request[first] == request[second])
         if update.harmless:
             meet &= bits[first] != bits[second]
         times = np.broadcast_to(access.times, len(cells))

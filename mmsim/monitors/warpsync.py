@@ -4,7 +4,7 @@ In the models the lanes of a warp run together: all of them have done the earlie
 The threads of a GPU run independently (since Volta, CUDA C++ Programming Guide, "Independent
 Thread Scheduling"). So two lanes that touch one element in different requests, at least one of them
 writing, are unordered unless one of these lies between: a barrier, a sync of both lanes, an atomic
-by which one follows the other (`LaneOrder`). Nothing is needed between
+by which one follows the other (`LaneClocks`). Nothing is needed between
 
 - two atomics, though an atomic is a write and a read;
 - two writes of the same value;
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lane_order import LaneOrder
+from mmsim.monitors.lane_clocks import LaneClocks
 from mmsim.monitors.latest_lanes import NO_THREAD, OF_A_CELL, LatestLanes
 from mmsim.monitors.lines import Lines, bits_of, element_finding, first_rows, found_access
 from mmsim.monitors.listener import Access, Listener
@@ -57,28 +57,28 @@ class WarpSyncCheck(Listener):
 
     def forget(self) -> None:
         self.latest: dict[tuple[str, str], LatestLanes] = {}  # by array and kind of access
-        # For each request its line, how many barriers and how many events of `LaneOrder` its warp
+        # For each request its line, how many barriers and how many events of `LaneClocks` its warp
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
         # The latest plain write of each thread: the number of the request, and the elements.
         self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
-        self.order = LaneOrder(self.launch)
+        self.clocks = LaneClocks(self.launch)
         self.first: dict[tuple[int, int], tuple[int, ...]] = {}
         self.cells: dict[tuple[int, int], npt.NDArray[np.bool_]] = {}
 
     def synced(self, threads: Integers) -> None:
         """Note that lanes come to a sync, each with those of its warp."""
-        self.order.synced(threads)
+        self.clocks.synced(threads)
         self._ask()
 
     def accessed(self, access: Access) -> None:
         if not self.arrays:
             return
         kind, array = access.site.kind, access.site.array
-        events = self.order.events[access.warps].copy()
+        events = self.clocks.events[access.warps].copy()
         if kind == "atomic":
-            self.order.accessed(access)
+            self.clocks.accessed(access)
         if array not in self.arrays:
             return
         waits = self.waits.is_wait[access.site.number]
@@ -138,7 +138,7 @@ class WarpSyncCheck(Listener):
                 of_others = (cells < self.own[threads, 1]) | (cells >= self.own[threads, 2])
                 bad &= (self.own[threads, 0] != requests) | of_others
             at = np.flatnonzero(bad)
-            at = at[self.order.latest(others[at], threads[at]) <= events[at]]
+            at = at[self.clocks.latest(others[at], threads[at]) <= events[at]]
             self._found(access, at, cells[at], others[at], lines[at], times[at])
 
     def _found(
@@ -169,7 +169,7 @@ class WarpSyncCheck(Listener):
     def _ask(self) -> None:
         taken = sum(OF_A_CELL * latest.thread.shape[1] for latest in self.latest.values())
         taken += self.requests.nbytes + sum(met.nbytes for met in self.cells.values())
-        taken += self.order.bytes_taken
+        taken += self.clocks.bytes_taken
         self.growth.need(taken, taken)
 
     def findings(self) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ class Monitors(Listener):
         self.barriers.arrived(warp, place, here, time, scope)
 
     def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
-        self.races.order.released([stay.warp for stay in stays])
+        self.races.clocks.released([stay.warp for stay in stays])
 
     def ended(self, warp: int, live: Mask) -> None:
         self.barriers.ended(warp, live)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -110,45 +111,6 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 TIMES = "Asynchronous time"
 
-STYLE = """
-:root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --known: #0969da; --bad: #cf222e }
-@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --known: #58a6ff; --bad: #ff7b72 } }
-body { background: Canvas; color: CanvasText }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100%; table-layout: fixed }
-th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid
-var(--line) }
-td { overflow-wrap: anywhere }
-th.claim { width: 19% } th.number { width: 4.2rem } th.worst { width: 19% }
-th.time { width: 7.8rem } th.verdict { width: 5.4rem }
-td.number, td.time { font-variant-numeric: tabular-nums }
-th.number, td.number { text-align: right }
-.holds { color: var(--good) } .refuted, .holds-in-part { color: var(--known) }
-.fails, .not-refuted { color: var(--bad); font-weight: bold }
-figure { margin: 1rem 0; background: white; color: black; width: fit-content }
-figure svg { width: 31rem; max-width: 100%; height: auto }
-small { opacity: .8 } math { font-size: 1.15em }
-.formula { overflow: auto hidden; padding: .15em 0 .3em }
-@media (max-width: 60rem) {
-  body { margin: 1rem auto; padding: 0 .6rem } thead { display: none }
-  tr { display: grid; grid-template-columns: 1fr auto; border-bottom: 1px solid var(--line) }
-  td { border: 0; padding: .25rem .4rem; grid-column: 1 / -1 }
-  td.claim { grid-area: 1 / 1 } td.verdict { grid-area: 1 / 2 }
-  td.number { text-align: left }
-  td[data-title]::before { content: attr(data-title) ": "; opacity: .8; font-size: smaller }
-}
-"""
-
-
-# A formula longer than its column scrolls, by the keyboard too.
-SCRIPT = """
-const reach = () => document.querySelectorAll(".formula").forEach((one) => {
-  one.tabIndex = one.scrollWidth > one.clientWidth ? 0 : -1
-})
-addEventListener("resize", reach)
-reach()
-"""
-
 
 def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None = None) -> str:
     """Return a self-contained page; formulas are MathML, which browsers typeset.
@@ -163,31 +125,9 @@ def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None =
         )
         for paper in dict.fromkeys(verdict.paper for verdict in verdicts)
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>mmsim: verdicts on the papers' claims</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>Verdicts on the papers' claims</h1>
-<p>{_escape(summary(verdicts))}.</p>
-<p>Exact claims are held to the time unit under the synchronous schedule, upper bounds likewise;
-of a lower bound the quantity is measured under both schedules. The asynchronous time is given as
-the range, over all cases, of its ratio to the synchronous one. A claim that a paper misprints
-appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a ratio to
-its formula that grows without bound. A misprint is confirmed if the text as printed is refuted, or
-holds in the named part of its domain only; claims that show the same misprint count once. The slack
-of a bound is its distance from the nearest measured value, as a factor. "Own size" is the largest
-case of the size that the paper itself measures. The machines are the DMM (Discrete Memory
-Machine), the UMM (Unified Memory Machine) and the HMM (Hierarchical Memory Machine).</p>
-{sections}
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+    page = resources.files("mmsim.reports").joinpath("verdicts.html").read_text(encoding="utf-8")
+    summed = _escape(summary(verdicts))
+    return page.replace("{{SUMMARY}}", summed).replace("{{SECTIONS}}", sections)
 
 
 def _escape(text: str) -> str:

@@ -66,49 +66,34 @@ def events(trace: Trace) -> Iterator[Event]:
             **({"phases": dispatch.phase_count} if dispatch.phases else {}),
         }
         accessed = f"line {dispatch.line}: {dispatch.kind} {about['array']}"
-        yield _complete(
-            accessed,
-            "request",
-            dispatch.time,
-            dispatch.completion - dispatch.time,
-            WARPS,
-            tracks.warp(dispatch.warp),
-            {
-                **about,
-                "unit": dispatch.unit,
-                "stages": dispatch.stage_count,
-                "threads": dispatch.threads,
-                "addresses": dispatch.addresses,
-                "reason": "latency",
-            },
-        )
-        yield _complete(
-            f"W({dispatch.warp}) {accessed}",
-            "stages",
-            dispatch.time,
-            dispatch.stage_count,
-            tracks.process[dispatch.unit],
-            tracks.unit[dispatch.unit],
-            {**about, "warp": dispatch.warp, "stages": _stages(dispatch)},
-        )
+        request = {
+            **about,
+            "unit": dispatch.unit,
+            "stages": dispatch.stage_count,
+            "threads": dispatch.threads,
+            "addresses": dispatch.addresses,
+            "reason": "latency",
+        }
+        time, lasts = dispatch.time, dispatch.completion - dispatch.time
+        track = WARPS, tracks.warp(dispatch.warp)
+        yield _event("X", accessed, "request", time, track, request, dur=lasts)
+        name = f"W({dispatch.warp}) {accessed}"
+        stages = {**about, "warp": dispatch.warp, "stages": _stages(dispatch)}
+        track = tracks.process[dispatch.unit], tracks.unit[dispatch.unit]
+        yield _event("X", name, "stages", time, track, stages, dur=dispatch.stage_count)
     for wait in trace.waits:
         if wait.reason != "latency":  # the request itself shows it
-            yield _complete(
-                f"waits: {wait.reason}",
-                "wait",
-                wait.start,
-                wait.end - wait.start,
-                WARPS,
-                tracks.warp(wait.warp),
-                {"reason": wait.reason, "unit": wait.unit, "line": wait.line},
-            )
+            about = {"reason": wait.reason, "unit": wait.unit, "line": wait.line}
+            name, track = f"waits: {wait.reason}", (WARPS, tracks.warp(wait.warp))
+            yield _event("X", name, "wait", wait.start, track, about, dur=wait.end - wait.start)
     for number, (time, first) in enumerate(round_starts(trace)):
         name = f"round {number}: {first.kind} {printable(first.array)}"
-        yield _instant(name, "round", time, "g", {"round": number, "line": first.line})
+        about = {"round": number, "line": first.line}
+        yield _event("i", name, "round", time, (WARPS, 0), about, s="g")
     for release in trace.releases:
         name = f"barrier of block {release.block} opens"
         about = {"block": release.block, "warps": release.warps}
-        yield _instant(name, "barrier", release.time, "p", about)
+        yield _event("i", name, "barrier", release.time, (WARPS, 0), about, s="p")
 
 
 def round_starts(trace: Trace) -> list[tuple[int, Dispatch]]:
@@ -155,35 +140,16 @@ def _metadata(name: str, process: int, thread: int, args: dict[str, Any]) -> Eve
     return {"ph": "M", "name": name, "pid": process, "tid": thread, "args": args}
 
 
-def _complete(
+def _event(
+    phase: str,
     name: str,
     category: str,
-    start: int,
-    duration: int,
-    process: int,
-    thread: int,
-    args: dict[str, Any],
+    time: int,
+    track: tuple[int, int],
+    args: Event,
+    **more: Any,
 ) -> Event:
-    return {
-        "ph": "X",
-        "name": name,
-        "cat": category,
-        "ts": start,
-        "dur": duration,
-        "pid": process,
-        "tid": thread,
-        "args": args,
-    }
-
-
-def _instant(name: str, category: str, time: int, scope: str, args: dict[str, Any]) -> Event:
-    return {
-        "ph": "i",
-        "name": name,
-        "cat": category,
-        "ts": time,
-        "s": scope,
-        "pid": WARPS,
-        "tid": 0,
-        "args": args,
-    }
+    """An event in a process and its track; `phase` is Chrome's letter for its kind."""
+    process, thread = track
+    what = {"ph": phase, "name": name, "cat": category, "ts": time, **more}
+    return {**what, "pid": process, "tid": thread, "args": args}

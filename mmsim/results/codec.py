@@ -1,8 +1,7 @@
 """Results as JSON and back, without loss.
 
-Results are read by the annotations of their fields; nothing from a file is executed. An array is
-its dtype, its shape and its bytes (little-endian, base64), a complex number its two parts. A trace
-is its facts. A part of a result doesn't repeat what the whole says.
+Results are read by the annotations of their fields; nothing from a file is executed.
+`mmsim.results.encoding` says what the JSON of a result is.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ import numpy.typing as npt
 from mmsim.errors import FormatError
 from mmsim.ir.nodes import Scalar
 from mmsim.model.machines import Machine
-from mmsim.results.earlier import trace_of
 from mmsim.results.encoding import ROWS, Unfit, array_of, encode, parts_of
+from mmsim.results.first_format import trace_of
 from mmsim.results.report import Report
 from mmsim.results.rows import RoundRow
 from mmsim.results.run import Run
@@ -32,7 +31,7 @@ from mmsim.results.valid import check_report, check_run
 from mmsim.results.valid_trace import check_trace
 
 FORMAT = "mmsim 2"
-EARLIER = "mmsim 1"
+FIRST_FORMAT = "mmsim 1"
 """The format in which traces repeat what follows from their facts."""
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
@@ -55,7 +54,7 @@ def load(text: str, expected: type[T]) -> T:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"this is not JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("format") not in (FORMAT, EARLIER):
+    if not isinstance(document, dict) or document.get("format") not in (FORMAT, FIRST_FORMAT):
         raise FormatError(f"this is not a result of mmsim: its format isn't {FORMAT!r}")
     value = document.get("value")
     for kind in (Run, Report):
@@ -189,8 +188,8 @@ def _object(kind: type) -> Reader:
             for name in names:
                 if part.setdefault(name, value.get(name)) != value.get(name):
                     raise ValueError(f"its {what} differs in {name}")
-        earlier = issubclass(kind, Trace) and "waits" in value
-        result = trace_of(value, made) if earlier else made(value)
+        first = issubclass(kind, Trace) and "waits" in value
+        result = trace_of(value, made) if first else made(value)
         if check:
             check(result)
         return result

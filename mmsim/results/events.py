@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mmsim.ir.nodes import Scalar
 from mmsim.results.rows import Kind
-from mmsim.results.variables import Held
+from mmsim.results.variables import MaskedValues
 
 Integers = npt.NDArray[np.int64]
 Reason = Literal["turn", "latency", "round", "barrier"]
@@ -237,7 +237,7 @@ class Cycle:
     dispatched: tuple[Dispatch, ...]
     completed: tuple[Dispatch, ...]
     memory: dict[str, npt.NDArray[Any]]
-    variables: dict[str, Held]
+    variables: dict[str, MaskedValues]
 
     def thread(self, number: int) -> dict[str, Any]:
         """The variables of a thread: a number, an array of its registers, or None (not assigned).

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mmsim.results.cache import RESOURCES, CacheRow, bound, busy
+from mmsim.results.cache import RESOURCES, bound, busy
 from mmsim.results.profile import ProfileLine
-from mmsim.results.run import Run
+from mmsim.results.run import Run, of_line
 
 SHARED, LATENCY = "shared memory", "latency"
 
@@ -66,7 +66,7 @@ def roofline(run: Run) -> Roofline | None:
         numbers.wire_time + numbers.write_wire_time,
         numbers.atomic_time,
     )
-    of_lines = [busy(_cache_rows(run, line), numbers, of_run=True) for line in lines]
+    of_lines = [busy(of_line(run.cache, line.file, line.line), numbers, True) for line in lines]
     found = []
     for place, (resource, rate) in enumerate(zip(RESOURCES, rates, strict=True)):
         if rate:
@@ -105,10 +105,6 @@ def under_way(run: Run) -> int:
 
 def _blocks(run: Run) -> int:
     return -(-run.threads // run.block_size)
-
-
-def _cache_rows(run: Run, line: ProfileLine) -> list[CacheRow]:
-    return [row for row in run.cache if (row.file, row.line) == (line.file, line.line)]
 
 
 def _of_space(run: Run, lines: tuple[ProfileLine, ...], space: str, counted: str) -> list[int]:

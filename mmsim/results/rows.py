@@ -8,17 +8,37 @@ may need more: a rule that serves a warp in halves takes a stage for each half w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from mmsim.errors import CallError
 from mmsim.host.guesses import Guessed, instead
 from mmsim.tabular import Rows, Tabular
 
 Kind = Literal["read", "write", "atomic"]
+AnyRow = TypeVar("AnyRow")
+
+
+class Stages:
+    """Counts of stages: `stages` were taken, and at least `least` were needed."""
+
+    stages: int
+    least: int
+
+    @property
+    def wasted(self) -> int:
+        """Stages beyond the least possible."""
+        return self.stages - self.least
+
+
+def _changed(row: AnyRow, **fields: object) -> AnyRow:
+    """A row with other fields, as `dataclasses.replace`, which takes far longer."""
+    made = object.__new__(type(row))
+    vars(made).update(vars(row), **fields)
+    return made
 
 
 @dataclass(frozen=True)
-class AccessRow(Tabular):
+class AccessRow(Stages, Tabular):
     """All requests that one source line made to one array, reads and writes apart.
 
     `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
@@ -38,21 +58,14 @@ class AccessRow(Tabular):
     least: int
     access_class: str
 
-    @property
-    def wasted(self) -> int:
-        """Stages beyond the least possible."""
-        return self.stages - self.least
-
     def with_counts(self, requests: int, stages: int, least: int, class_: str) -> AccessRow:
         """This access with other counts."""
-        row = object.__new__(AccessRow)  # as `dataclasses.replace`, which takes far longer
         counts = {"requests": requests, "stages": stages, "least": least}
-        vars(row).update(vars(self), **counts, access_class=class_)
-        return row
+        return _changed(self, **counts, access_class=class_)
 
 
 @dataclass(frozen=True)
-class RoundRow(Tabular):
+class RoundRow(Stages, Tabular):
     """One round of the synchronous schedule: a memory instruction that some thread executed.
 
     It began at time unit `start` and took `time` time units; `stages` is summed over all units.
@@ -72,18 +85,11 @@ class RoundRow(Tabular):
     access_class: str
     least: int
 
-    @property
-    def wasted(self) -> int:
-        """Stages beyond the least possible."""
-        return self.stages - self.least
-
     def after(self, rounds: int, time: int) -> RoundRow:
         """This round of a launch that begins after so many rounds and so much time."""
         if not rounds and not time:
             return self
-        row = object.__new__(RoundRow)  # as `dataclasses.replace`, which takes far longer
-        vars(row).update(vars(self), number=rounds + self.number, start=time + self.start)
-        return row
+        return _changed(self, number=rounds + self.number, start=time + self.start)
 
 
 class AccessRows(Rows[AccessRow]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -16,12 +16,14 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
 from mmsim.model.threads import Shape
-from mmsim.results.cache import CacheRow, CacheRows, merged
+from mmsim.results.cache import CacheRow, CacheRows, bound, busy, merged
 from mmsim.results.findings import Finding, Findings, merge
-from mmsim.results.profile import Profile, profile
+from mmsim.results.profile import Profile, ProfileLine
 from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
 from mmsim.results.trace import Trace
 from mmsim.tabular import Rows, Tabular
+
+AnyRow = TypeVar("AnyRow", AccessRow, RoundRow, CacheRow)
 
 ROWS = "run.profile() for each line, or run.accesses for each line and array"
 INSTEAD = instead(
@@ -142,17 +144,36 @@ class Run(Tabular, Guessed):
 
     def profile(self) -> Profile:
         """Return the program's source, line by line, with the cost and the waste of each line."""
-        return profile(
-            self.program,
-            self.sources,
-            self.accesses,
-            self.rounds,
-            self.schedule == "synchronous",
-            self.registers,
-            self.cache,
-            self.machine.cache,
-            self.time,
-        )
+        numbers = self.machine.cache
+        whole = () if numbers is None else busy(self.cache, numbers, of_run=True)
+        lines = []
+        for source in self.sources:
+            for number, text in enumerate(source.lines, source.first):
+                here = of_line(self.accesses, source.file, number)
+                cached = of_line(self.cache, source.file, number)
+                rounds = of_line(self.rounds, source.file, number)
+                times = () if numbers is None or not cached else busy(cached, numbers)
+                lines.append(
+                    ProfileLine(
+                        source.function,
+                        source.file,
+                        number,
+                        text,
+                        sum(row.requests for row in here),
+                        sum(row.stages for row in here),
+                        sum(row.least for row in here),
+                        None if self.schedule != "synchronous" else sum(one.time for one in rounds),
+                        sum(row.sectors for row in cached),
+                        times,
+                        bound(times, whole, self.time) if times else "",
+                    )
+                )
+        return Profile(self.program, tuple(lines), self.registers)
+
+
+def of_line(rows: Iterable[AnyRow], file: str, line: int) -> list[AnyRow]:
+    """The rows of a source line."""
+    return [row for row in rows if (row.file, row.line) == (file, line)]
 
 
 def total(runs: Iterable[Run]) -> Run:

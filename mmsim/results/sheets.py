@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,18 @@ FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 def save_csv(run: Run, path: str | Path, rows: str = "accesses") -> None:
     """Write the rows, one a line under their names, with a last column `wasted`."""
+    write_csv(path, *_table(run, rows))
+
+
+def write_csv(
+    path: str | PathLike[str], names: Sequence[str], rows: Iterable[Iterable[Any]]
+) -> None:
+    """Write rows as comma-separated values, under the names of their columns."""
     path = file_path("path", path)
-    names, table = _table(run, rows)
     with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
-        writer.writerows([cell(value) for value in row] for row in table)
+        writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def data_frame(run: Run, rows: str = "accesses") -> Any:

@@ -147,7 +147,7 @@ class Trace:
         """The arrays at the addresses that a launch gives them."""
         parameters = []
         for one in self.parameters:
-            layout: Layout = RAW() if one.offsets is None else Kept(one.name, one.offsets)
+            layout: Layout = RAW() if one.offsets is None else RecordedLayout(one.name, one.offsets)
             words = place(one.data, layout).words
             parameters.append(Parameter(one.name, one.data, layout, False, words))
         shared = [SharedArray(one.name, one.shape, np.dtype(one.dtype)) for one in self.shared]
@@ -246,9 +246,9 @@ class Trace:
             array.name: (array.data.shape[0], *array.shape) if array.shared else array.shape
             for array in self.arrays
         }
-        starting = _by(lambda one: one.time, self.dispatches)
-        ending = _by(lambda one: one.completion, self.dispatches)
-        beginning = _by(lambda one: one.start, self.waits)
+        starting = _by_time(lambda one: one.time, self.dispatches)
+        ending = _by_time(lambda one: one.completion, self.dispatches)
+        beginning = _by_time(lambda one: one.start, self.waits)
         waiting: list[Wait] = []
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
@@ -270,7 +270,7 @@ class Trace:
                 tuple(starting.get(time, ())),
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in replay.memory.items()},
-                replay.variables.held(),
+                replay.variables.snapshot(),
             )
 
 
@@ -291,7 +291,7 @@ class Replay:
             self.variables.change(self._changes.popleft())
 
 
-def _by(time: Callable[[T], int], records: Iterable[T]) -> dict[int, list[T]]:
+def _by_time(time: Callable[[T], int], records: Iterable[T]) -> dict[int, list[T]]:
     """Records by time."""
     found: dict[int, list[T]] = {}
     for one in records:
@@ -319,7 +319,7 @@ def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecordedLayout:
     """The layout of a trace's array: it has only these offsets."""
 
     name: str

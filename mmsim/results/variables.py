@@ -11,7 +11,7 @@ import numpy as np
 from mmsim.ir.nodes import Scalar
 from mmsim.model.threads import Grid
 
-Held: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[Any]]"
+MaskedValues: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[Any]]"
 """A text: a run without a trace doesn't load `numpy.ma`."""
 
 
@@ -77,7 +77,7 @@ class Variables:
         self.values[change.name][place] = [0 if value is None else value for value in change.values]
         self.missing[change.name][place] = [value is None for value in change.values]
 
-    def held(self) -> dict[str, Held]:
+    def snapshot(self) -> dict[str, MaskedValues]:
         """A copy for each variable: the threads along the first axis, masked where not assigned."""
         return {
             name: np.ma.MaskedArray(

@@ -18,8 +18,8 @@ from mmsim.frontend.program import Program
 from mmsim.model.layout import Layout
 from mmsim.model.machines import Machine
 from mmsim.sweeps.file import SweepError
+from mmsim.sweeps.fingerprint import Texts, fingerprint
 from mmsim.sweeps.rows import RESULTS, SweepRow
-from mmsim.sweeps.source import Texts, fingerprint
 
 Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 

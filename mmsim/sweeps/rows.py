@@ -28,9 +28,7 @@ FACTS = ("machine", *MACHINE, "schedule", "threads", "block_size")
 """The facts of a run, unless a parameter has the name."""
 
 
-def carried_out(
-    function: Callable[..., Run], values: dict[str, Any], written: SweepRow
-) -> SweepRow:
+def run_case(function: Callable[..., Run], values: dict[str, Any], written: SweepRow) -> SweepRow:
     """The row of a case: `function(**values)` run and counted, or its error. `key` and `source`
     are left to the caller.
 
@@ -61,7 +59,7 @@ def _message(raised: BaseException) -> str:
         return f"it can't be printed: {type(error).__name__}"
 
 
-def lost(values: dict[str, Any], written: SweepRow) -> SweepRow:
+def row_of_lost_worker(values: dict[str, Any], written: SweepRow) -> SweepRow:
     """The row of a case that ended its worker process."""
 
     message = "the process that ran this case ended; perhaps memory ran out"

@@ -13,9 +13,9 @@ from mmsim.results import Run
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.cases import Case, Grid, described, make_cases
 from mmsim.sweeps.file import RowFile, SweepError
+from mmsim.sweeps.fingerprint import PREFIX
 from mmsim.sweeps.progress import progress as watched
 from mmsim.sweeps.rows import SweepRow
-from mmsim.sweeps.source import PREFIX
 
 
 @advised('mm.sweep(function, {"n": [8, 16]}, "rows.jsonl")')
@@ -88,7 +88,7 @@ def sweep(
     >>> [row["time"] for row in rows if row["kind"] == "UMM" and row["width"] == 8]
     [9, 17, 25]
     """
-    from mmsim.sweeps.work import finished  # loads joblib
+    from mmsim.sweeps.workers import finished  # loads joblib
 
     if jobs is not None:
         whole("jobs", jobs, None)

@@ -14,7 +14,7 @@ from mmsim import claims
 from mmsim.claims import Claim, ClaimError, choose, registered, verify, verify_claim
 from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.errors import CallError, LaunchError
-from mmsim.view.figures.described import described
+from mmsim.view.figures.alt_text import alt_text
 from mmsim.view.forms import text
 
 
@@ -65,7 +65,7 @@ def test_a_figure_has_both_schedules_and_the_bound_with_its_constant():
 
 
 def test_the_text_of_the_figure_has_the_numbers():
-    words = described(EXACT.plot("n", w=4, p=8).figure)
+    words = alt_text(EXACT.plot("n", w=4, p=8).figure)
     assert words.startswith("MINE, reading: T = n*(l + p/w - 1)/p; T (time units) against n, with ")
     assert "at n=16 12 synchronous, 11 asynchronous, 12 claimed" in words
 

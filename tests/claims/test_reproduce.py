@@ -12,7 +12,7 @@ from mmsim.cli import main
 from mmsim.cli.commands import make_parser
 from mmsim.gpu.experiment import registered_experiments
 from mmsim.reports.contents import reproductions
-from mmsim.reports.papertables import verdict_of_table
+from mmsim.reports.paper_tables import verdict_of_table
 
 PRINTED = {"SMM": (11, 1), "CFP": (7, 2), "ICPP": (6, 3), "RAP": (7, 4)}
 """How many figures and tables each paper has. Of IEICE only the abstract is at hand."""
@@ -35,23 +35,23 @@ def test_a_difference_is_explained_by_rounding_and_three_standard_errors():
 
 
 def bound(kept):
-    return Figure("r", "c", "log", "3.5, to 5.6", held_to="a limit", kept=kept)
+    return Figure("r", "c", "log", "3.5, to 5.6", condition="a limit", satisfied=kept)
 
 
 def test_a_bound_is_kept_or_not():
-    assert bound(kept=True).explained
-    assert not bound(kept=False).explained
+    assert bound(satisfied=True).explained
+    assert not bound(satisfied=False).explained
 
 
 def test_what_could_not_fail_does_not_count():
     assert [bound(kept).counts for kept in (True, False, None)] == [True, True, False]
-    assert bound(kept=None).explained
+    assert bound(satisfied=None).explained
     assert Figure("r", "c", "1", 2).counts
 
 
 def test_the_verdict_says_what_was_held_to_what():
     figures = [Figure("r", "c", "1", 1), Figure("r", "d", "1", 2)]
-    figures += [bound(kept=True), bound(kept=False), bound(kept=None)]
+    figures += [bound(satisfied=True), bound(satisfied=False), bound(satisfied=None)]
     assert verdict_of_table(figures).splitlines() == [
         "1 of 2 figures agree, to the last digit printed",
         "1 of 2 figures agree with a limit",

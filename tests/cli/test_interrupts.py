@@ -73,7 +73,7 @@ def tables():
 
 def rows(settings):
     yield {"what": "a row"}
-    from mmsim.bench.child import python
+    from mmsim.bench.process import python
     (HERE / "begun").touch()
     python("-c", "import time; time.sleep(600)")
 

@@ -4,7 +4,7 @@ import inspect
 import subprocess
 import sys
 
-from mmsim.cuda.texts import function_from
+from mmsim.cuda.source_text import function_from
 
 
 def test_the_text_of_a_function_is_found():
@@ -17,7 +17,7 @@ def test_the_text_of_a_function_is_found():
 def test_exec_keeps_texts_and_means_the_same():
     code = (
         "import inspect\n"
-        "from mmsim.cuda.texts import keep_all\n"
+        "from mmsim.cuda.source_text import keep_all\n"
         "keep_all()\n"
         "text = 'def f(x):\\n    return x + y\\n'\n"
         "y = 2\n"

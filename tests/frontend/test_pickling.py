@@ -15,7 +15,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.frontend.program import Example
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.fingerprint import fingerprint
 
 STEP = np.int64(2)
 
@@ -230,7 +230,7 @@ def calls(inner):
 PROGRAMS = """\
 import numpy as np, mmsim as mm
 from mmsim.frontend.program import Example
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.fingerprint import fingerprint
 
 K = np.int64(3)
 

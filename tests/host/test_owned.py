@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mmsim.host import owned
-from mmsim.host.owned import NotOwnError
+from mmsim.host import ownership
+from mmsim.host.ownership import NotOwnError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has no such owners and modes")
 
@@ -24,26 +24,26 @@ def give_away(path, monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "caches" / "own"
-    owned.check_folder(made, make=True)
+    ownership.check_folder(made, make=True)
     return made
 
 
 def refused(folder):
     with pytest.raises(NotOwnError) as caught:
-        owned.check_folder(folder)
+        ownership.check_folder(folder)
     return str(caught.value)
 
 
 def test_a_folder_is_made_for_its_user_alone(tmp_path):
     before = os.umask(0)
     try:
-        owned.check_folder(tmp_path / "a" / "b", make=True)
+        ownership.check_folder(tmp_path / "a" / "b", make=True)
     finally:
         os.umask(before)
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a", tmp_path / "a" / "b")] == [
         0o700
     ] * 2
-    owned.check_folder(tmp_path / "a" / "b", make=True)
+    ownership.check_folder(tmp_path / "a" / "b", make=True)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o707, 0o702, 0o1777])
@@ -52,7 +52,7 @@ def test_a_folder_that_others_can_write_is_refused(folder, which, mode):
     path = folder if which == "itself" else folder.parent
     path.chmod(mode)
     if which != "itself" and mode & 0o1000:  # as /tmp: no other user can move what is in it
-        owned.check_folder(folder)
+        ownership.check_folder(folder)
     else:
         assert refused(folder).startswith(f"other users can write to {path}, whose mode is drwx")
         assert f"(chmod go-w {path})" in refused(folder)
@@ -65,10 +65,10 @@ def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
 
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_group_may_write_where_it_is_the_users_own(folder, monkeypatch, alone):
-    monkeypatch.setattr(owned, "_is_own", lambda group: alone)
+    monkeypatch.setattr(ownership, "_is_own", lambda group: alone)
     folder.chmod(0o770)
     if alone and sys.platform == "linux":
-        owned.check_folder(folder)
+        ownership.check_folder(folder)
         # A list of access that names another user hides behind the bits of the group.
         monkeypatch.setattr(os, "listxattr", lambda path: ["system.posix_acl_access"])
     assert "other users can write" in refused(folder)
@@ -83,32 +83,32 @@ def test_a_group_is_the_users_own(monkeypatch):
     for number, expected in ((1000, True), (1001, False), (1002, False), (1003, False)):
         made = {n: grp.struct_group((name, "x", n, them)) for n, (name, them) in groups.items()}
         monkeypatch.setattr(grp, "getgrgid", made.__getitem__)
-        owned._is_own.cache_clear()
-        assert owned._is_own(number) is expected
+        ownership._is_own.cache_clear()
+        assert ownership._is_own(number) is expected
     for members, expected in ((["me"], True), (["me", "you"], False)):
         one = grp.struct_group(("me", "x", 1000, members))
         monkeypatch.setattr(grp, "getgrgid", lambda number, one=one: one)
-        owned._is_own.cache_clear()
-        assert owned._is_own(1000) is expected
+        ownership._is_own.cache_clear()
+        assert ownership._is_own(1000) is expected
     you = pwd.struct_passwd(("you", "x", 7, 1000, "", "/", "/bin/sh"))
     monkeypatch.setattr(pwd, "getpwall", lambda: [me, you])  # it is the first group of both
     monkeypatch.setattr(grp, "getgrgid", lambda number: grp.struct_group(("me", "x", 1000, [])))
-    owned._is_own.cache_clear()
-    assert not owned._is_own(1000)
-    owned._is_own.cache_clear()
+    ownership._is_own.cache_clear()
+    assert not ownership._is_own(1000)
+    ownership._is_own.cache_clear()
 
 
 def test_links_are_followed_one_by_one(tmp_path, folder, monkeypatch):
     link = tmp_path / "link"
     link.symlink_to(folder.parent)
-    owned.check_folder(link / "own" / ".." / "own")
+    ownership.check_folder(link / "own" / ".." / "own")
     folder.parent.chmod(0o777)
     assert str(folder.parent) in refused(link / "own")
     folder.parent.chmod(0o700)
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "link").symlink_to(folder)
-    owned.check_folder(shared / "link")
+    ownership.check_folder(shared / "link")
     shared.chmod(0o777)  # another user may let the link lead elsewhere
     assert str(shared) in refused(shared / "link")
     shared.chmod(0o1777)
@@ -121,12 +121,12 @@ def test_a_link_to_itself_and_a_file_are_no_folders(tmp_path):
     (tmp_path / "file").touch()
     for name in ("round", "file", "missing"):
         with pytest.raises(OSError):  # noqa: PT011  # three kinds of it
-            owned.check_folder(tmp_path / name)
+            ownership.check_folder(tmp_path / name)
 
 
 def test_a_relative_path_starts_where_the_process_is(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
-    owned.check_folder(Path("own"))
+    ownership.check_folder(Path("own"))
     folder.parent.chmod(0o777)
     assert str(folder.parent) in refused(Path("own"))
 
@@ -134,14 +134,14 @@ def test_a_relative_path_starts_where_the_process_is(folder, monkeypatch):
 def test_a_file_is_read_where_only_its_user_can_write_it(folder, monkeypatch):
     file = folder / "file"
     file.write_bytes(b"data")
-    assert owned.read(file) == b"data"
+    assert ownership.read(file) == b"data"
     file.chmod(0o666)
     with pytest.raises(NotOwnError, match="other users can write"):
-        owned.read(file)
+        ownership.read(file)
     file.chmod(0o600)
     give_away(file, monkeypatch)
     with pytest.raises(NotOwnError, match="belongs to user"):
-        owned.read(file)
+        ownership.read(file)
 
 
 def test_a_link_a_folder_and_a_pipe_are_not_read(folder):
@@ -150,4 +150,4 @@ def test_a_link_a_folder_and_a_pipe_are_not_read(folder):
     os.mkfifo(folder / "pipe")
     for path in (folder / "link", folder, folder / "pipe", folder / "missing"):
         with pytest.raises(OSError):  # noqa: PT011  # each in its own way
-            owned.read(path)
+            ownership.read(path)

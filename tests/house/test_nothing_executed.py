@@ -58,8 +58,8 @@ ALLOWED = {
     ("mmsim/cuda/script.py", "run_module"),
     ("mmsim/cuda/script.py", "run_path"),
     # What the script itself executes, so that the text of a kernel in it is found.
-    ("mmsim/cuda/texts.py", "compile"),
-    ("mmsim/cuda/texts.py", "exec"),
+    ("mmsim/cuda/source_text.py", "compile"),
+    ("mmsim/cuda/source_text.py", "exec"),
     # Compiles the text of a lambda, to compare it with one; executes nothing.
     ("mmsim/cuda/lambdas.py", "compile"),
     # Numba's own packages, by names that stand in the text, to put mmsim.cuda in their place.
@@ -68,9 +68,9 @@ ALLOWED = {
     ("mmsim/sweeps/functions.py", "import_module"),
     # A sweep's workers: what travels to them is made and read by joblib, large arrays by way of
     # files in a folder that joblib makes for this user alone.
-    ("mmsim/sweeps/work.py", "joblib"),
-    ("mmsim/sweeps/work.py", "joblib.externals.loky.process_executor"),
-    ("mmsim/sweeps/work.py", "joblib.parallel"),
+    ("mmsim/sweeps/workers.py", "joblib"),
+    ("mmsim/sweeps/workers.py", "joblib.externals.loky.process_executor"),
+    ("mmsim/sweeps/workers.py", "joblib.parallel"),
 }
 
 

@@ -40,7 +40,7 @@ from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memoized import Memoized
 from mmsim.sweeps.canonical import program_text
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.fingerprint import fingerprint
 
 PACKAGE = Path(mm.__file__).parent
 EXPRESSIONS = get_args(ir.Expr)

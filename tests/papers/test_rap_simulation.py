@@ -344,21 +344,21 @@ def test_a_malicious_access_has_limits_on_both_sides():
     assert [figure("log", mean, 0.01, least=3.5).agrees for mean in means] == [
         *(False, True, True, False)
     ]
-    assert figure("log", 4.0, 0.01, least=3.5).held_to.startswith("limits on both sides")
+    assert figure("log", 4.0, 0.01, least=3.5).condition.startswith("limits on both sides")
 
 
 def test_a_limit_of_w_or_more_does_not_count():
     """12 ln(w/6) / ln ln(w/6) = 39 at w = 32."""
     loose = figure("6log", 8.0, 0.01)
-    assert (loose.counts, loose.kept) == (False, None)
-    assert loose.held_to == "at most 38.99, which no access exceeds"
+    assert (loose.counts, loose.satisfied) == (False, None)
+    assert loose.condition == "at most 38.99, which no access exceeds"
     assert [figure("6log", mean, 0.01, least=6.0).agrees for mean in (5.9, 8.0)] == [False, True]
     assert figure("6log", 8.0, 0.01, least=6.0).counts
 
 
 def test_every_cell_of_table_4_could_have_failed():
     held = Counter(
-        rap_tables.figure_of(cell).held_to.partition(",")[0]
+        rap_tables.figure_of(cell).condition.partition(",")[0]
         for cell in higher_simulation.table_4(32, samples=200, steps=0)
     )
     assert held == {

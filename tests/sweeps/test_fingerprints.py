@@ -14,7 +14,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.sweeps import SweepError, read
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.fingerprint import fingerprint
 
 HEAD = "import dataclasses, enum, functools, math\nimport numpy as np, mmsim as mm\n"
 
@@ -248,7 +248,7 @@ SCRIPT = """\
 import sys
 sys.path.insert(0, sys.argv[1])
 import main
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.fingerprint import fingerprint
 print(fingerprint((main.go,)))
 """
 

@@ -27,7 +27,7 @@ from mmsim.sweeps import SweepError, read
 from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
 from mmsim.sweeps.progress import progress as sweep_progress
-from mmsim.sweeps.work import finished
+from mmsim.sweeps.workers import finished
 from tests.kit.runs.load import wait_until
 from tests.kit.tools import kill_sweeps
 
@@ -386,7 +386,7 @@ def test_warnings_of_the_text_are_not_given_again(sweep, tmp_path):
 def test_a_typed_in_function_has_the_same_fingerprint_in_every_process():
     """The order of a set of texts differs from one process to the next."""
     script = """if True:
-        from mmsim.sweeps.source import fingerprint
+        from mmsim.sweeps.fingerprint import fingerprint
         names = {}
         exec("def go(n): return n in {'a', 'b', 'c', 'd', 'e'}", names)
         print(fingerprint((names["go"],)))

@@ -189,7 +189,7 @@ def test_interrupted_it_says_how_to_go_on(out, capsys, monkeypatch):
     def interrupted(*words, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mmsim.sweeps.work.carried_out", interrupted)
+    monkeypatch.setattr("mmsim.sweeps.workers.run_case", interrupted)
     assert sweep(out, *STRIDE, "--jobs", 1) == 130
     assert f"mmsim: interrupted; 0 of 2 rows are in {out}" in capsys.readouterr().err
 

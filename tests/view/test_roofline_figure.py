@@ -7,7 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.results.roofline import LATENCY, SHARED, roofline, under_way
-from mmsim.view.figures.described import described
+from mmsim.view.figures.alt_text import alt_text
 
 CARD = mm.Cached(
     4, 8, 200, 3, sectors=2, tag_time=7, sector_time=3, memory_time=5, fill_time=9, row_time=20,
@@ -140,7 +140,7 @@ def test_what_binds_is_marked():
         axes = mm.figures.roofline(run)
         marked = [name for name, (_, text) in bars(axes).items() if text.endswith("binds")]
         assert marked == [name]
-        assert f"{name} binds" in described(axes.figure)
+        assert f"{name} binds" in alt_text(axes.figure)
         assert {line.bound for line in run.profile().lines} <= {"", name}
 
 
@@ -154,7 +154,7 @@ def test_the_slice_of_a_hot_word_has_its_whole_bar(engine):
     width, text = bars(axes)["slices"]
     assert width == pytest.approx(100 * N * 30 / run.time)
     assert text == "98%, binds"
-    assert "slices binds" in described(axes.figure)
+    assert "slices binds" in alt_text(axes.figure)
     spread = machine.run(histogram, np.zeros(256, int), np.arange(N) % 256, **how)
     assert not bars(mm.figures.roofline(spread))["slices"][1].endswith("binds")
 

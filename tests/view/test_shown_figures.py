@@ -13,8 +13,8 @@ import mmsim as mm
 from mmsim.claims import Claim
 from mmsim.claims.fit import fit_numbers
 from mmsim.results.curve import Curve, Series
+from mmsim.view.figures.alt_text import MOST, alt_text
 from mmsim.view.figures.curves import curve_svg, draw_curve
-from mmsim.view.figures.described import MOST, described
 from mmsim.view.figures.paper import DARK_FIRST
 
 
@@ -96,7 +96,7 @@ FIGURES = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_axes_show_the_figure_with_what_is_seen(name):
     draw, text = FIGURES[name]
-    assert described(draw().figure) == text
+    assert alt_text(draw().figure) == text
     svg, html = draw()._repr_svg_(), draw()._repr_html_()
     assert svg == draw().figure._repr_svg_()
     assert unescape(re.search("<title>(.*?)</title>", svg)[1]) == text
@@ -117,18 +117,18 @@ def test_a_figure_is_not_drawn_twice():
     assert FIGURES["rounds"][0](axes=own) is own
     assert not hasattr(own, "_repr_svg_")
     assert not hasattr(own, "_repr_html_")
-    assert "round 0: 4" in described(own.figure)
+    assert "round 0: 4" in alt_text(own.figure)
 
 
 def test_parts_of_a_figure_are_described_in_order():
-    text = described(mm.compare(RUN, strided(1, trace=True), names=["two", "one"]).plot())
+    text = alt_text(mm.compare(RUN, strided(1, trace=True), names=["two", "one"]).plot())
     assert re.fullmatch(
         "two: what 2 warps .* sending 4; .*. one: what 2 warps .* sending 2; .*", text
     )
 
 
 def test_of_many_parts_the_first_ones_are_described():
-    text = described(mm.figures.banks(strided(1, mm.UMM(4, 3), 64, trace=True)).figure)
+    text = alt_text(mm.figures.banks(strided(1, mm.UMM(4, 3), 64, trace=True)).figure)
     assert text.endswith(f"address group {MOST - 1}: 4; and 8 more")
 
 

@@ -5,7 +5,7 @@ import pytest
 import mmsim as mm
 from mmsim.claims.fit import fit_numbers
 from mmsim.errors import LaunchError, MMSimError
-from mmsim.view.figures.described import described
+from mmsim.view.figures.alt_text import alt_text
 
 CASES = [{"n": n, "w": w, "l": l} for n in (16, 32, 64) for w in (2, 4, 8) for l in (1, 3, 4, 9)]
 
@@ -42,7 +42,7 @@ def test_shares_are_of_the_time_only_if_all_terms_are_drawn():
     for fit, said in ((whole, "the time"), (rest, "the time without -l")):
         axes = mm.figures.terms(fit, "n", (21, 42), w=4, l=1)
         assert axes.get_ylabel() == f"share of {said} (%)"
-        assert described(axes.figure).startswith(f"share of {said} against n, from 21 to 42: ")
+        assert alt_text(axes.figure).startswith(f"share of {said} against n, from 21 to 42: ")
 
 
 def test_formulas_lie_over_each_other():

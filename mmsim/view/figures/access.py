@@ -14,7 +14,7 @@ from mmsim.model.byte_banks import Packed
 from mmsim.model.conflicts import Conflict, Groups
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
 from mmsim.view.palette import WARPS, ink
 

@@ -15,7 +15,7 @@ from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mmsim.host.guesses import advised
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.printable import counted
 from mmsim.view.figures.access import threads_of
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import COLOURS, PAGE, drawing
 from mmsim.view.palette import ink
 

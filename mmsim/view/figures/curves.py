@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.printable import printable
 from mmsim.results.curve import Curve
-from mmsim.view.figures.described import described
+from mmsim.view.figures.alt_text import alt_text
 from mmsim.view.figures.files import as_svg
 from mmsim.view.figures.paper import drawing, marks
 
@@ -41,5 +41,5 @@ def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
 def curve_svg(curve: Curve) -> str:
     """Return a curve as an SVG element for HTML. Text stays text, and the page fetches nothing."""
     figure: Any = draw_curve(curve).figure
-    text = as_svg(figure, letters="none", salt=curve.title, title=described(figure))
+    text = as_svg(figure, letters="none", salt=curve.title, title=alt_text(figure))
     return text[text.index("<svg") :]

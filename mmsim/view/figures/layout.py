@@ -16,7 +16,7 @@ from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, small_ticks
 from mmsim.view.palette import ink
 

@@ -58,7 +58,7 @@ def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
     import matplotlib
     from matplotlib.axes import Axes
 
-    from mmsim.view.figures.shown import Figure
+    from mmsim.view.figures.notebook import Figure
 
     if axes is not None and not isinstance(axes, Axes):
         raise LaunchError(f"axes must be Matplotlib's Axes, not {shown(axes)}")

@@ -9,7 +9,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.results.events import TracedUnit
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import (
     COLUMN,
     PAGE,

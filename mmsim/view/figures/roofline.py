@@ -10,7 +10,7 @@ from mmsim.results import Run
 from mmsim.results.profile import ProfileLine
 from mmsim.results.roofline import LATENCY, Roofline
 from mmsim.results.roofline import roofline as bounds_of
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import COLOURS, COLUMN, check_run, drawing, legend_above, words
 from mmsim.view.figures.terms import HATCHES
 

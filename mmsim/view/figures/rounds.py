@@ -8,7 +8,7 @@ from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
-from mmsim.view.figures.described import describe, wasting
+from mmsim.view.figures.alt_text import describe, wasting
 from mmsim.view.figures.paper import (
     COLUMN,
     HATCH,

@@ -9,7 +9,7 @@ from mmsim.claims.fit import Fit
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import (
     COLOURS,
     COLUMN,

@@ -8,7 +8,7 @@ from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Run
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.alt_text import describe
 from mmsim.view.figures.paper import (
     COLUMN,
     check_run,

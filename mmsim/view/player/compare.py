@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.errors import LaunchError, shown
-from mmsim.host.arguments import several, whole
+from mmsim.host.arguments import several
 from mmsim.printable import printable
 from mmsim.results.run import Run
-from mmsim.view.player.data import run_data
+from mmsim.view.player.data import run_data, window
 from mmsim.view.player.page import Player, origin
 
 if TYPE_CHECKING:
-    from mmsim.view.figures.shown import Figure
+    from mmsim.view.figures.notebook import Figure
 
 NAMED = ("machine", "program", "schedule")
 """The settings that name two runs if they differ."""
@@ -39,19 +39,12 @@ class Comparison(Player):
         self.runs = first, second
         self.names = names_of(first, second) if names is None else _given(names)
         longest = max(first.time, second.time)
-        last = longest if end is None else end
-        for name, time in (("start", start), ("end", last)):
-            whole(name, time, None)
-        if not 0 <= start <= last <= longest:
-            raise LaunchError(
-                f"a player from start={shown(start)} to end={shown(last)}, but the longer run has "
-                f"time units 0 to {longest}, and start comes before end"
-            )
+        start, last = window(start, end, longest, "longer run")
         runs = [
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": int(start), "end": int(last), **origin()}
+        self.data = {"runs": runs, "start": start, "end": last, **origin()}
 
     @property
     def title(self) -> str:
@@ -63,7 +56,7 @@ class Comparison(Player):
 
     def plot(self) -> Figure:
         """Draw the warps of both runs, one above the other, over the same time."""
-        from mmsim.view.figures.beside import compare
+        from mmsim.view.figures.two_runs import compare
 
         return compare(*self.runs, names=self.names)
 

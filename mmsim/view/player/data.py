@@ -56,15 +56,7 @@ def run_data(
     run doesn't have.
     """
     time = sum(trace.time for trace in traces)
-    whole("start", start, None)
-    end = time if end is None else end
-    whole("end", end, None)
-    start, end = int(start), int(end)
-    if not 0 <= start <= end <= time:
-        raise LaunchError(
-            f"a player from start={shown(start)} to end={shown(end)}, but the run has time units 0 "
-            f"to {time}, and start comes before end"
-        )
+    start, end = window(start, end, time, "run")
     windows = []
     before = 0
     for number, trace in enumerate(traces):
@@ -87,6 +79,19 @@ def run_data(
         "first": traces.index(windows[0][0]),
         "count": len(traces),
     }
+
+
+def window(start: int, end: int | None, time: int, run: str) -> tuple[int, int]:
+    """The first and the last time unit to show. Raises `LaunchError` if `run` doesn't have them."""
+    whole("start", start, None)
+    last = time if end is None else end
+    whole("end", last, None)
+    if not 0 <= start <= last <= time:
+        raise LaunchError(
+            f"a player from start={shown(start)} to end={shown(last)}, but the {run} has time "
+            f"units 0 to {time}, and start comes before end"
+        )
+    return int(start), int(last)
 
 
 ALWAYS = (
@@ -342,7 +347,7 @@ def _array(
 
 def _variables(trace: Trace, variables: Variables) -> list[dict[str, Any]]:
     """The variables, with each thread's value at the start if any has changed before."""
-    held = variables.held()
+    held = variables.snapshot()
     return [
         {
             "name": printable(one.name),

@@ -37,8 +37,8 @@ from mmsim.cuda import (
     launches,
     random,
     reduction,
+    source_text,
     streams,
-    texts,
     transfers,
     types,
     vectors,
@@ -120,7 +120,7 @@ def run_what_is_skipped():
 
 replace_simulator()
 run_what_is_skipped()
-texts.keep_all()
+source_text.keep_all()
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
 

@@ -29,6 +29,6 @@ def python(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-def answer(module: str, *arguments: object, **environment: str) -> Any:
+def json_output(module: str, *arguments: object, **environment: str) -> Any:
     """The JSON output of a module."""
     return json.loads(python("-m", module, *map(str, arguments), **environment))

@@ -22,7 +22,7 @@ from joblib.parallel import LokyBackend, get_active_backend
 
 from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
-from mmsim.sweeps.rows import SweepRow, carried_out, lost
+from mmsim.sweeps.rows import SweepRow, row_of_lost_worker, run_case
 
 AT_ONCE = 4  # cases for each process, of a backend that gives no row before all are there
 WATCHED = 1.0  # seconds between two looks whether the sweep still lives
@@ -37,23 +37,23 @@ def finished(
     one at a time, and the case that ended the process gets a row that says so.
     """
     left = {case.key: case for case in cases}
-    parcel = Parcel(function, left.values())
+    payload = Payload(function, left.values())
     while left:
         begun: list[Case] = []
         try:
-            for row in _as_they_come(parcel, left.values(), jobs, begun):
+            for row in _as_they_come(payload, left.values(), jobs, begun):
                 del left[row["key"]]
                 yield row
         except TerminatedWorkerError:
             suspects = [case for case in begun if case.key in left]
-            alone = joblib.Parallel(2, **_options(parcel))  # one would be this process
+            alone = joblib.Parallel(2, **_options(payload))  # one would be this process
             for case in suspects:
                 try:
-                    (row,) = alone(_tasks(parcel, [case], []))
+                    (row,) = alone(_tasks(payload, [case], []))
                 except TerminatedWorkerError:
                     row = {
                         "key": case.key,
-                        **lost(case.values, case.written),
+                        **row_of_lost_worker(case.values, case.written),
                         "source": case.source,
                     }
                 del left[case.key]
@@ -61,7 +61,7 @@ def finished(
 
 
 def _as_they_come(
-    parcel: Parcel, cases: Iterable[Case], jobs: int | None, begun: list[Case]
+    payload: Payload, cases: Iterable[Case], jobs: int | None, begun: list[Case]
 ) -> Iterator[SweepRow]:
     """The rows of cases in the order in which joblib has them.
 
@@ -75,30 +75,30 @@ def _as_they_come(
             jobs,
             return_as="generator_unordered",
             batch_size=1,  # a batch returns no row before its slowest case ends
-            **_options(parcel),
+            **_options(payload),
         )
-        yield from parallel(_tasks(parcel, cases, begun))
+        yield from parallel(_tasks(payload, cases, begun))
         return
-    tasks = _tasks(parcel, cases, begun)
+    tasks = _tasks(payload, cases, begun)
     with joblib.Parallel(jobs) as parallel:
         while some := list(itertools.islice(tasks, AT_ONCE * joblib.effective_n_jobs(jobs))):
             yield from parallel(some)
 
 
-def _options(parcel: Parcel) -> dict[str, Any]:
+def _options(payload: Payload) -> dict[str, Any]:
     """Further options of joblib's own workers, which are children of this process.
 
     Other options start other workers: workers of an earlier sweep keep their old imported modules.
     """
     own = isinstance(get_active_backend()[0], LokyBackend)
-    return {"initializer": _watch_over, "initargs": (os.getpid(), parcel.number)} if own else {}
+    return {"initializer": _watch_over, "initargs": (os.getpid(), payload.number)} if own else {}
 
 
-def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
+def _tasks(payload: Payload, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
     """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
     for case in list(cases):
         begun.append(case)
-        yield joblib.delayed(_work)(parcel.number, parcel.packed, parcel.light(case))
+        yield joblib.delayed(_work)(payload.number, payload.packed, payload.by_reference(case))
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ class Reference:
     number: int
 
 
-_parcels = itertools.count()
+_payloads = itertools.count()
 
 
-class Parcel:
+class Payload:
     """The function of a sweep, and the programs and functions of its grid, packed once.
 
     They are packed by value if a worker can't import them: from a script, a notebook, a prompt.
-    Workers unpack each parcel once, so a compiled program stays compiled.
+    Workers unpack each payload once, so a compiled program stays compiled.
     """
 
     def __init__(self, function: Callable[..., Any], cases: Iterable[Case]) -> None:
@@ -123,7 +123,7 @@ class Parcel:
             id(value): value for case in cases for value in case.values.values() if callable(value)
         }
         self._numbers = {name: number for number, name in enumerate(self._contents)}
-        self.number = next(_parcels)
+        self.number = next(_payloads)
         try:
             self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
         except Exception as error:  # pickling runs what the objects say
@@ -132,8 +132,8 @@ class Parcel:
                 "let it name what it needs instead of holding it"
             ) from error
 
-    def light(self, case: Case) -> Case:
-        """The case, with references to the contents of the parcel."""
+    def by_reference(self, case: Case) -> Case:
+        """The case, with references to the contents of the payload."""
         values = {
             name: Reference(self._numbers[id(value)]) if callable(value) else value
             for name, value in case.values.items()
@@ -142,13 +142,13 @@ class Parcel:
 
 
 def by_value(module: str) -> None:
-    """Let parcels hold the definitions of this module, as other processes can't import it."""
+    """Let payloads hold the definitions of this module, as other processes can't import it."""
     cloudpickle.register_pickle_by_value(sys.modules[module])
 
 
 @functools.lru_cache(maxsize=4)
-def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
-    """The contents of a parcel. Equal bytes of another parcel may mean a module imported anew."""
+def _unpacked(payload: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
+    """The contents of a payload. Equal bytes of another one may mean a module imported anew."""
     content: tuple[Callable[..., Any], list[Any]]
     try:
         content = cloudpickle.loads(packed)
@@ -160,18 +160,18 @@ def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]
     return content
 
 
-def _work(parcel: int, packed: bytes, case: Case) -> SweepRow:
+def _work(payload: int, packed: bytes, case: Case) -> SweepRow:
     """The row of a case, in a worker."""
-    function, contents = _unpacked(parcel, packed)
+    function, contents = _unpacked(payload, packed)
     values = {
         name: contents[value.number] if isinstance(value, Reference) else value
         for name, value in case.values.items()
     }
-    row = carried_out(function, values, case.written)
+    row = run_case(function, values, case.written)
     return {"key": case.key, **row, "source": case.source}
 
 
-def _watch_over(sweeper: int, parcel: int) -> None:
+def _watch_over(sweeper: int, payload: int) -> None:
     """Let this worker end if its parent, the sweep, is killed. Otherwise it would wait for work."""
 
     def watch() -> None:

@@ -24,7 +24,7 @@ from mmsim.monitors.listener import Access
 Integers = npt.NDArray[np.int64]
 
 
-class Order:
+class VectorClocks:
     """The vector clocks of a run's warps, updated request by request.
 
     `needed` says whether the program has an atomic that could order anything: one with a used old
@@ -76,11 +76,13 @@ class Order:
         """Note that a barrier has released these warps: each now knows all that they knew."""
         if self.needed:
             rows = np.stack([self._own(warp) for warp in warps])
-            together: npt.NDArray[np.int32] = rows.max(axis=0)
+            joined: npt.NDArray[np.int32] = rows.max(axis=0)
             for warp in warps:
-                self._learn(warp, [together])
+                self._learn(warp, [joined])
 
-    def before(self, view: Integers, warp: Integers, count: Integers) -> npt.NDArray[np.bool_]:
+    def happened_before(
+        self, view: Integers, warp: Integers, count: Integers
+    ) -> npt.NDArray[np.bool_]:
         """Return whether accesses with these views come after those of these warps and counts."""
         known = np.stack(self.views)
         result: npt.NDArray[np.bool_] = known[view, warp] >= count

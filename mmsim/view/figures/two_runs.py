@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmsim.results import Run
+from mmsim.view.figures.notebook import Figure
 from mmsim.view.figures.paper import COLUMN, LETTERS, STYLE, words
-from mmsim.view.figures.shown import Figure
 from mmsim.view.figures.warps import intervals, warps
 
 

@@ -1,8 +1,8 @@
 """The order of one warp's lanes on a GPU, which runs them independently: by syncs and atomics.
 
-`order` does the same for warps. If a lane receives by an atomic the word that another lane left, it
-knows all that this other lane had done. Lanes that come to `mm.warp.sync()` know all that each of
-them had done and known.
+`vector_clocks` does the same for warps. If a lane receives by an atomic the word that another lane
+left, it knows all that this other lane had done. Lanes that come to `mm.warp.sync()` know all that
+each of them had done and known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mmsim.monitors.listener import Access
 Integers = npt.NDArray[np.int64]
 
 
-class LaneOrder:
+class LaneClocks:
     """Counts the events of each warp, syncs and atomics, and keeps those that each lane knows.
 
     `events[warp]` is the number of events up to now. `known[warp][i, j]` is the latest event of

@@ -18,7 +18,7 @@ FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_
 """The flags of a caller's code that also hold for the texts that it executes."""
 
 
-def kept(text: str) -> str:
+def register_text(text: str) -> str:
     """Keep a text under a new file name; return the name."""
     name = f"<exec {next(_numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -28,7 +28,7 @@ def kept(text: str) -> str:
 def function_from(text: str, name: str, names: dict[str, Any]) -> Any:
     """The function with a name in a text, which may use the given names."""
     space = dict(names)
-    exec(compile(text, kept(text), "exec"), space)
+    exec(compile(text, register_text(text), "exec"), space)
     return space[name]
 
 
@@ -49,7 +49,7 @@ def exec_and_keep(
         locals = caller.f_locals if locals is None else locals
     if isinstance(source, str):
         flags = caller.f_code.co_flags & FUTURE
-        source = compile(source, kept(source), "exec", flags, True)
+        source = compile(source, register_text(source), "exec", flags, True)
     if locals is None:
         _exec(source, globals, **options)
     else:

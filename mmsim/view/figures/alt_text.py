@@ -24,7 +24,7 @@ def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()
     >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
-    >>> described(axes.figure)[:48], described(axes.figure)[-22:]
+    >>> alt_text(axes.figure)[:48], alt_text(axes.figure)[-22:]
     ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
     """
     named = list(parts)
@@ -34,14 +34,14 @@ def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
         axes.set_label(f"{what}: {'; '.join(named)}" if named else what)
 
 
-def described(figure: Figure) -> str:
+def alt_text(figure: Figure) -> str:
     """Return a figure's description: that of its axes, else the first and last of its points.
 
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()
     >>> _ = axes.plot([1, 2, 4], [5, 7, 6], label="$n/w$")
     >>> _ = axes.set(xlabel="n", ylabel="time units")
-    >>> described(axes.figure)
+    >>> alt_text(axes.figure)
     'time units against n: n/w is 5 at 1, 6 at 4'
     """
     parts = [

@@ -37,12 +37,12 @@ def fingerprint(things: Iterable[Any], texts: Texts | None = None) -> str:
     `texts` keeps the functions' texts for later fingerprints of the same sweep.
     """
     digest = hashlib.sha256()
-    for text in Reached(things, {} if texts is None else texts).texts():
+    for text in Reachable(things, {} if texts is None else texts).texts():
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
     return f"{PREFIX}{digest.hexdigest()[:16]}"
 
 
-class Reached:
+class Reachable:
     """The things that some functions use, numbered in the order in which they are met.
 
     A text refers by number to things with their own texts. So functions may call each other, and

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib import axes, figure
 
 from mmsim.errors import UnknownNameError
-from mmsim.view.figures.described import described
+from mmsim.view.figures.alt_text import alt_text
 from mmsim.view.figures.files import as_svg
 
 
@@ -26,12 +26,12 @@ class Figure(figure.Figure):
 
     def _repr_svg_(self) -> str:
         """The figure as SVG, the same text for the same figure, with its description as title."""
-        return as_svg(self, title=described(self))
+        return as_svg(self, title=alt_text(self))
 
     def _repr_html_(self) -> str:
         """The same as an image, with the description as alternative text."""
         data = base64.b64encode(self._repr_svg_().encode()).decode()
-        text = html.escape(described(self))
+        text = html.escape(alt_text(self))
         return f'<img alt="{text}" src="data:image/svg+xml;base64,{data}">'
 
 

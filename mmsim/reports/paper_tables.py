@@ -48,14 +48,14 @@ def computed(figure: Figure) -> str:
 def verdict_of_table(figures: Sequence[Figure]) -> str:
     """The number of figures that agree, and the places where the others differ."""
     lines = []
-    for held_to in dict.fromkeys(figure.held_to for figure in figures if figure.counts):
-        held = [figure for figure in figures if figure.counts and figure.held_to == held_to]
+    for condition in dict.fromkeys(figure.condition for figure in figures if figure.counts):
+        held = [figure for figure in figures if figure.counts and figure.condition == condition]
         agreeing = sum(figure.agrees for figure in held)
-        what = f" with {held_to}" if held_to else ", to the last digit printed"
+        what = f" with {condition}" if condition else ", to the last digit printed"
         lines.append(f"{agreeing} of {len(held)} figures agree{what}")
     for figure in figures:
         if not figure.counts:
-            lines.append(f"{figure.row}, {figure.column}: not counted, {figure.held_to}")
+            lines.append(f"{figure.row}, {figure.column}: not counted, {figure.condition}")
         elif not figure.agrees:
             why = "within rounding and chance" if figure.explained else "not explained"
             lines.append(
