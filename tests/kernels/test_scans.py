@@ -1,4 +1,4 @@
-"""Prefix sums: in segments, by warps, over many blocks in one launch."""
+"""Prefix sums: in segments and by warps."""
 
 import numpy as np
 
@@ -68,51 +68,6 @@ def by_warps(T, data, sums, w):
     sums[T.id] = x
 
 
-NOTHING, PARTIAL, COMPLETE = 0, 1, 2
-
-
-@mm.program
-def decoupled_look_back(T, data, sums, tile, state):
-    """One launch (Merrill and Garland): a block looks back until a block before it is complete.
-
-    A word of `state` has a block's status in its lowest two bits, so that it and the sum change in
-    one go. Blocks take their tiles by a counter, so that those before have begun.
-    """
-    s = mm.shared(T.block_size, dtype=int)
-    mine = mm.shared(2, dtype=int)
-    t = T.index
-    if t == 0:
-        mine[0] = mm.atomic.add(tile, 0, 1)
-    T.barrier()
-    k = mine[0]
-    i = k * T.block_size + t
-    s[t] = data[i]
-    T.barrier()
-    d = 1
-    while d < T.block_size:
-        y = s[t - d] if t >= d else 0
-        T.barrier()
-        s[t] += y
-        T.barrier()
-        d *= 2
-    if t == 0:
-        total = s[T.block_size - 1]
-        mm.atomic.exch(state, k, total << 2 | (PARTIAL if k > 0 else COMPLETE))
-        before = 0
-        back = k - 1
-        while back >= 0:
-            word = mm.atomic.add(state, back, 0)
-            status = word & 3
-            if status != NOTHING:
-                before += word >> 2
-                back = back - 1 if status == PARTIAL else -1
-        if k > 0:
-            mm.atomic.exch(state, k, (before + total) << 2 | COMPLETE)
-        mine[1] = before
-    T.barrier()
-    sums[i] = s[t] + mine[1]
-
-
 @under_both_schedules
 def test_segments(launch):
     data = numbers(BLOCK)
@@ -128,11 +83,3 @@ def test_scan_by_warps(launch):
     run = launch(by_warps, data, np.zeros_like(data), W, threads=2 * BLOCK, block_size=BLOCK)
     expected = np.cumsum(data.reshape(2, BLOCK), axis=1)
     assert (run.arrays["sums"].reshape(2, BLOCK) == expected).all()
-
-
-@under_both_schedules
-def test_decoupled_look_back(launch):
-    data = numbers(160)
-    zeros = np.zeros_like(data), np.zeros(1, int), np.zeros(10, int)
-    run = launch(decoupled_look_back, data, *zeros, threads=160, block_size=16)
-    assert (run.arrays["sums"] == np.cumsum(data)).all()

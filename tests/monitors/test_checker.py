@@ -310,32 +310,6 @@ def waiting(program, *args, threads=8, **options):
     return one(report)
 
 
-def test_a_warp_that_has_passed_its_barrier_does_not_wait_there():
-    @mm.program
-    def passed(T, flag):
-        T.barrier()
-        if T.warp == 0:
-            while flag[0] == 0:
-                pass
-
-    finding = waiting(passed, zeros(1), schedule="asynchronous")
-    assert (finding.kind, finding.threads) == ("deadlock", (0,))
-
-
-def test_a_warp_at_a_barrier_and_the_one_that_never_comes():
-    @mm.program
-    def held_up(T, flag):
-        if T.warp == 1:
-            while flag[0] == 0:
-                pass
-        T.barrier()
-
-    finding = waiting(held_up, zeros(1), schedule="asynchronous")
-    assert finding.threads == (4, 0)
-    assert [access.kind for access in finding.accesses] == ["read", "barrier"]
-    assert lines(held_up, finding) == ["while flag[0] == 0:", "T.barrier()"]
-
-
 def test_a_reader_of_before_is_not_said_to_wait():
     @mm.program
     def read_once(T, flag, a):
@@ -646,18 +620,6 @@ def test_equal_or_overwritten_values_do_not_matter(schedule):
     assert not check(anything, np.zeros(1), stored, threads=4, schedule=schedule).ok
 
 
-def test_values_that_are_stored_the_same_do_not_collide():
-    from mmsim.engines.events.engine import drive, driver_of
-    from mmsim.monitors.watch import Monitors
-
-    values = np.array([0.1, 0.1 + 1e-12])
-    for dtype, lines in ((np.float32, 0), (np.float64, 1)):
-        launch = Launch(DMM, anything, (np.zeros(1, dtype), values), 2, None, "synchronous", 100)
-        monitors = Monitors(launch, thorough=True)
-        drive(driver_of(launch, monitors))
-        assert len(monitors.concurrent_writes.first) == lines
-
-
 def test_a_winner_counts_by_bits():
     for values in ([0.0, -0.0], [np.nan, 1.0]):
         found = one(check(anything, np.zeros(1), np.array(values), threads=2))
@@ -888,27 +850,6 @@ def test_json_keeps_a_report(trace):
         assert again.run == report.run
     assert report != check(fold, zeros(8), 3)
     assert report != "a report"
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"findings": [5]},
-        {"findings": None},
-        {"run": 5},
-        {"record": {}},
-        {"time": "0"},
-        {"machine": {"$class": "DMM", "width": 0, "latency": 1}},
-        {"program": 3},
-        {"more": 1},
-        {"$class": "Run"},
-    ],
-)
-def test_a_damaged_report_is_refused(damage):
-    document = json.loads(check(fold, zeros(8), 3).to_json())
-    document["value"].update(damage)
-    with pytest.raises(FormatError):
-        Report.from_json(json.dumps(document))
 
 
 def test_a_report_of_counts_that_are_numpys_is_kept():

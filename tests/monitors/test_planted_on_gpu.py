@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -326,7 +327,7 @@ def test_what_was_not_run_is_marked():
 
 def test_a_bug_that_is_missed_and_a_false_alarm_show_in_the_table(monkeypatch):
     pair = BY_NAME["tile_reversed"]
-    swapped = type(pair)(pair.twin, pair.bug, pair.finds, pair.schedule, ("asynchronous",))
+    swapped = replace(pair, bug=pair.twin, twin=pair.bug, clean=("asynchronous",))
     monkeypatch.setattr(
         type(pair.finds[0]), "finding", lambda self, launched, note: None
     )  # whose line isn't in the twin

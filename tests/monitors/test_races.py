@@ -10,7 +10,6 @@ import pytest
 import mmsim as mm
 from mmsim import Run
 from mmsim.cli import main
-from mmsim.errors import FormatError
 from mmsim.results import Finding, FoundAccess
 
 ENGINES = ["events", "array"]
@@ -76,24 +75,6 @@ def test_two_warps_write_one_element(check):
 
 
 @mm.program
-def reverse(T, a, b, apart):
-    b[T.id] = a[7 - T.id]
-    if apart:
-        T.barrier()
-    a[T.id] = 1
-
-
-def test_one_warp_reads_what_another_writes(check):
-    read, write = (4, 0, "read", "b[T.id] = a"), (0, 0, "write", "a[T.id] = 1")
-    found = check(DMM, reverse, zeros(8), zeros(8), False).findings
-    # Thread 7 reads a[0], which thread 0 writes: the first element, and the lowest threads at it.
-    assert found == (race(reverse, "a", (0,), (7, *read[1:]), write, elements=8),)
-    assert check(DMM, reverse, zeros(8), zeros(8), True).findings == ()
-    (of_one_warp,) = check(mm.DMM(8, 3), reverse, zeros(8), zeros(8), False).findings
-    assert of_one_warp.kind == "warp-sync"
-
-
-@mm.program
 def shuffle(T, a, b, apart):
     s = mm.shared(4, dtype=int)
     i, j = T.block, T.index
@@ -101,52 +82,6 @@ def shuffle(T, a, b, apart):
     if apart:
         T.barrier()
     b[i, j] = s[3 - j]
-
-
-@pytest.mark.parametrize("machine", [mm.HMM(2, 2, 5), mm.DMM(2, 5), mm.UMM(2, 5)])
-def test_a_barrier_missing_in_shared_memory(check, machine):
-    options = {"threads": 12, "block_size": 4}
-    found = check(machine, shuffle, zeros(3, 4), zeros(3, 4), False, **options).findings
-    write, read = (0, 0, "write", "s[j] = a"), (3, 0, "read", "b[i, j] = s")
-    # All four elements of each of the three blocks' copies.
-    assert found == (race(shuffle, "s", (0,), write, read, elements=12, copy=0),)
-    assert check(machine, shuffle, zeros(3, 4), zeros(3, 4), True, **options).findings == ()
-
-
-def test_only_the_block_that_races_is_named(check):
-    @mm.program
-    def one_block(T, a):
-        s = mm.shared(2, dtype=int)
-        s[T.index // 4] = T.warp
-        if T.block == 1:
-            s[1] = T.warp
-
-    options = {"threads": 16, "block_size": 8}
-    found = check(HMM, one_block, zeros(1), **options).findings
-    writes = (12, 1, "write", "s[T.index"), (8, 1, "write", "s[1] = T.warp")
-    again = (8, 1, "write", "s[1] = T.warp"), (12, 1, "write", "s[1] = T.warp")
-    assert found == (
-        race(one_block, "s", (1,), *writes, copy=1),
-        race(one_block, "s", (1,), *again, copy=1),
-    )
-
-
-@mm.program
-def again(T, a, b, times, apart):
-    for k in range(times):
-        a[T.id] = k
-        T.barrier()
-        b[T.id] = a[7 - T.id]
-        if apart:
-            T.barrier()
-
-
-def test_a_race_between_iterations(check):
-    found = check(DMM, again, zeros(8), zeros(8), 2, False).findings
-    accesses = (0, 0, "write", "a[T.id] = k"), (7, 0, "read", "b[T.id] = a")
-    assert found == (race(again, "a", (0,), *accesses, elements=8),)
-    assert check(DMM, again, zeros(8), zeros(8), 1, False).findings == ()
-    assert check(DMM, again, zeros(8), zeros(8), 2, True).findings == ()
 
 
 def test_warps_that_have_ended_are_waited_for_no_more(check):
@@ -160,28 +95,6 @@ def test_warps_that_have_ended_are_waited_for_no_more(check):
         b[T.id] = a[T.id - 4]
 
     assert check(DMM, leave_early, zeros(8), zeros(8)).findings == ()
-
-
-@mm.program
-def own_barriers(T, a, late):
-    if T.warp == 0:
-        T.barrier()
-        a[0] = 1
-        T.barrier()
-    else:
-        T.barrier()
-        if late:
-            T.barrier()
-        a[0] = 2
-        if late == 0:
-            T.barrier()
-
-
-def test_barriers_are_counted_wherever_they_stand(check):
-    found = races(check(DMM, own_barriers, zeros(1), 0))
-    accesses = (0, 0, "write", "a[0] = 1"), (4, 0, "write", "a[0] = 2")
-    assert found == (race(own_barriers, "a", (0,), *accesses),)
-    assert races(check(DMM, own_barriers, zeros(1), 1)) == ()
 
 
 # ------------------------------------------------------------------ between blocks
@@ -205,24 +118,6 @@ def test_no_barrier_orders_blocks(check, machine):
     first = check(machine, hand_over, zeros(4), zeros(4), 0, **options)
     second = check(machine, hand_over, first.arrays["a"], zeros(4), 1, **options)
     assert mm.total([first, second]).findings == ()
-
-
-def test_two_dmms_write_one_element_of_the_global_memory(check):
-    found = check(HMM, fold, zeros(8), 4, block_size=4).findings
-    writes = (0, 0, "write", "a[T.id % n]"), (4, 1, "write", "a[T.id % n]")
-    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="blocks"),)
-    assert check(HMM, fold, zeros(8), 8, block_size=4).findings == ()
-
-
-def test_shared_arrays_of_two_blocks_are_two(check):
-    @mm.program
-    def each_its_own(T, a):
-        s = mm.shared(4, dtype=int)
-        s[T.index] = T.id
-        a[T.id] = s[T.index]
-
-    for machine in (HMM, DMM):
-        assert check(machine, each_its_own, zeros(16), threads=16, block_size=4).findings == ()
 
 
 # ------------------------------------------------------------------ lock step
@@ -311,28 +206,6 @@ def test_values_are_compared_as_they_are_stored(check, schedule):
         assert len(found) == races
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_within_a_warp_there_is_no_race(check, schedule):
-    @mm.program
-    def all_over(T, a, b):
-        b[T.id] = a[3 - T.id]
-        a[0] = T.id
-        a[T.id] = a[0]
-
-    found = check(DMM, all_over, zeros(4), zeros(4), threads=4, schedule=schedule).findings
-    # On a GPU the lanes need a sync, which the asynchronous schedule asks for.
-    assert {one.kind for one in found} == ({"warp-sync"} if schedule == "asynchronous" else set())
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_readers_alone_do_not_race(check, schedule):
-    @mm.program
-    def broadcast(T, a, b):
-        b[T.id] = a[0]
-
-    assert check(DMM, broadcast, zeros(1), zeros(8), schedule=schedule).findings == ()
-
-
 # ------------------------------------------------------------------ names
 
 
@@ -382,22 +255,6 @@ def test_partial_warps_and_a_smaller_last_block(check):
     write = "a[T.block]"  # blocks are threads 0-5, 6-11 and 12; warps 0-3, 4-5, 6-9, 10-11 and 12
     accesses = (0, 0, "write", write), (4, 0, "write", write)
     assert found == (race(last_of_block, "a", (0,), *accesses, elements=2),)
-
-
-def test_findings_come_in_the_order_of_the_text(check):
-    @mm.program
-    def several(T, a, b):
-        b[0] = T.id
-        a[T.id % 2] = T.id
-        b[1] = a[0]
-
-    found = check(DMM, several, zeros(2), zeros(2)).findings
-    shown = [(f.array, f.index, f.threads, [a.kind for a in f.accesses]) for f in found]
-    assert shown == [
-        ("b", (0,), (0, 4), ["write", "write"]),
-        ("a", (0,), (0, 4), ["write", "write"]),
-        ("a", (0,), (0, 4), ["write", "read"]),
-    ]
 
 
 # ------------------------------------------------------------------ what it says
@@ -487,43 +344,6 @@ def test_json_keeps_findings(check):
         document = json.loads(run.to_json())
         del document["value"]["findings"]  # as it was before there were any
         assert Run.from_json(json.dumps(document)).findings is None
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"kind": "worse"},
-        {"array": 5},
-        {"index": 0},
-        {"index": [0.5]},
-        {"index": [True]},
-        {"copy": "0"},
-        {"scope": "warp"},
-        {"elements": None},
-        {"accesses": []},
-        {"accesses": [5, 6]},
-        {"$class": "FoundAccess"},
-        {"more": 1},
-    ],
-)
-def test_a_damaged_finding_is_refused(damage):
-    run = DMM.run(fold, zeros(8), 4, threads=8, check=True)
-    document = json.loads(run.to_json())
-    document["value"]["findings"][0].update(damage)
-    with pytest.raises(FormatError):
-        Run.from_json(json.dumps(document))
-    document["value"]["findings"] = damage
-    with pytest.raises(FormatError):
-        Run.from_json(json.dumps(document))
-
-
-@pytest.mark.parametrize("damage", [{"kind": "x"}, {"line": None}, {"thread": 1.5}, {"block": "0"}])
-def test_a_damaged_access_is_refused(damage):
-    run = DMM.run(fold, zeros(8), 4, threads=8, check=True)
-    document = json.loads(run.to_json())
-    document["value"]["findings"][0]["accesses"][1].update(damage)
-    with pytest.raises(FormatError):
-        Run.from_json(json.dumps(document))
 
 
 # ------------------------------------------------------------------ on the command line

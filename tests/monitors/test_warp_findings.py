@@ -38,20 +38,6 @@ def neighbours(T, a, b):
     b[T.id] = s[(T.index + 1) % 8]
 
 
-def test_a_lane_that_reads_what_another_has_written_needs_a_sync():
-    (found,) = check(neighbours, ints(8), ints(8))
-    assert (found.kind, found.array, found.index, found.copy) == ("warp-sync", "s", (0,), 0)
-    assert found.elements == 8
-    assert [(one.kind, one.thread, one.line) for one in found.accesses] == [
-        ("write", 0, line(neighbours, 2)),
-        ("read", 7, line(neighbours, 3)),
-    ]
-    assert found.times == (3, 6)
-    assert "missing mm.warp.sync()" in str(found)
-    assert "put mm.warp.sync() between the two" in str(found)
-    assert not check(neighbours, ints(8), ints(8), schedule="synchronous")
-
-
 def synced(T, a, b):
     s = mm.shared(8, dtype=int)
     s[T.index] = a[T.id]
@@ -64,25 +50,6 @@ def behind_a_barrier(T, a, b):
     s[T.index] = a[T.id]
     T.barrier()
     b[T.id] = s[(T.index + 1) % 8]
-
-
-def by_shuffles(T, a, b):
-    b[T.id] = mm.warp.shuffle(a[T.id], T.lane + 1)
-    b[T.id] += b[T.id] * 2
-
-
-@pytest.mark.parametrize("program", [synced, behind_a_barrier, by_shuffles])
-def test_a_sync_or_a_barrier_is_enough_and_the_own_element_needs_none(program):
-    assert not check(program, ints(8), ints(8))
-
-
-def test_other_exchange_is_no_sync():
-    def voted(T, a, b):
-        a[T.id] = T.id
-        if mm.warp.all(True):
-            b[T.id] = a[7 - T.id]
-
-    assert [one.kind for one in check(voted, ints(8), ints(8))] == ["warp-sync"]
 
 
 def test_a_sync_counts_for_the_lanes_that_take_part():
@@ -119,14 +86,6 @@ def test_a_read_that_waits_for_the_write_needs_no_sync():
     assert not check(waits, ints(8), ints(8))
 
 
-def test_where_warps_race_that_alone_is_found():
-    def shifted(T, a, b):
-        a[T.id] = T.id
-        b[T.id] = a[(T.id + 1) % 16]
-
-    assert [one.kind for one in check(shifted, ints(16), ints(16), threads=16)] == ["race"]
-
-
 def changed_together(T, a, b):
     x = a[0]
     a[0] = mm.warp.shuffle(x, 0) + 1
@@ -142,16 +101,6 @@ def test_what_lanes_exchange_is_an_update_of_what_was_read():
 
 def rotated(T, a, b):
     a[T.id] = a[(T.id + 1) % 8]
-
-
-def test_a_lane_that_writes_what_another_has_read_needs_a_sync():
-    (found,) = check(rotated, np.arange(8), ints(8))
-    assert (found.kind, found.array, found.index, found.elements) == ("warp-sync", "a", (0,), 8)
-    assert kinds_of(found) == ("read", "write")
-    assert found.threads == (7, 0)
-    assert found.times == (0, 3)
-    assert found.lines == (line(rotated, 1),) * 2
-    assert not check(rotated, np.arange(8), ints(8), schedule="synchronous")
 
 
 def rotated_through_a_variable(T, a, b):
@@ -271,21 +220,6 @@ def seen_before_atomics(T, a, b):
 def test_an_atomic_after_a_read_of_another_lane_needs_a_sync():
     (found,) = check(seen_before_atomics, ints(8), ints(8))
     assert kinds_of(found) == ("read", "atomic")
-
-
-def test_a_lost_update_is_named_as_that_alone():
-    def counts(T, a, b):
-        a[b[T.id]] += 1
-
-    (found,) = check(counts, ints(8), np.arange(8) % 2)
-    assert found.kind == "lost-update"
-
-
-def test_where_a_line_races_the_write_is_named_as_that_alone():
-    def next_one(T, a, b):
-        a[T.id] = a[(T.id + 1) % 16]
-
-    assert [one.kind for one in check(next_one, np.arange(16), ints(16), threads=16)] == ["race"]
 
 
 # ------------------------------------------------------------------ atomics among lanes
@@ -410,22 +344,6 @@ def test_what_a_lane_does_after_another_ones_atomic_needs_no_sync(function):
 # ------------------------------------------------------------------ lanes that are not there
 
 
-def asks(T, a):
-    if T.lane > 1:
-        a[T.id] = mm.warp.shuffle(T.id, 0)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_lane_that_asks_an_inactive_one_is_found(schedule):
-    (found,) = check(asks, ints(8), schedule=schedule)
-    assert found.kind == "exchange"
-    assert [(one.kind, one.thread, one.line) for one in found.accesses] == [
-        ("statement", 2, line(asks, 2)),
-        ("elsewhere", 0, line(asks, 0)),
-    ]
-    assert "asks lane 0, thread 0, which is not active here" in str(found)
-
-
 def test_masks_of_too_many_lanes_are_found_before_the_run():
     def masks(T, a):
         a[T.id] = mm.warp.active_mask()
@@ -499,24 +417,6 @@ HMM = mm.HMM(2, 4, 5)
 TWO = {"machine": HMM, "threads": 8, "block_size": 4}
 
 
-def passed_on(T, a, b):
-    a[T.id] = T.id
-    T.grid_barrier()
-    b[T.id] = a[7 - T.id]
-
-
-def not_passed_on(T, a, b):
-    a[T.id] = T.id
-    T.barrier()
-    b[T.id] = a[7 - T.id]
-
-
-def test_a_barrier_of_the_grid_orders_different_blocks():
-    assert not check(passed_on, ints(8), ints(8), **TWO)
-    (found,) = check(not_passed_on, ints(8), ints(8), **TWO)
-    assert (found.kind, found.scope) == ("race", "blocks")
-
-
 def first_block_alone(T, a):
     if T.block != 0:
         return
@@ -574,19 +474,6 @@ def test_a_block_whose_first_thread_has_returned_is_missing_at_a_barrier_of_the_
         assert (one.kind, one.threads, one.elements) == ("barrier", threads, count)
         assert kinds_of(one) == ("barrier", "end")
         assert "let the first thread of every block come to the barrier" in one.advice
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_block_that_does_not_come_to_a_barrier_of_the_grid_is_found(schedule):
-    def one_block(T, a):
-        if T.block == 0:
-            T.grid_barrier()
-        a[T.id] = 1
-
-    (found,) = check(one_block, ints(8), schedule=schedule, **TWO)
-    assert found.kind == "barrier"
-    first, second = found.accesses
-    assert (first.kind, first.block, second.block) == ("barrier", 0, 1)
 
 
 def test_barriers_that_wait_for_each_other_are_found():

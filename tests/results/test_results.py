@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 
 import mmsim as mm
 from mmsim import Run
 from mmsim.errors import FormatError, LaunchError
-from mmsim.results import AccessRow, codec
+from mmsim.results import codec
 from mmsim.results.encoding import encode
 from tests.kit.generators.random_programs import define
 
@@ -773,69 +771,6 @@ def test_an_unknown_class_of_access_is_refused():
     with pytest.raises(FormatError):
         Run.from_json(json.dumps(document))
     assert issubclass(FormatError, mm.MMSimError)
-
-
-def read_or_refuse(text):
-    """Text gives a run that can be shown, or a FormatError; nothing else may happen."""
-    try:
-        run = Run.from_json(text)
-    except FormatError:
-        return
-    assert isinstance(run, Run)
-    assert all(isinstance(row, AccessRow) for row in run.accesses)
-    repr(run)
-    run._repr_html_()
-    repr(run.profile())
-    run.to_json()
-
-
-many = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@many
-@given(st.data())
-def test_text_with_a_piece_exchanged(data):
-    start = data.draw(st.integers(0, len(TEXT)))
-    end = start + data.draw(st.integers(0, 12))
-    piece = data.draw(st.text(max_size=3) | st.sampled_from(list('0-9"[]{},:.e$\\NI')))
-    read_or_refuse(TEXT[:start] + piece + TEXT[end:])
-
-
-def places(node):
-    """Every (container, key) below a node of a JSON document."""
-    if isinstance(node, dict | list):
-        for key in list(node) if isinstance(node, dict) else range(len(node)):
-            yield node, key
-            yield from places(node[key])
-
-
-DOCUMENT = json.loads(TEXT)
-NODES = [container[key] for container, key in places(DOCUMENT)]
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=5,
-)
-KEYS = sorted({key for container, key in places(DOCUMENT) if isinstance(key, str)})
-
-
-@many
-@given(st.data())
-def test_documents_with_a_node_exchanged(data):
-    document = json.loads(TEXT)
-    for _ in range(data.draw(st.integers(1, 3))):
-        all_places = [*places(document), ({"value": document}, "value")]
-        container, key = all_places[data.draw(st.integers(0, len(all_places) - 1))]
-        match data.draw(st.sampled_from(["anything", "other node", "delete", "rename"])):
-            case "anything":
-                container[key] = data.draw(ANYTHING)
-            case "other node":
-                container[key] = json.loads(json.dumps(data.draw(st.sampled_from(NODES))))
-            case "delete":
-                del container[key]
-            case "rename" if isinstance(container, dict):
-                container[data.draw(st.sampled_from(KEYS))] = container.pop(key)
-    read_or_refuse(json.dumps(document))
 
 
 def test_characters_that_steer_a_terminal_are_shown_as_escapes():

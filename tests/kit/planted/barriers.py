@@ -3,13 +3,11 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, apart, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, apart, finds, planted, race, zeros
 
 
-@planted(
-    np.arange(64),
-    finds=apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp(")),
-)
+@finds(apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp(")))
+@planted(np.arange(64))
 def half_a_warp(T, a):
     """A barrier in a branch that half of a warp takes."""
     if T.index < 16:
@@ -18,7 +16,8 @@ def half_a_warp(T, a):
     T.barrier()  # twin
 
 
-@planted(zeros(64), finds=apart((0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1)))
+@finds(apart((0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1)))
+@planted(zeros(64))
 def one_warp_waits(T, a):
     """A barrier in a branch that one warp of two takes."""
     a[T.id] = T.id
@@ -27,11 +26,8 @@ def one_warp_waits(T, a):
     T.barrier()  # twin
 
 
-@planted(
-    np.arange(64) % 2,
-    zeros(64),
-    finds=apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10)),
-)
+@finds(apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10)))
+@planted(np.arange(64) % 2, zeros(64))
 def where_positive(T, a, b):
     """A barrier where the thread's element is positive."""
     s = mm.shared(T.block_size, dtype=int)
@@ -42,10 +38,8 @@ def where_positive(T, a, b):
         b[T.id] = s[T.block_size - 1 - T.index]
 
 
-@planted(
-    zeros(64),
-    finds=apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads(")),
-)
+@finds(apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads(")))
+@planted(zeros(64))
 def trips_of_threads(T, a):
     """A barrier in a loop that each thread goes round as often as its number says."""
     for k in range(T.index):  # bug
@@ -56,7 +50,8 @@ def trips_of_threads(T, a):
         T.barrier()
 
 
-@planted(zeros(3), 3, finds=apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")))
+@finds(apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")))
+@planted(zeros(3), 3)
 def trips_of_warps(T, a, n):
     """A barrier in a loop whose trips differ between the warps."""
     for k in range(T.warp, n, 2):  # bug
@@ -67,12 +62,12 @@ def trips_of_warps(T, a, n):
         T.barrier()
 
 
-@planted(
-    zeros(64),
-    finds=apart(
+@finds(
+    apart(
         (0, "barrier", "T.barrier()  # the one", 5), (32, "barrier", "T.barrier()  # the other", 6)
-    ),
+    )
 )
+@planted(zeros(64))
 def two_barriers(T, a):
     """Each way of a branch has a barrier of its own."""
     if T.warp == 0:
@@ -84,12 +79,8 @@ def two_barriers(T, a):
     T.barrier()  # twin
 
 
-@planted(
-    np.arange(8).reshape(2, 4),
-    1,
-    zeros(2),
-    finds=apart((32, "barrier", "T.barrier("), (0, "end", "where[T.warp] =")),
-)
+@finds(apart((32, "barrier", "T.barrier("), (0, "end", "where[T.warp] =")))
+@planted(np.arange(8).reshape(2, 4), 1, zeros(2))
 def until_found(T, a, x, where):
     """A warp that has found what it looks for leaves the loop, and the others wait for it."""
     for k in range(4):
@@ -99,7 +90,8 @@ def until_found(T, a, x, where):
         T.barrier()
 
 
-@planted(zeros(64), finds=apart((1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped(")))
+@finds(apart((1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped(")))
+@planted(zeros(64))
 def skipped(T, a):
     """A `continue` skips the barrier at the end of the loop's body."""
     for k in range(2):
@@ -123,15 +115,12 @@ def step_of_tree_mended(T, s, k):
     T.barrier()
 
 
-@planted(
-    np.arange(128),
-    threads=128,
-    finds=(
-        apart((0, "barrier", "T.barrier("), (64, "end", "def in_a_helper("), elements=2),
-        apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
-        apart((0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier(")),
-    ),
+@finds(
+    apart((0, "barrier", "T.barrier("), (64, "end", "def in_a_helper("), elements=2),
+    apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
+    apart((0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier(")),
 )
+@planted(np.arange(128), threads=128)
 def in_a_helper(T, a):
     """The barrier of a tree reduction stands inside its test, in a helper."""
     step_of_tree(T, a, 64)  # bug
@@ -142,14 +131,8 @@ def in_a_helper(T, a):
     step_of_tree_mended(T, a, 16)  # twin
 
 
-@planted(
-    np.arange(100),
-    zeros(100),
-    100,
-    machine=HMM,
-    **TWO,
-    finds=apart((96, "barrier", "T.barrier(", 14), (100, "elsewhere", "def full_tiles_only(")),
-)
+@finds(apart((96, "barrier", "T.barrier(", 14), (100, "elsewhere", "def full_tiles_only(")))
+@planted(np.arange(100), zeros(100), 100, machine=HMM, **TWO)
 def full_tiles_only(T, a, b, n):
     """A barrier behind the guard against threads beyond n, which cuts a block."""
     s = mm.shared(T.block_size, dtype=int)
@@ -161,11 +144,8 @@ def full_tiles_only(T, a, b, n):
         b[T.id] = s[T.index // 2]
 
 
-@planted(
-    zeros(64),
-    schedule="synchronous",
-    finds=apart((0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0)),
-)
+@finds(apart((0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0)))
+@planted(zeros(64), schedule="synchronous")
 def in_lock_step(T, a):
     """Half of a block's threads wait at a barrier in lock step."""
     a[T.id] = 0
@@ -175,18 +155,13 @@ def in_lock_step(T, a):
         a[T.id] = 1
 
 
-@planted(
-    zeros(64),
-    zeros(64),
-    finds=(
-        race("a[32]", (0, "read", "b[T.id] ="), (32, "write", "a[T.id] = 0"), 32),
-        race("a[0]", (0, "write", "a[T.id] = 0"), (32, "read", "b[T.id] += a[("), 32),
-        apart(
-            (0, "barrier", "T.barrier()  # once more"), (32, "barrier", "T.barrier()  # the last")
-        ),
-        apart((0, "barrier", "T.barrier()  # the last"), (32, "end", "b[T.id] += a[(")),
-    ),
+@finds(
+    race("a[32]", (0, "read", "b[T.id] ="), (32, "write", "a[T.id] = 0"), 32),
+    race("a[0]", (0, "write", "a[T.id] = 0"), (32, "read", "b[T.id] += a[("), 32),
+    apart((0, "barrier", "T.barrier()  # once more"), (32, "barrier", "T.barrier()  # the last")),
+    apart((0, "barrier", "T.barrier()  # the last"), (32, "end", "b[T.id] += a[(")),
 )
+@planted(zeros(64), zeros(64))
 def first_warp_twice(T, a, b):
     """One warp passes a barrier more, so that the next one lies elsewhere for the others."""
     a[T.id] = T.id

@@ -5,19 +5,13 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, UMM, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, UMM, finds, planted, race, zeros
 
 on_hmm = partial(planted, machine=HMM)
 
 
-@on_hmm(
-    zeros(64),
-    zeros(64),
-    **TWO,
-    finds=race(
-        "a[0]", (0, "write", "a[T.index] =", 0), (64, "read", "b[T.index] =", 1), 64, "blocks"
-    ),
-)
+@finds(race("a[0]", (0, "write", "a[T.index] =", 0), (64, "read", "b[T.index] =", 1), 64, "blocks"))
+@on_hmm(zeros(64), zeros(64), **TWO)
 def handed_over(T, a, b):
     """One block reads what another writes in the same launch."""
     if T.block == 0:
@@ -27,17 +21,11 @@ def handed_over(T, a, b):
         b[T.index] = a[T.index]
 
 
-@on_hmm(
-    np.arange(128),
-    zeros(2),
-    **TWO,
-    finds=(
-        race("total[0]", (0, "read", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"),
-        race(
-            "total[0]", (0, "write", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"
-        ),
-    ),
+@finds(
+    race("total[0]", (0, "read", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"),
+    race("total[0]", (0, "write", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"),
 )
+@on_hmm(np.arange(128), zeros(2), **TWO)
 def block_sums(T, a, total):
     """The first thread of each block adds the block's sum to one total."""
     if T.index == 0:
@@ -48,28 +36,19 @@ def block_sums(T, a, total):
         total[T.block] += x  # twin
 
 
-@on_hmm(
-    zeros(2),
-    zeros(1),
-    zeros(1),
-    **TWO,
-    finds=(
-        race(
-            "done[0]",
-            (0, "read", "done[0] += 1", 10),
-            (64, "write", "done[0] += 1", 21),
-            1,
-            "blocks",
-        ),
-        race(
-            "done[0]",
-            (0, "write", "done[0] += 1", 20),
-            (64, "read", "if done[0] == T.blocks:", 31),
-            1,
-            "blocks",
-        ),
+@finds(
+    race(
+        "done[0]", (0, "read", "done[0] += 1", 10), (64, "write", "done[0] += 1", 21), 1, "blocks"
+    ),
+    race(
+        "done[0]",
+        (0, "write", "done[0] += 1", 20),
+        (64, "read", "if done[0] == T.blocks:", 31),
+        1,
+        "blocks",
     ),
 )
+@on_hmm(zeros(2), zeros(1), zeros(1), **TWO)
 def last_block_done(T, sums, done, total):
     """The block that takes itself for the last adds up what the others may not have written."""
     if T.index == 0:  # bug
@@ -84,17 +63,11 @@ def last_block_done(T, sums, done, total):
             total[0] += sums[i]  # twin
 
 
-@on_hmm(
-    np.arange(130),
-    zeros(130),
-    2,
-    fixed={"arguments": (np.arange(130), zeros(130), 1)},
-    **TWO,
-    finds=(
-        race("a[64]", (64, "read", "b[i] ="), (63, "write", "a[i] ="), 2, "blocks"),
-        race("b[64]", (63, "write", "b[i] ="), (64, "read", "a[i] ="), 2, "blocks"),
-    ),
+@finds(
+    race("a[64]", (64, "read", "b[i] ="), (63, "write", "a[i] ="), 2, "blocks"),
+    race("b[64]", (63, "write", "b[i] ="), (64, "read", "a[i] ="), 2, "blocks"),
 )
+@on_hmm(np.arange(130), zeros(130), 2, fixed={"arguments": (np.arange(130), zeros(130), 1)}, **TWO)
 def jacobi_in_one_launch(T, a, b, steps):
     """Two steps of a stencil in one launch, with a barrier that only the block knows."""
     for k in range(steps):
@@ -106,17 +79,16 @@ def jacobi_in_one_launch(T, a, b, steps):
         T.barrier()
 
 
-@on_hmm(
-    zeros(129),
-    **TWO,
-    finds=race(
+@finds(
+    race(
         "a[64]",
         (0, "write", "a[T.block * T.block_size + i] =", 10),
         (64, "write", "a[T.block * T.block_size + i] =", 1),
         1,
         "blocks",
-    ),
+    )
 )
+@on_hmm(zeros(129), **TWO)
 def segments_overlap(T, a):
     """Each block clears one element more than its own."""
     end = T.block_size + 1  # bug
@@ -125,16 +97,10 @@ def segments_overlap(T, a):
         a[T.block * T.block_size + i] = T.block
 
 
-@planted(
-    np.arange(128),
-    zeros(128),
-    machine=UMM,
-    schedule="synchronous",
-    **TWO,
-    finds=race(
-        "b[0]", (0, "write", "b[T.index] =", 8), (64, "write", "b[T.index] =", 10), 64, "round"
-    ),
+@finds(
+    race("b[0]", (0, "write", "b[T.index] =", 8), (64, "write", "b[T.index] =", 10), 64, "round")
 )
+@planted(np.arange(128), zeros(128), machine=UMM, schedule="synchronous", **TWO)
 def index_for_id(T, a, b):
     """T.index where T.id is meant: all blocks write the first block's elements."""
     b[T.index] = a[T.id]  # bug
@@ -151,12 +117,12 @@ def halo_in_place_mended(T, a, b):
     b[T.id] = s[T.index + 1] - s[T.index]
 
 
+@finds(race("a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks"))
 @on_hmm(
     np.arange(129) ** 2,
     twin=halo_in_place_mended,
     fixed={"arguments": (np.arange(129) ** 2, zeros(128))},
     **TWO,
-    finds=race("a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks"),
 )
 def halo_in_place(T, a):
     """A block reads its neighbour's edge, which that may have overwritten already."""

@@ -104,9 +104,9 @@ class Pair:
 
     bug: Launched
     twin: Launched
-    finds: tuple[Expected, ...]
     schedule: Schedule
     clean: tuple[Schedule, ...]
+    finds: tuple[Expected, ...] = ()
 
     @property
     def name(self) -> str:
@@ -124,7 +124,6 @@ class Pair:
 
 def planted(
     *arguments: Any,
-    finds: Expected | tuple[Expected, ...],
     machine: Machine = DMM,
     threads: int = 64,
     schedule: Schedule = "asynchronous",
@@ -143,10 +142,14 @@ def planted(
         launched = Launched(variant(function, "bug"), machine, arguments, threads, **options)
         right = twin or variant(function, "twin")
         other = replace(launched, program=right, **(fixed or {}))
-        expected = finds if isinstance(finds, tuple) else (finds,)
-        return Pair(launched, other, expected, schedule, clean)
+        return Pair(launched, other, schedule, clean)
 
     return made
+
+
+def finds(*expected: Expected) -> Callable[[Pair], Pair]:
+    """Say what must be found in the bug of a pair."""
+    return lambda pair: replace(pair, finds=expected)
 
 
 MARK = re.compile(r"(?P<indent> *)(?P<bug>.*)  # (?:(?P<only>bug|twin)|twin: (?P<twin>.*))\n")

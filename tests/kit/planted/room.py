@@ -5,25 +5,21 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, declared, planted, zeros
+from tests.kit.planted.pair import HMM, TWO, declared, finds, planted, zeros
 
 on_hmm = partial(planted, machine=HMM)
 
 
-@on_hmm(
-    np.arange(128),
-    zeros(128),
-    threads=128,
-    shared_words=96,
-    fixed={"block_size": 64},
-    finds=declared(
+@finds(
+    declared(
         "capacity",
         "s of 0",
         0,
         "s = mm.shared(",
         note="the blocks on shared[0] need 128 words of it, and there are 96",
-    ),
+    )
 )
+@on_hmm(np.arange(128), zeros(128), threads=128, shared_words=96, fixed={"block_size": 64})
 def staged(T, a, b):
     """A tile larger than the shared memory of a DMM (Discrete Memory Machine)."""
     s = mm.shared(T.block_size, dtype=int)
@@ -31,6 +27,15 @@ def staged(T, a, b):
     b[T.id] = s[T.index]
 
 
+@finds(
+    declared(
+        "capacity",
+        "s of 2",
+        128,
+        "s = mm.shared(",
+        note="the blocks on shared[0] need 128 words of it, and there are 64",
+    )
+)
 @on_hmm(
     np.arange(256),
     zeros(256),
@@ -38,13 +43,6 @@ def staged(T, a, b):
     block_size=64,
     shared_words=64,
     fixed={"machine": mm.HMM(4, 32, 10)},
-    finds=declared(
-        "capacity",
-        "s of 2",
-        128,
-        "s = mm.shared(",
-        note="the blocks on shared[0] need 128 words of it, and there are 64",
-    ),
 )
 def blocks_together(T, a, b):
     """The tiles of one block fit, but not those of all blocks of a DMM together."""
@@ -53,18 +51,16 @@ def blocks_together(T, a, b):
     b[T.id] = s[T.index]
 
 
-@on_hmm(
-    np.arange(64),
-    zeros(64),
-    shared_words=100,
-    finds=declared(
+@finds(
+    declared(
         "capacity",
         "y of 0",
         0,
         "y = mm.shared(",
         note="the blocks on shared[0] need 128 words of it, and there are 100",
-    ),
+    )
 )
+@on_hmm(np.arange(64), zeros(64), shared_words=100)
 def two_tiles(T, a, b):
     """Two tiles, each of which fits alone."""
     x = mm.shared(64, dtype=int)
@@ -75,18 +71,16 @@ def two_tiles(T, a, b):
     b[T.id] = x[T.index]  # twin
 
 
-@on_hmm(
-    np.arange(64),
-    zeros(64),
-    shared_words=65,
-    finds=declared(
+@finds(
+    declared(
         "capacity",
         "y of 0",
         0,
         "y = mm.shared(",
         note="the blocks on shared[0] need 96 words of it, and there are 65",
-    ),
+    )
 )
+@on_hmm(np.arange(64), zeros(64), shared_words=65)
 def rounded_up(T, a, b):
     """Small arrays that each begin at the next multiple of the width."""
     x = mm.shared(1, dtype=int)  # bug
@@ -101,19 +95,16 @@ def rounded_up(T, a, b):
     b[T.id] = y[64] + y[T.index]  # twin
 
 
-@planted(
-    np.arange(128),
-    zeros(128),
-    shared_words=128,
-    **TWO,
-    finds=declared(
+@finds(
+    declared(
         "capacity",
         "s of 1",
         64,
         "s = mm.shared(",
         note="the blocks on memory need 168 words of it, and there are 128",
-    ),
+    )
 )
+@planted(np.arange(128), zeros(128), shared_words=128, **TWO)
 def tile_on_one_dmm(T, a, b):
     """A DMM's one memory has less room for tiles than the blocks need."""
     s = mm.shared((8, 9), dtype=int)  # bug
@@ -128,18 +119,16 @@ def square(width):
     return mm.place(np.arange(width**2).reshape(width, width), mm.layout.RAP(width, seed=0))
 
 
-@planted(
-    square(16),
-    zeros(64),
-    fixed={"arguments": (square(32), zeros(64))},
-    finds=declared(
+@finds(
+    declared(
         "placement",
         "a",
         0,
         "def rap_of_16(",
         note="has rows of 16 words, but the machine is 32 wide",
-    ),
+    )
 )
+@planted(square(16), zeros(64), fixed={"arguments": (square(32), zeros(64))})
 def rap_of_16(T, a, b):
     """RAP (random address permute-shift) for rows of 16 words on a machine 32 wide."""
     b[T.id] = a[T.id // a.shape[1], T.id % a.shape[1]]
@@ -149,18 +138,16 @@ def diagonal(width):
     return mm.place(np.arange(128).reshape(-1, width), mm.layout.Diagonal(width))
 
 
-@planted(
-    diagonal(64),
-    zeros(64),
-    fixed={"arguments": (diagonal(32), zeros(64))},
-    finds=declared(
+@finds(
+    declared(
         "placement",
         "a",
         0,
         "def diagonal_of_64(",
         note="Diagonal(width=64) has rows of 64 words, but the machine is 32 wide",
-    ),
+    )
 )
+@planted(diagonal(64), zeros(64), fixed={"arguments": (diagonal(32), zeros(64))})
 def diagonal_of_64(T, a, b):
     """A diagonal layout for rows of 64 words on a machine 32 wide."""
     b[T.id] = a[T.id // a.shape[1], T.id % a.shape[1]]
@@ -170,14 +157,16 @@ def shifted(width):
     return mm.place(zeros(64 // width, width), mm.layout.RAS(width, seed=0))
 
 
+@finds(
+    declared(
+        "placement", "b", 0, "def ras_of_8(", note="has rows of 8 words, but the machine is 32 wide"
+    )
+)
 @planted(
     np.arange(64),
     shifted(8),
     schedule="synchronous",
     fixed={"arguments": (np.arange(64), shifted(32))},
-    finds=declared(
-        "placement", "b", 0, "def ras_of_8(", note="has rows of 8 words, but the machine is 32 wide"
-    ),
 )
 def ras_of_8(T, a, b):
     """RAS (random address shift) for rows of 8 words on a machine 32 wide, for the output."""

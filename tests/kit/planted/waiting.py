@@ -4,18 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from tests.kit.planted.pair import UMM, WAITS, fault, planted, stuck, zeros
+from tests.kit.planted.pair import UMM, WAITS, fault, finds, planted, stuck, zeros
 
 without_end = partial(planted, max_accesses=WAITS)
 
 
-@without_end(
-    np.arange(64),
-    zeros(64),
-    machine=UMM,
-    schedule="synchronous",
-    finds=fault("endless", "", 1, "while low < high:", note="it reads a[0], which is 0, in line "),
-)
+@finds(fault("endless", "", 1, "while low < high:", note="it reads a[0], which is 0, in line "))
+@without_end(np.arange(64), zeros(64), machine=UMM, schedule="synchronous")
 def search_that_stands(T, a, b):
     """A binary search takes its lower end for the middle and stands there, with one word left."""
     low, high = 0, len(a)
@@ -29,18 +24,16 @@ def search_that_stands(T, a, b):
     b[T.id] = low
 
 
-@without_end(
-    np.array([1, 2, 3, 0]),
-    zeros(64),
-    machine=UMM,
-    finds=fault(
+@finds(
+    fault(
         "endless",
         "",
         32,
         "while after[i] != T.count:",
         note="again and again, and no write could end the loop",
-    ),
+    )
 )
+@without_end(np.array([1, 2, 3, 0]), zeros(64), machine=UMM)
 def list_in_a_ring(T, after, b):
     """A search for the end of a list whose last element leads back to its first."""
     i = 0
@@ -49,7 +42,8 @@ def list_in_a_ring(T, after, b):
     b[T.id] = i
 
 
-@without_end(zeros(1), zeros(64), finds=stuck("flag[0]", (32, "read", "while flag[0] == 0:")))
+@finds(stuck("flag[0]", (32, "read", "while flag[0] == 0:")))
+@without_end(zeros(1), zeros(64))
 def never_raised(T, flag, a):
     """A warp waits for a flag that no thread raises."""
     if T.warp == 0:
@@ -62,14 +56,14 @@ def never_raised(T, flag, a):
         a[32 + T.lane] = 2
 
 
-@without_end(
-    zeros(2),
-    finds=stuck(
+@finds(
+    stuck(
         "flag[0]",
         (32, "read", "while flag[1 - T.warp] == 0:"),
         (0, "waits", "while flag[1 - T.warp] == 0:"),
-    ),
+    )
 )
+@without_end(zeros(2))
 def each_for_the_other(T, flag):
     """Two warps wait for each other before either raises its flag."""
     while flag[1 - T.warp] == 0:  # bug
@@ -79,9 +73,8 @@ def each_for_the_other(T, flag):
     flag[1 - T.warp]  # twin
 
 
-@without_end(
-    zeros(1), zeros(32), threads=32, finds=stuck("flag[0]", (1, "read", "while flag[0] == 0:"))
-)
+@finds(stuck("flag[0]", (1, "read", "while flag[0] == 0:")))
+@without_end(zeros(1), zeros(32), threads=32)
 def lanes_of_one_warp(T, flag, a):
     """Lanes wait for a flag that another lane of their warp would raise after them."""
     if T.lane == 0:  # twin
@@ -94,11 +87,8 @@ def lanes_of_one_warp(T, flag, a):
     a[T.id] = 1
 
 
-@without_end(
-    zeros(1),
-    zeros(64),
-    finds=stuck("flag[0]", (32, "read", "while flag[0] == 0:"), (0, "barrier", "T.barrier(")),
-)
+@finds(stuck("flag[0]", (32, "read", "while flag[0] == 0:"), (0, "barrier", "T.barrier(")))
+@without_end(zeros(1), zeros(64))
 def behind_the_barrier(T, flag, a):
     """A warp waits for a flag that another raises only behind a barrier for both."""
     if T.warp == 0:  # twin
@@ -113,7 +103,8 @@ def behind_the_barrier(T, flag, a):
     a[T.id] = 1
 
 
-@without_end(zeros(3), zeros(32), finds=stuck("ready[2]", (0, "read", "if ready[k] == 1:")))
+@finds(stuck("ready[2]", (0, "read", "if ready[k] == 1:")))
+@without_end(zeros(3), zeros(32))
 def one_more_than_come(T, ready, a):
     """A warp waits for one more of the others than there are."""
     if T.lane == 0 and T.warp > 0:
@@ -127,12 +118,8 @@ def one_more_than_come(T, ready, a):
         a[T.lane] = k
 
 
-@without_end(
-    zeros(1),
-    np.array([0, 1]),
-    machine=UMM,
-    finds=stuck("lock[0]", (32, "read", "while lock[0] != T.warp:")),
-)
+@finds(stuck("lock[0]", (32, "read", "while lock[0] != T.warp:")))
+@without_end(zeros(1), np.array([0, 1]), machine=UMM)
 def lock_kept(T, lock, n):
     """A lock that isn't given back where there is nothing to do."""
     if T.lane == 0:  # twin: for turn in range(T.count // 32):
@@ -144,11 +131,8 @@ def lock_kept(T, lock, n):
         T.barrier()  # twin
 
 
-@without_end(
-    zeros(1),
-    schedule="synchronous",
-    finds=stuck("flag[0]", (32, "read", "while T.warp == 1 and flag[0] == 0:")),
-)
+@finds(stuck("flag[0]", (32, "read", "while T.warp == 1 and flag[0] == 0:")))
+@without_end(zeros(1), schedule="synchronous")
 def wait_in_lock_step(T, flag):
     """In lock step the loop that waits comes before the line that ends the wait."""
     while T.warp == 1 and flag[0] == 0:  # bug
@@ -163,9 +147,8 @@ def wait_in_lock_step(T, flag):
 NO_END = f"no end after max_accesses={WAITS} accesses and loop iterations"
 
 
-@without_end(
-    zeros(64), machine=UMM, finds=fault("endless", "", 0, "while k < T.count:", note=NO_END)
-)
+@finds(fault("endless", "", 0, "while k < T.count:", note=NO_END))
+@without_end(zeros(64), machine=UMM)
 def doubled_from_zero(T, a):
     """A loop that doubles its counter, from 0 on."""
     k = 0  # bug
@@ -175,13 +158,8 @@ def doubled_from_zero(T, a):
         k *= 2
 
 
-@without_end(
-    63,
-    zeros(32),
-    threads=32,
-    machine=UMM,
-    finds=fault("endless", "", 0, "while i != n:", note=NO_END),
-)
+@finds(fault("endless", "", 0, "while i != n:", note=NO_END))
+@without_end(63, zeros(32), threads=32, machine=UMM)
 def steps_over_the_end(T, n, a):
     """A loop that ends only where its counter meets n exactly, and steps over it."""
     i = T.id

@@ -3,20 +3,19 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, found, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, finds, found, planted, race, zeros
 
 
-@planted(
-    zeros(64),
-    zeros(64),
-    finds=found(
+@finds(
+    found(
         "warp-sync",
         "s[0] of 0",
         (0, "write", "s[T.index] ="),
         (31, "read", "b[T.id] ="),
         elements=64,
-    ),
+    )
 )
+@planted(zeros(64), zeros(64))
 def next_lane(T, a, b):
     """Each lane reads what the next one of its warp has written, without a sync."""
     s = mm.shared(T.block_size, dtype=int)
@@ -25,17 +24,16 @@ def next_lane(T, a, b):
     b[T.id] = s[T.index // 32 * 32 + (T.lane + 1) % 32]
 
 
-@planted(
-    np.arange(32),
-    threads=32,
-    finds=found(
+@finds(
+    found(
         "warp-sync",
         "a[1]",
         (1, "write", "a[T.lane] += x"),
         (0, "read", "x = a[T.lane + half]"),
         elements=15,
-    ),
+    )
 )
+@planted(np.arange(32), threads=32)
 def last_warp_of_a_sum(T, a):
     """The last steps of a sum, which one warp does, without a sync between them."""
     half = 16
@@ -50,17 +48,16 @@ def last_warp_of_a_sum(T, a):
         half //= 2
 
 
-@planted(
-    np.arange(64),
-    zeros(64),
-    finds=found(
+@finds(
+    found(
         "exchange",
         "",
         (1, "statement", "mm.warp.shuffle_xor"),
         (0, "elsewhere", "x = a[T.id]"),
         note="lane 1, thread 1, asks lane 0, thread 0, which is not active here",
-    ),
+    )
 )
+@planted(np.arange(64), zeros(64))
 def shuffled_under_a_test(T, a, b):
     """A sum by shuffles of which only the lanes take part that have something to add."""
     x = a[T.id]
@@ -71,17 +68,16 @@ def shuffled_under_a_test(T, a, b):
     b[T.id] = x
 
 
-@planted(
-    np.arange(60),
-    zeros(60),
-    finds=found(
+@finds(
+    found(
         "exchange",
         "",
         (59, "statement", "mm.warp.shuffle_down"),
         (60, "elsewhere", "def gone_before_the_shuffle("),
         note="lane 27, thread 59, asks lane 28, thread 60, which is not active here",
-    ),
+    )
 )
+@planted(np.arange(60), zeros(60))
 def gone_before_the_shuffle(T, a, b):
     """Threads past the end return before the others ask their lanes."""
     if T.id >= a.size:  # bug
@@ -95,13 +91,8 @@ def gone_before_the_shuffle(T, a, b):
         b[T.id] = x + other  # twin
 
 
-@planted(
-    zeros(128),
-    zeros(128),
-    machine=HMM,
-    **TWO,
-    finds=race("a[0]", (0, "write", "a[T.id] = T.id"), (127, "read", "b[T.id] ="), 128, "blocks"),
-)
+@finds(race("a[0]", (0, "write", "a[T.id] = T.id"), (127, "read", "b[T.id] ="), 128, "blocks"))
+@planted(zeros(128), zeros(128), machine=HMM, **TWO)
 def block_for_the_grid(T, a, b):
     """A barrier of the block stands where one of the grid must."""
     a[T.id] = T.id
@@ -110,17 +101,16 @@ def block_for_the_grid(T, a, b):
     b[T.id] = a[T.count - 1 - T.id]
 
 
-@planted(
-    zeros(64),
-    zeros(64),
-    finds=found(
+@finds(
+    found(
         "warp-sync",
         "s[0,0,1] of 0",
         (1, "write", "s[T.warp, T.lane // 4, T.lane % 4] ="),
         (8, "read", "b[T.id] ="),
         elements=60,
-    ),
+    )
 )
+@planted(zeros(64), zeros(64))
 def tile_of_a_warp(T, a, b):
     """Each warp turns a tile of its own around, and its lanes don't wait for each other."""
     s = mm.shared((2, 8, 4), dtype=int)
@@ -129,13 +119,8 @@ def tile_of_a_warp(T, a, b):
     b[T.id] = s[T.warp, T.lane % 8, T.lane // 8]
 
 
-@planted(
-    zeros(128),
-    zeros(128),
-    machine=HMM,
-    **TWO,
-    finds=found("barrier", "", (0, "barrier", "T.grid_barrier()"), (64, "end", "a[T.id] = T.id")),
-)
+@finds(found("barrier", "", (0, "barrier", "T.grid_barrier()"), (64, "end", "a[T.id] = T.id")))
+@planted(zeros(128), zeros(128), machine=HMM, **TWO)
 def one_block_for_the_grid(T, a, b):
     """All blocks but one return before the barrier of the grid, to which that one comes."""
     a[T.id] = T.id

@@ -32,7 +32,7 @@ Minor = tuple[int, int]
 
 # fmt: off
 SLOW_FILES = [
-    "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
+    "agreement", "array_against_events", "array_watched", "bad_input", "bench",
     "cached", "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
     "counting_barriers", "course", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation",
     "docs", "dynamic_programming",
@@ -41,7 +41,7 @@ SLOW_FILES = [
     "gpu_cached", "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs",
     "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
-    "locks", "matrices", "metal", "mutation", "notebooks", "numba_simulator", "numba_suite",
+    "matrices", "metal", "mutation", "notebooks", "numba_simulator", "numba_suite",
     "operations", "own_sizes", "papers",
     "planted", "planted_on_gpu", "player", "player_lecture", "player_runs", "player_stops",
     "player_widget", "printable", "race_detector",
@@ -50,7 +50,7 @@ SLOW_FILES = [
     "room", "scans", "schedule", "schedules", "script", "shown_figures", "simulations", "site",
     "sorts",
     "stencils", "sweep",
-    "sweep_cli", "timing_rules", "transforms", "umm_permutation", "umm_transpose", "vectors",
+    "sweep_cli", "timing_rules", "umm_permutation", "umm_transpose", "vectors",
     "worksheets",
 ]
 SLOW_TESTS = [
