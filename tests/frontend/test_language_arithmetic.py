@@ -27,15 +27,6 @@ TYPES = {bool: np.bool_, int: np.int64, float: np.float64}
 KINDS = [bool, int, float]  # from narrow to wide
 
 
-def floor_or_fault(function):
-    def run(x, y):
-        if y == 0:
-            raise ZeroDivisionError
-        return function(x, y)
-
-    return run
-
-
 def shift(function, most):
     def run(x, y):
         if y < 0:
