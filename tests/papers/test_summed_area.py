@@ -81,7 +81,7 @@ def test_no_shared_access_meets_a_conflict_and_no_other_is_casual(way):
     """But the rows of 2R2W, and the corners, one word for each of several tiles."""
     run = ON_HMM[way](mm.HMM(2, 4, 20), matrix(16))
     casual = {row.function for row in run.accesses if row.access_class == "casual"}
-    corners = dict.fromkeys(("2R1W", "hybrid 2", "hybrid 3"), {"corners"})
+    corners = {name: {"corners"} for name in ("2R1W", "hybrid 2", "hybrid 3")}
     assert casual == {"2R2W": {"along"}, **corners}.get(way, set())
 
 
