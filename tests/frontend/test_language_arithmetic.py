@@ -7,10 +7,12 @@ zero) is an error of that lane, if it needs the value at all.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import struct
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,15 +27,6 @@ from tests.kit.generators.random_programs import define
 LANES = 8
 TYPES = {bool: np.bool_, int: np.int64, float: np.float64}
 KINDS = [bool, int, float]  # from narrow to wide
-
-
-def floor_or_fault(function):
-    def run(x, y):
-        if y == 0:
-            raise ZeroDivisionError
-        return function(x, y)
-
-    return run
 
 
 def shift(function, most):
@@ -233,6 +226,26 @@ def bits(value):
     return type(value), value
 
 
+VALUES = {
+    bool: [True, False],
+    int: [-(2**63), -7, -3, -2, -1, 0, 1, 2, 3, 7, 63, 64, 1000, 2**31, 2**63 - 1],
+    float: [-1e300, -7.5, -3.0, -2.5, -0.1, -0.0, 0.0, 0.1, 2.5, 3.0, 7.5, math.inf, math.nan],
+}
+"""Numbers of every sign, and those at which something changes."""
+OF_TWO = {
+    **{op: partial(binary, op) for op in (*ARITHMETIC, *WHOLE, *COMPARE, "**")},
+    **{op: partial(logic, op) for op in ("and", "or")},
+    **{op: partial(extreme, op) for op in ("min", "max")},
+    **{f"{op} x": lambda x, y, op=op: unary(op, x) for op in (*UNARY, *CASTS)},
+    "choice": lambda x, y: choice(x, y, x),
+    "chain": lambda x, y: chain(x, y, constant(3), "<", "<="),
+    "guarded and": lambda x, y: logic("and", y, binary("<", binary("//", x, y), constant(2))),
+    "guarded or": lambda x, y: logic("or", unary("not", y), binary("%", x, y)),
+    "guarded choice": lambda x, y: choice(y, binary("/", x, y), x),
+}
+"""Expressions of x and y; a guard keeps lanes from dividing by 0."""
+
+
 def program(text):
     reads = "".join(f"    {name} = {name}s[T.id]\n" for name in "xyuvt")
     return mm.program(
@@ -266,3 +279,47 @@ def test_expressions_mean_what_they_mean_in_python(expression, columns, n, r):
         assert caught.value.thread in faults
     else:
         assert [bits(value) for value in run().arrays["out"].tolist()] == expected
+
+
+LIMITS = [(2**63 - 1, 1), (-(2**63), -1), (-8, 64), (1, 64), (2, 3), (True, 2), (-7, 2.5)]
+
+
+def lanes_of(expression, pairs):
+    """The pairs of x and y for which an expression has a value, and the values."""
+    found = []
+    for x, y in pairs:
+        try:
+            found.append((x, y, bits(expression.value({"x": x, "y": y}))))
+        except (ZeroDivisionError, ValueError, OverflowError):
+            continue  # the test above has what is an error
+    return zip(*found, strict=True)
+
+
+def left_by(expression, *sides):
+    """What a program leaves that computes an expression of x and y, a lane for each pair."""
+    source = "def f(T, a, b, out):\n    x, y = a[T.id], b[T.id]\n"
+    source += f"    out[T.id] = {expression.text}\n"
+    out = np.zeros(len(sides[0]), TYPES[expression.type])
+    arrays = [np.array(side, TYPES[type(side[0])]) for side in sides]
+    run = mm.DMM(4, 1).run(mm.program(define(source, "f")), *arrays, out, threads=len(out))
+    return [bits(value) for value in run.arrays["out"].tolist()]
+
+
+@pytest.mark.parametrize("op", OF_TWO)
+def test_operators_at_every_sign_and_at_the_limits(op):
+    of_whole = op in (*WHOLE, "**", "~ x")
+    for left, right in itertools.product(KINDS[: 2 if of_whole else 3], repeat=2):
+        expression = OF_TWO[op](name("x", left), name("y", right))
+        pairs = itertools.product(VALUES[left], VALUES[right])
+        x, y, expected = lanes_of(expression, pairs)
+        assert left_by(expression, x, y) == list(expected), (left, right)
+
+
+@pytest.mark.parametrize("op", OF_TWO)
+def test_constants_are_what_lanes_compute(op):
+    for x, y in LIMITS:
+        if float in (type(x), type(y)) and op in (*WHOLE, "**"):
+            continue
+        expression = OF_TWO[op](constant(x), constant(y))
+        for *_, expected in zip(*lanes_of(expression, [(x, y)]), strict=True):
+            assert left_by(expression, (0,), (0,)) == [expected], (x, y)

@@ -32,26 +32,6 @@ MACHINE = mm.HMM(dmms=2, width=4, global_latency=10)
 SCHEDULES = ("synchronous", "asynchronous")
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        "ICPP-L1",
-        "ICPP-L4",
-        "ICPP-L5",
-        "ICPP-L7",
-        "ICPP-L8",
-        "ICPP-T9",
-        "ICPP-T1",
-        "ICPP-LB",
-        "ICPP-T3",
-        "IEICE-1",
-        "IEICE-3",
-    ],
-)
-def test_the_ledger_row_has_a_claim(row):
-    assert choose(CLAIMS, [row])
-
-
 @pytest.mark.parametrize("id_", ["ICPP-L5.d", "ICPP-L7.d", "ICPP-L8.d", "IEICE-3"])
 def test_exact_grids_cover_dmms_latencies_and_widths(id_):
     (claim,) = [claim for claim in CLAIMS if claim.id == id_]

@@ -72,7 +72,7 @@ def points(claim):
 def check(id_, cases):
     claim = CLAIMS[id_]
     for case in cases:
-        modelled = MODELS[id_](**case)
+        modelled = cost.time(MODELS[id_](**case))
         measured = claim.measure(claim.run(schedule="synchronous", **case))
         claimed = claim.evaluate(case)
         said = f"{show(case)}: model {modelled}, machine {measured}, claimed {claimed}"

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.model.conflicts import Banks, Groups
 from mmsim_algorithms import permutations
 from mmsim_algorithms.errors import PreconditionError
 
@@ -40,11 +39,6 @@ def test_transpose_is_that_of_the_matrix():
     b[permutations.transpose(12, columns=4)] = a
     assert (b.reshape(4, 3) == a.reshape(3, 4).T).all()
     assert (permutations.transpose(36) == permutations.transpose(36, columns=6)).all()
-
-
-def test_the_worked_example_of_cfp():
-    expected = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
-    assert permutations.transpose(16, columns=4).tolist() == expected
 
 
 def test_random_depends_on_the_seed_only():
@@ -94,13 +88,6 @@ def test_what_is_no_permutation_is_refused(P, text):
 def test_sizes_that_do_not_fit_are_refused(make, text):
     with pytest.raises(PreconditionError, match=text):
         make()
-
-
-@given(st.permutations(range(30)), st.integers(1, 12))
-def test_distribution_and_congestion_add_up_the_stages_of_the_warps(P, w):
-    warps = [P[i : i + w] for i in range(0, 30, w)]
-    assert permutations.distribution(P, w) == sum(Groups(w).stages(warp) for warp in warps)
-    assert permutations.congestion(P, w) == sum(Banks(w).stages(warp) for warp in warps)
 
 
 @given(st.permutations(range(30)), st.integers(1, 40))

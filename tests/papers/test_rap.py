@@ -26,25 +26,6 @@ def dispatched(program, w, *more, threads=None, layout=None):
     return [dispatch.addresses for dispatch in run.trace.dispatches if dispatch.array == "a"]
 
 
-def test_figure_4_contiguous_stride_and_diagonal_access():
-    """RAP Figure 4 shows, for w = 4, the thread that accesses each element."""
-
-    def thread_of_element(program):
-        threads = np.empty(16, dtype=int)
-        for warp, addresses in enumerate(dispatched(program, 4)):
-            threads[list(addresses)] = range(4 * warp, 4 * warp + 4)
-        return threads.reshape(4, 4).tolist()
-
-    assert thread_of_element(rap.contiguous) == np.arange(16).reshape(4, 4).tolist()
-    assert thread_of_element(rap.stride) == np.arange(16).reshape(4, 4).T.tolist()
-    assert thread_of_element(rap.diagonal) == [
-        [0, 4, 8, 12],
-        [13, 1, 5, 9],
-        [10, 14, 2, 6],
-        [7, 11, 15, 3],
-    ]
-
-
 def test_the_other_diagonal_is_the_transposed_one():
     one, other = dispatched(rap.diagonal, 5), dispatched(rap.diagonal_transposed, 5)
     for first, second in zip(one, other, strict=True):

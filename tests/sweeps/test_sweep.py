@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-import types
 import warnings
 
 import joblib  # pandas and polars, which take long, where they are used: workers import this
@@ -319,31 +318,6 @@ def test_a_changed_program_is_not_taken_for_the_old_one(sweep, tmp_path, old, ne
     assert after[0]["source"] != before[0]["source"]
 
 
-def test_a_default_of_the_function_that_changes_is_seen(sweep, tmp_path):
-    def made_with(program):
-        def go(n, *, only=program):
-            return case(n, program=only)
-
-        return go
-
-    sweep(made_with(load), {"n": [1]})
-    with pytest.raises(SweepError, match="had another text"):
-        sweep(made_with(store), {"n": [1]})
-
-
-def test_a_program_of_another_module_that_changes_is_seen(sweep):
-    other = types.ModuleType("other")
-
-    def go(n):
-        return case(n, program=other.only)
-
-    other.only = load
-    sweep(go, {"n": [1]})
-    other.only = store
-    with pytest.raises(SweepError, match="had another text"):
-        sweep(go, {"n": [1]})
-
-
 def test_a_program_in_a_tuple_that_changes_is_seen(sweep, tmp_path):
     def first(programs):
         return case(4, program=programs[0])
@@ -430,12 +404,6 @@ def test_a_module_imported_anew_is_so_in_the_workers_too(tmp_path, monkeypatch):
     after = mm.sweep(module.go, grid, rows, jobs=2, retry_changed=True)
     assert {row["threads"] for row in before} == {8}
     assert {row["threads"] for row in after} == {4}
-
-
-def test_a_comment_changes_nothing(sweep, tmp_path):
-    before = sweep(made(tmp_path, TEXT), {"n": [1]})
-    moved = made(tmp_path, "\n" + TEXT.replace("a comment", "another"))
-    assert sweep(moved, {"n": [1]}) == before
 
 
 def test_another_program_of_the_grid_changes_no_row(sweep, calls):

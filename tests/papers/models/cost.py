@@ -9,10 +9,12 @@ GPUs" (the largest of the units' times); the rule of atomics is mmsim's own.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 Warp = Sequence[int]
 Rule = Callable[[Warp, int], int]
+Model = Callable[..., Any]
 
 
 def log(x: int) -> int:
@@ -147,3 +149,31 @@ class Rounds:
                 longest = max(longest, stages + latency - 1)
         self.time += longest
         self.times[label] += longest
+
+
+def time(modelled: Rounds | int) -> int:
+    """The quantity that a model returns: of rounds it is their time."""
+    return modelled.time if isinstance(modelled, Rounds) else modelled
+
+
+def stages(rounds: Model, *labels: str) -> Model:
+    """The model of the stages of some rounds, or of all."""
+    return lambda **case: _sum(rounds(**case).stages, labels)
+
+
+def requests(rounds: Model, *labels: str) -> Model:
+    """The model of the requests of warps in some rounds, or in all."""
+    return lambda **case: _sum(rounds(**case).requests, labels)
+
+
+def _sum(counts: Counter[str], labels: tuple[str, ...]) -> int:
+    return sum(counts[label] for label in labels or counts)
+
+
+def one_of(parameter: str, models: Mapping[str, Model]) -> Model:
+    """The model that a parameter of the case names.
+
+    >>> one_of("way", {"there": lambda n: n, "back": lambda n: -n})(way="back", n=3)
+    -3
+    """
+    return lambda **case: models[case.pop(parameter)](**case)

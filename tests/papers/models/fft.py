@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.cost import RULES, Rounds, groups, log, warps
+from models.cost import RULES, Rounds, groups, log, one_of, warps
 
 
 def in_place(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -142,15 +142,10 @@ def columns_and_rows(n: int, w: int, d: int, L: int, l: int) -> int:
     return rounds.time
 
 
-def either(way: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time in place, or by Stockham's way."""
-    return {"in place": in_place, "stockham": stockham}[way](on, n, p, w, l)
-
-
 MODELS = {
     "FFT-in-place": in_place,
     "FFT-stockham": stockham,
-    "FFT-LB": either,
+    "FFT-LB": one_of("way", {"in place": in_place, "stockham": stockham}),
     "FFT-HMM.global": in_global_memory,
     "FFT-HMM": columns_and_rows,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random as randomness
 from itertools import pairwise
 
-from models.cost import Rounds, groups, warps
+from models.cost import Rounds, groups, one_of, warps
 
 
 def equal_fragments(n: int, f: int, w: int) -> list[int]:
@@ -51,8 +51,8 @@ def positions(n: int, p: int, w: int, l: int, f: int, random: bool = False) -> i
     return rounds.time
 
 
-def fragments(n: int, w: int, l: int, f: int) -> int:
-    """The time of a thread for each fragment.
+def fragments(n: int, w: int, l: int, f: int, p: int = 0) -> int:
+    """The time of a thread for each fragment; p has no part in it.
 
     It reads at which position of the list its fragment begins, and the next one, and where its
     fragment lies. Then it copies word after word.
@@ -68,16 +68,11 @@ def fragments(n: int, w: int, l: int, f: int) -> int:
     return rounds.time
 
 
-def either(program: str, n: int, p: int, w: int, l: int, f: int) -> int:
-    """The time by positions, or of a thread for each fragment, p = f."""
-    return positions(n, p, w, l, f) if program == "positions" else fragments(n, w, l, f)
-
-
 MODELS = {
     "LIST-positions": positions,
     "LIST-positions.O": positions,
     "LIST-fragments": fragments,
-    "LIST-LB": either,
+    "LIST-LB": one_of("program", {"positions": positions, "fragments": fragments}),
 }
 
 OPEN = {"LIST-positions.O": "the lengths and places of the fragments are random"}

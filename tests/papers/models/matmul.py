@@ -141,11 +141,6 @@ def with_tensor_unit(n: int, w: int, l: int, L: int) -> Rounds:
     return rounds
 
 
-def tensor_time(n: int, w: int, l: int, L: int) -> int:
-    """The time with a tensor unit."""
-    return with_tensor_unit(n, w, l, L).time
-
-
 def tensor_calls(n: int, w: int, l: int, L: int) -> int:
     """The time of the calls of the tensor unit alone."""
     return with_tensor_unit(n, w, l, L).times["call"]
@@ -162,6 +157,6 @@ MODELS = {
     "MATMUL-HMM.O": partial(tiled, turned=False),
     "MATMUL-HMM.RAW": partial(tiled, turned=True),
     "MATMUL-HMM.RAP": partial(tiled, turned=True, rap=True),
-    "MATMUL-TCU": tensor_time,
+    "MATMUL-TCU": with_tensor_unit,
     "MATMUL-TCU.calls": tensor_calls,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.cost import RULES, Rounds, groups, warps
+from models.cost import RULES, Rounds, groups, one_of, warps
 
 
 def by_diagonals(
@@ -118,20 +118,10 @@ def visited(g: int, i: int, j: int, n: int) -> list[int | None]:
     return [*sums, word, word if j == 0 else None, word]
 
 
-def pipeline_time(on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the pipeline."""
-    return pipeline(on, n, p, w, l).time
-
-
 def pipeline_rounds(on: str, n: int, p: int, w: int, l: int) -> int:
     """The rounds of the pipeline: each takes its stages and l - 1."""
     longer = pipeline(on, n, p, w, l + 1)
-    return longer.time - pipeline_time(on, n, p, w, l)
-
-
-def any_program(program: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the program of this name, p threads."""
-    return {"rows": rows, "diagonals": diagonals, "eager": eager}[program](n=n, p=p, w=w, l=l)
+    return longer.time - pipeline(on, n, p, w, l).time
 
 
 MODELS = {
@@ -139,7 +129,7 @@ MODELS = {
     "POLY-diagonals": on_dmm,
     "POLY-diagonals.O": diagonals,
     "POLY-eager.O": eager,
-    "POLY-pipeline.O": pipeline_time,
+    "POLY-pipeline.O": pipeline,
     "POLY-pipeline.rounds": pipeline_rounds,
-    "POLY-LB": any_program,
+    "POLY-LB": one_of("program", {"rows": rows, "diagonals": diagonals, "eager": eager}),
 }

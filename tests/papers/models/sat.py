@@ -7,10 +7,9 @@ block of threads, and block b is on DMM b mod d.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from math import isqrt
 
-from models.cost import Rounds, groups, place, warps
+from models.cost import Rounds, groups, place, requests, warps
 
 Tile = tuple[int, int]
 
@@ -186,25 +185,9 @@ def some_waves(
 WAYS = {"2R2W": naive, "4R4W": transposing, "2R1W": tiled_twice, "1R1W": waves}
 
 
-def time(way: str, **case: int) -> int:
-    """The time of one of the ways."""
-    return WAYS[way](**case).time
-
-
-def reads(way: str, **case: int) -> int:
-    """The requests to the global memory that read: words of a matrix, or borders."""
-    requests = WAYS[way](**case).requests
-    return requests["matrix"] + requests["read"]
-
-
-def writes(way: str, **case: int) -> int:
-    """The requests to the global memory that write."""
-    return WAYS[way](**case).requests["write"]
-
-
 MODELS = {
-    **{f"SAT-{way}": partial(time, way) for way in WAYS},
-    **{f"SAT-{way}.reads": partial(reads, way) for way in WAYS},
-    **{f"SAT-{way}.writes": partial(writes, way) for way in WAYS},
-    "SAT-1R1W.O": partial(time, "1R1W"),
+    **{f"SAT-{way}": rounds for way, rounds in WAYS.items()},
+    **{f"SAT-{way}.reads": requests(rounds, "matrix", "read") for way, rounds in WAYS.items()},
+    **{f"SAT-{way}.writes": requests(rounds, "write") for way, rounds in WAYS.items()},
+    "SAT-1R1W.O": waves,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-from models.cost import Rounds, groups, place, warps
+from models.cost import Rounds, groups, place, requests, warps
 from models.sat import Tile, borders, parts_of_tiles, some_waves, tiles_of_table
 
 Line = list[Tile]
@@ -118,30 +118,9 @@ def hybrid(n: int, w: int, d: int, k: int, L: int, l: int) -> Rounds:
     return rounds
 
 
-def time(**case: int) -> int:
-    """The time."""
-    return hybrid(**case).time
-
-
-def of_matrix(**case: int) -> int:
-    """The requests that read the matrix."""
-    return hybrid(**case).requests["matrix"]
-
-
-def reads(**case: int) -> int:
-    """The requests that read."""
-    requests = hybrid(**case).requests
-    return requests["matrix"] + requests["read"]
-
-
-def writes(**case: int) -> int:
-    """The requests that write."""
-    return hybrid(**case).requests["write"]
-
-
 MODELS = {
-    "SAT-hybrid": time,
-    "SAT-hybrid.matrix": of_matrix,
-    "SAT-hybrid.reads": reads,
-    "SAT-hybrid.writes": writes,
+    "SAT-hybrid": hybrid,
+    "SAT-hybrid.matrix": requests(hybrid, "matrix"),
+    "SAT-hybrid.reads": requests(hybrid, "matrix", "read"),
+    "SAT-hybrid.writes": requests(hybrid, "write"),
 }

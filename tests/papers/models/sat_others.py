@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isqrt
 
-from models.cost import RULES, Rounds, atomic_groups, place, warps
+from models.cost import RULES, Rounds, atomic_groups, one_of, place, requests, warps
 from models.sat import WAYS, global_tiles, rows, shared_lines, through
 
 
@@ -30,21 +30,6 @@ def bands(n: int, w: int, d: int, L: int, l: int) -> Rounds:
         shared_lines(rounds, len(tiles), d, l, rows(w))
         global_tiles(rounds, L, b, s, tiles, "global")
     return rounds
-
-
-def bands_time(**case: int) -> int:
-    """The time in one launch."""
-    return bands(**case).time
-
-
-def any_way(way: str, **case: int) -> int:
-    """The time of one of the ways on an HMM."""
-    return {**WAYS, "bands": bands}[way](**case).time
-
-
-def bands_requests(**case: int) -> int:
-    """The requests to the global memory in one launch."""
-    return bands(**case).requests["global"]
 
 
 def trees(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -74,9 +59,9 @@ def trees(on: str, n: int, p: int, w: int, l: int) -> int:
 
 
 MODELS = {
-    "SAT-bands": bands_time,
-    "SAT-bands.requests": bands_requests,
-    "SAT-LB": any_way,
+    "SAT-bands": bands,
+    "SAT-bands.requests": requests(bands, "global"),
+    "SAT-LB": one_of("way", {**WAYS, "bands": bands}),
     "SAT-trees": trees,
     "SAT-trees.LB": trees,
     "SAT-trees.O": trees,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from models.cost import RULES, Rounds, atomic_groups, banks, groups, place, warps
+from models.cost import RULES, Rounds, atomic_groups, banks, groups, one_of, place, requests, warps
 
 
 def doubling(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -107,11 +107,6 @@ def registers(on: str, n: int, p: int, w: int, l: int, k: int) -> int:
     return rounds.time
 
 
-def in_one_memory(way: str, on: str, n: int, p: int, w: int, l: int, k: int) -> int:
-    """The time of a program with exchange within a warp."""
-    return {"registers": registers}[way](on, n, p, w, l, k)
-
-
 def tile_rows(rounds: Rounds, start: int, B: int, r: int, L: int) -> None:
     """Add the rounds in which each of B blocks, a warp each, accesses the r rows of its tile."""
     w = rounds.w
@@ -165,16 +160,6 @@ def on_hmm(way: str, n: int, w: int, r: int, L: int, d: int, k: int) -> Rounds:
     return three_launches(n, w, r, L, written_first=way == "scan-then-add")
 
 
-def hmm_time(way: str, n: int, w: int, r: int, L: int, d: int, k: int) -> int:
-    """The time of a way for the HMM."""
-    return on_hmm(way, n, w, r, L, d, k).time
-
-
-def hmm_requests(way: str, n: int, w: int, r: int, L: int, d: int, k: int) -> int:
-    """The requests of warps to the global memory."""
-    return on_hmm(way, n, w, r, L, d, k).requests.total()
-
-
 WAYS = ("look-back", "reduce-then-scan", "scan-then-add")
 
 
@@ -210,11 +195,6 @@ def with_tensor_unit(n: int, p: int, w: int, l: int, L: int) -> Rounds:
     return rounds
 
 
-def tensor_time(n: int, p: int, w: int, l: int, L: int) -> int:
-    """The time with a tensor unit."""
-    return with_tensor_unit(n, p, w, l, L).time
-
-
 def tensor_calls(n: int, p: int, w: int, l: int, L: int) -> int:
     """The time of the calls of the tensor unit alone."""
     return with_tensor_unit(n, p, w, l, L).times["call"]
@@ -226,29 +206,24 @@ def tensor_count(n: int, p: int, w: int, l: int, L: int) -> int:
     return apart[1] - apart[0]
 
 
-def either(way: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of one of the two ways."""
-    return {"doubling": doubling, "tree": tree}[way](on, n, p, w, l)
-
-
 MODELS = {
     "SCAN-doubling.DMM": doubling,
     "SCAN-doubling.UMM": doubling,
     "SCAN-doubling.O": doubling,
     "SCAN-tree": tree,
     "SCAN-tree.O": tree,
-    "SCAN-LB": either,
+    "SCAN-LB": one_of("way", {"doubling": doubling, "tree": tree}),
     "SCAN-async": few_barriers,
     "SCAN-async.O": few_barriers,
     "SCAN-async.barriers": barriers,
     "SCAN-async.barriers.O": barriers,
     "SCAN-registers": registers,
-    "SCAN-LB.exchange": in_one_memory,
-    **{f"SCAN-{way}": partial(hmm_time, way) for way in WAYS},
-    **{f"SCAN-{way}.requests": partial(hmm_requests, way) for way in WAYS},
-    "SCAN-HMM.LB": hmm_time,
-    "SCAN-TCU": tensor_time,
-    "SCAN-TCU.O": tensor_time,
+    "SCAN-LB.exchange": one_of("way", {"registers": registers}),
+    **{f"SCAN-{way}": partial(on_hmm, way) for way in WAYS},
+    **{f"SCAN-{way}.requests": requests(partial(on_hmm, way)) for way in WAYS},
+    "SCAN-HMM.LB": on_hmm,
+    "SCAN-TCU": with_tensor_unit,
+    "SCAN-TCU.O": with_tensor_unit,
     "SCAN-TCU.calls": tensor_calls,
     "SCAN-TCU.calls.O": tensor_calls,
     "SCAN-TCU.depth": tensor_count,

@@ -6,7 +6,7 @@ from functools import cache, partial
 from itertools import pairwise, product
 
 from mmsim_algorithms.sorting.claims import shuffled
-from models.cost import RULES, Rounds, banks, warps
+from models.cost import RULES, Rounds, banks, stages, warps
 from models.sort_columns import Lanes, columns, merge_pass
 
 
@@ -30,11 +30,6 @@ def network(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> Roun
     return rounds
 
 
-def bitonic(on: str, n: int, p: int, w: int, l: int, free: bool = False) -> int:
-    """The time of the network."""
-    return network(on, n, p, w, l, free).time
-
-
 def compared(by: str, on: str, n: int, p: int, w: int, l: int) -> Rounds:
     """One of the sorts that the lower bound is held against."""
     if by == "one bank":
@@ -46,16 +41,6 @@ def compared(by: str, on: str, n: int, p: int, w: int, l: int) -> Rounds:
     if by == "columns":
         return columns(n, p, w, l, "random", on).rounds
     return network(on, n, p, w, l, free=by == "bitonic free")
-
-
-def compared_time(by: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of one of these sorts."""
-    return compared(by, on, n, p, w, l).time
-
-
-def reads(by: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The stages of its reads."""
-    return compared(by, on, n, p, w, l).stages["read"]
 
 
 Part = tuple[int, int]
@@ -213,11 +198,11 @@ def free_time(n: int, w: int, E: int, l: int, words: str) -> int:
 
 
 MODELS = {
-    "SORT-bitonic": bitonic,
-    "SORT-bitonic.free": partial(bitonic, free=True),
-    "SORT-bitonic.O": bitonic,
-    "SORT-LB": compared_time,
-    "SORT-LB.reads": reads,
+    "SORT-bitonic": network,
+    "SORT-bitonic.free": partial(network, free=True),
+    "SORT-bitonic.O": network,
+    "SORT-LB": compared,
+    "SORT-LB.reads": stages(compared, "read"),
     "SORT-merge.worst": worst,
     "SORT-merge.worst.wide": worst,
     "SORT-merge.worst.threads": worst,

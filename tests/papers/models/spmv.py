@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from models.cost import RULES, Rounds, groups, warps
+from models.cost import RULES, Rounds, groups, one_of, warps
 
 
 def consecutive(row: int, j: int, w: int, n: int) -> int:
@@ -68,12 +68,6 @@ def ellpack(on: str, n: int, p: int, w: int, l: int, k: int) -> int:
     return rounds.time
 
 
-def either(way: str, on: str, n: int, p: int, w: int, l: int, k: int) -> int:
-    """The time of a thread or a warp for each row, or of ELLPACK."""
-    ways = {"threads": by_threads, "warps": by_warps, "columns": ellpack}
-    return ways[way](on, n, p, w, l, k)
-
-
 def on_hmm(copied: bool, n: int, p: int, w: int, d: int, L: int, l: int, k: int) -> int:
     """The time in ELLPACK on an HMM with scattered columns; x may be copied to shared memory.
 
@@ -104,7 +98,7 @@ MODELS = {
     "SPMV-threads.UMM": by_threads,
     "SPMV-warps": by_warps,
     "SPMV-ell": ellpack,
-    "SPMV-LB": either,
+    "SPMV-LB": one_of("way", {"threads": by_threads, "warps": by_warps, "columns": ellpack}),
     "SPMV-HMM.global": partial(on_hmm, False),
     "SPMV-HMM.shared": partial(on_hmm, True),
 }

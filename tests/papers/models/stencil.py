@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.cost import RULES, Rounds, groups, warps
+from models.cost import RULES, Rounds, groups, one_of, warps
 
 NEIGHBOURS = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)]
 """The words that are read: the word itself, above, below, on the left, on the right."""
@@ -29,11 +29,6 @@ def by_columns(on: str, n: int, p: int, w: int, l: int) -> int:
     """The time of warps down a column."""
     s = round(n**0.5)
     return sums(on, [(e % s, e // s) for e in range(n)], s, p, w, l)
-
-
-def either(order: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time by rows or by columns."""
-    return {"rows": by_rows, "columns": by_columns}[order](on, n, p, w, l)
 
 
 def in_global_memory(n: int, w: int, d: int, L: int, l: int, r: int) -> int:
@@ -71,7 +66,7 @@ MODELS = {
     "STENCIL-rows.DMM": by_rows,
     "STENCIL-rows.UMM": by_rows,
     "STENCIL-columns": by_columns,
-    "STENCIL-LB": either,
+    "STENCIL-LB": one_of("order", {"rows": by_rows, "columns": by_columns}),
     "STENCIL-HMM.global": in_global_memory,
     "STENCIL-HMM.bands": bands,
     "STENCIL-HMM.LB": bands,

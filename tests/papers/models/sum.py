@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.cost import RULES, Rounds, groups, place, warps
+from models.cost import RULES, Rounds, groups, one_of, place, stages, warps
 
 
 def strided(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -58,16 +58,6 @@ def by_columns(on: str, n: int, p: int, w: int, l: int) -> Rounds:
         rounds.add(RULES[on], l, warps(other, w))
         rounds.add(RULES[on], l, warps(range(sums, sums + threads), w))
     return rounds
-
-
-def columns(on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the sum by columns."""
-    return by_columns(on, n, p, w, l).time
-
-
-def columns_transfers(on: str, n: int, p: int, w: int, l: int) -> int:
-    """The transfers of up to w words of the sum by columns: its stages."""
-    return by_columns(on, n, p, w, l).stages.total()
 
 
 def columns_barriers(on: str, n: int, p: int, w: int, l: int) -> int:
@@ -129,16 +119,6 @@ def on_hmm(n: int, p: int, w: int, d: int, L: int, l: int) -> Rounds:
     return rounds
 
 
-def hmm(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
-    """The time on an HMM."""
-    return on_hmm(n, p, w, d, L, l).time
-
-
-def hmm_transfers(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
-    """The transfers of up to w words of the global memory: its stages."""
-    return on_hmm(n, p, w, d, L, l).stages["global"]
-
-
 def shared_tree(rounds: Rounds, words: int, dmms: int, l: int) -> None:
     """Add the rounds of a write of the words and of their tree, on each DMM the same."""
     rounds.shared(l, [warps(range(words), rounds.w)] * dmms)
@@ -149,32 +129,27 @@ def shared_tree(rounds: Rounds, words: int, dmms: int, l: int) -> None:
 
 def hmm_global(n: int, p: int, w: int, d: int, L: int, l: int) -> int:
     """The time of the sum by columns in the global memory of an HMM."""
-    return columns("UMM", n, p, w, L)
-
-
-def either(program: str, on: str, n: int, p: int, w: int, l: int) -> int:
-    """The time of the tree of halves or of the sum by columns."""
-    return {"tree": tree, "columns": columns}[program](on, n, p, w, l)
+    return by_columns("UMM", n, p, w, L)
 
 
 MODELS = {
     "SUM-strided": strided,
     "SUM-tree": tree,
     "SUM-tree.O": tree,
-    "SUM-columns": columns,
-    "SUM-columns.O": columns,
-    "SUM-LB": either,
+    "SUM-columns": by_columns,
+    "SUM-columns.O": by_columns,
+    "SUM-LB": one_of("program", {"tree": tree, "columns": by_columns}),
     "SUM-async": few_barriers_time,
     "SUM-async.O": few_barriers_time,
     "SUM-async.barriers": few_barriers_count,
     "SUM-async.barriers.O": few_barriers_count,
     "SUM-columns.barriers": columns_barriers,
-    "SUM-HMM": hmm,
-    "SUM-HMM.O": hmm,
+    "SUM-HMM": on_hmm,
+    "SUM-HMM.O": on_hmm,
     "SUM-HMM.global": hmm_global,
-    "SUM-HMM.LB": hmm,
-    "SUM-HMM.transfers": hmm_transfers,
-    "SUM-columns.transfers": columns_transfers,
-    "SUM-columns.TMM": columns,
-    "SUM-columns.TMM.O": columns,
+    "SUM-HMM.LB": on_hmm,
+    "SUM-HMM.transfers": stages(on_hmm, "global"),
+    "SUM-columns.transfers": stages(by_columns),
+    "SUM-columns.TMM": by_columns,
+    "SUM-columns.TMM.O": by_columns,
 }
