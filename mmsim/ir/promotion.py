@@ -1,4 +1,4 @@
-"""How types combine: the type in which an operation computes, and the type of its result.
+"""The combination of types: the type in which an operation computes, and the type of its result.
 
 A value may have a requested type, by a cast such as `mm.float32(x)`. Or it is a number of
 Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
@@ -70,7 +70,7 @@ def no_index(types: Iterable[Type]) -> str | None:
 
 
 def holds(type_: Type, other: Type) -> bool:
-    """Whether a type of integers holds all numbers of another one.
+    """Return whether a type of integers holds all numbers of another one.
 
     >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
     (True, False)
@@ -247,5 +247,5 @@ SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, comple
 
 
 def supported(dtype: str) -> bool:
-    """Whether arrays of a NumPy dtype of that name can be used."""
+    """Return whether arrays of a NumPy dtype of that name can be used."""
     return dtype in SUPPORTED
