@@ -84,7 +84,7 @@ class PlayedCuPy:
         return found
 
     def compiled(self, cp, written):
-        def function(grid, block, passed):
+        def function(grid, block, passed, shared_mem=0):
             p = passed[1] if written.name == "reads_one_by_one" else passed[-1]
             numbers = p.tolist() if len(passed) > 1 else []
             self.launched.append((written.name, numbers, passed[0], grid, block))
