@@ -6,7 +6,6 @@ The GPU is only played: NumPy holds its arrays, and a launch takes what the test
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ import mmsim as mm
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.gpu import (
-    Device,
     cache_calibration,
     cache_counted,
     cache_halves,
@@ -32,7 +30,7 @@ from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from tests.kit.cards.fake_ncu import fake_ncu
-from tests.kit.cards.played import play_facts, play_profiler
+from tests.kit.cards.played import PlayedCuPy, play_facts, play_profiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled", "small")
 CARD = Card(2, 2**16)
@@ -122,53 +120,13 @@ def test_few_random_writes_fill_the_cache_twice(monkeypatch):
 # ------------------------------------------------------------ a GPU that is played
 
 
-class Event:
-    """The played GPU's time when it was recorded."""
-
-    clock = 0.0
-
-    def record(self):
-        self.time = Event.clock
-
-    def synchronize(self):
-        pass
-
-
-class Played:
-    """NumPy in the place of CuPy. `launched` has the name, p and first array of each launch."""
-
-    asarray, asnumpy, zeros, __version__ = np.array, np.array, np.zeros, "14"
-
-    def __init__(self):
-        self.launched = []
-        properties = {"multiProcessorCount": CARD.multiprocessors}
-        self.cuda = SimpleNamespace(
-            runtime=SimpleNamespace(getDeviceProperties=lambda number: properties),
-            Device=lambda: SimpleNamespace(id=0, synchronize=lambda: None),
-            Event=Event,
-            get_elapsed_time=lambda begin, end: end.time - begin.time,
-        )
-
-    def compiled(self, cp, written):
-        """A kernel that takes 1 ms for each time that it repeats its access, and 7 ms more."""
-
-        def function(grid, block, passed):
-            p = passed[1] if written.name == "reads_one_by_one" else passed[-1]
-            self.launched.append((written.name, p.tolist(), passed[0], grid, block))
-            Event.clock += 7 + int(p[0])
-
-        return function
-
-
 @pytest.fixture
 def played(monkeypatch):
-    """The played GPU, in the place of one."""
-    found = Played()
-    device = Device("A GPU", "1.2", "13.0", CARD.cache_bytes)
-    monkeypatch.setattr(cache_stage, "compiled", found.compiled)
-    monkeypatch.setattr(cache_stage, "device", lambda: device)
-    monkeypatch.setattr(cache_calibration, "cupy", lambda: found)
-    monkeypatch.setattr(cache_counted, "cupy", lambda: found)
+    """A kernel takes 1 ms for each time that it repeats its access, and 7 ms more."""
+    found = PlayedCuPy(CARD.multiprocessors, lambda p, grid: 7 + sum(p[:1]))
+    found.on_stage(monkeypatch, CARD.cache_bytes)
+    for module in (cache_calibration, cache_counted):
+        monkeypatch.setattr(module, "cupy", lambda: found)
     play_facts(monkeypatch, cache_calibration)
     return found
 

@@ -53,7 +53,7 @@ from mmsim_algorithms.gpu.sparse_data import (
     preferential,
     uniform,
 )
-from tests.kit.cards.played import after_launches, play_facts, play_profiler
+from tests.kit.cards.played import PlayedCuPy, after_launches, play_facts, play_profiler
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -384,39 +384,31 @@ def made(case):
 
 @pytest.fixture
 def played(monkeypatch):
-    """A GPU that launches nothing, but lists what it was to launch, and in which arrays."""
-    launches = []
-
-    def compiled(cp, written):
-        def function(grid, block, passed, shared_mem):
-            launches.append((written.name, grid, [one.size for one in passed]))
-
-        return function
-
-    cp = SimpleNamespace(
-        asarray=np.array,
-        cuda=SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None)),
-    )
-    monkeypatch.setattr(counted_launches, "cupy", lambda: cp)
-    monkeypatch.setattr(counted_launches, "compiled", compiled)
+    """A GPU that launches nothing, but lists what it was to launch."""
+    found = PlayedCuPy(4, lambda p, grid: 0)
+    monkeypatch.setattr(counted_launches, "cupy", lambda: found)
+    monkeypatch.setattr(counted_launches, "compiled", found.compiled)
     play_facts(monkeypatch, counted_launches)
     monkeypatch.setattr(
         counted_launches, "batches", lambda which: {"one": of_one(), "two": of_one()}
     )
     play_profiler(monkeypatch)
-    return launches
+    return found.launched
 
 
 NAMES = ["gather", "clear", "in_place"]
 
 
 def test_each_launch_is_said_as_it_is_made(played):
+    _, arrays = next(of_one()()).make()
     rows = list(launch(of_one()()))
     assert [row["program"] for row in rows] == NAMES
     assert [row["step"] for row in rows] == [0, 0, 1]
     assert [row["data"] for row in rows] == ["Zipf", "Zipf", "Zipf"]
     assert [one for one, *_ in played] == [f"{NAME}{program}" for program in NAMES]
-    assert played[0] == (f"{NAME}gather", (256, 1, 1), [65536, 65536, 65536])
+    name, last, first, grid, _ = played[0]
+    assert (name, grid) == (f"{NAME}gather", (256, 1, 1))
+    assert (first.tolist(), last) == (arrays["a"].tolist(), arrays["q"].tolist())
 
 
 def test_what_was_launched_is_joined_with_what_was_counted_of_it():

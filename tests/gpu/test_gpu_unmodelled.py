@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,13 +17,13 @@ from benchmarks.laboratory import unmodelled
 from benchmarks.laboratory.profiled import KERNEL
 from benchmarks.laboratory.unmodelled import BLOCKS, IN_PART, JOINED, STRIDES, main, parts
 from benchmarks.laboratory.unmodelled_section import section as tried
-from mmsim.gpu import ncu
+from mmsim.gpu import cache_stage, ncu
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
-from tests.kit.cards.played import play_facts, play_profiler
+from tests.kit.cards.played import PlayedCuPy, play_facts, play_profiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 KEPT = Results.read()
@@ -67,48 +66,13 @@ def test_a_thread_may_do_nothing():
     assert mm.UMM(4, 5).run(unmodelled.nothing, np.zeros(4), threads=8).time == 0
 
 
-class Played:
-    """The calls of CuPy that are needed; a launch takes as many milliseconds as it has blocks."""
-
-    now = 0.0
-
-    def __init__(self):
-        self.launched = []
-        event = SimpleNamespace(record=self.note, synchronize=lambda: None)
-        self.cuda = SimpleNamespace(
-            Event=lambda: SimpleNamespace(**{**vars(event), "record": self.note}),
-            Device=lambda: SimpleNamespace(synchronize=lambda: None),
-            get_elapsed_time=lambda begin, end: self.launched[-1][1],
-        )
-
-    def note(self):
-        self.launched.append(("event", self.now))
-
-
-class PlayedStage:
-    """A stage that notes what it launches, in the place of that of a GPU."""
-
-    def __init__(self, cp):
-        self.cp = cp
-        self.card = SimpleNamespace(multiprocessors=4)
-        self.scratch = None
-
-    def read_other(self):
-        self.cp.launched.append(("other", 0.0))
-
-    def ready(self, written, passed):
-        def launch():
-            self.cp.now = float(written.grid[0])
-            self.cp.launched.append((written.name, written.grid[0]))
-
-        return launch
-
-
 @pytest.fixture
 def played(monkeypatch):
-    found = Played()
+    """A GPU with 4 multiprocessors; a launch takes as many milliseconds as it has blocks."""
+    found = PlayedCuPy(4, lambda p, grid: grid[0])
+    found.on_stage(monkeypatch, 2**16)
+    monkeypatch.setattr(cache_stage, "SCRATCH", 2**10)
     monkeypatch.setattr(unmodelled, "cupy", lambda: found)
-    monkeypatch.setattr(unmodelled, "Stage", PlayedStage)
     play_facts(monkeypatch, unmodelled)
     play_profiler(monkeypatch)
     return found
@@ -140,9 +104,9 @@ def test_counts_and_times_stand_in_one_record(played, monkeypatch, tmp_path):
     assert [row[METRICS[0]] for row in counted] == list(range(len(counted)))
     timed = [row["ms"] for row in record.rows if row["number"] in (BLOCKS, STRIDES)]
     assert timed == [part.blocks for part in every[len(counted) :]]
-    names = [name for name, _ in played.launched if name != "event"]
+    names = [name for name, *_ in played.launched]
     assert names[: len(counted)] == [f"{NAME}{part.program.name}" for part in every[: len(counted)]]
-    assert names[len(counted) :: 2] == ["other"] * (unmodelled.SAMPLES * len(timed))
+    assert names[len(counted) :: 2] == ["walk"] * (unmodelled.SAMPLES * len(timed))
     assert record.facts["command"] == f"python -m {unmodelled.MODULE}"
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mmsim.gpu import Calibration, Device, banks, ncu
+from mmsim.gpu import Calibration, Device, banks, cache_stage, ncu
 from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
 from mmsim.gpu.ncu import Profiled
 
@@ -57,6 +57,46 @@ def play_banks(monkeypatch, wrong):
 
     play_profiler(monkeypatch)
     monkeypatch.setattr(banks, "profiled", launched)
+
+
+class PlayedCuPy:
+    """NumPy in the place of CuPy, for a `Stage`.
+
+    `launched` has the name, p, the first array, the grid and the block of each launch, which takes
+    the milliseconds that `lasts` gives for p and the grid.
+    """
+
+    asarray, asnumpy, zeros, __version__ = np.array, np.array, np.zeros, "14"
+
+    def __init__(self, multiprocessors, lasts):
+        self.launched, self.clock, self.lasts = [], 0.0, lasts
+        properties = {"multiProcessorCount": multiprocessors}
+        self.cuda = SimpleNamespace(
+            runtime=SimpleNamespace(getDeviceProperties=lambda number: properties),
+            Device=lambda: SimpleNamespace(id=0, synchronize=lambda: None),
+            Event=self.event,
+            get_elapsed_time=lambda begin, end: end.time - begin.time,
+        )
+
+    def event(self):
+        found = SimpleNamespace(synchronize=lambda: None)
+        found.record = lambda: setattr(found, "time", self.clock)
+        return found
+
+    def compiled(self, cp, written):
+        def function(grid, block, passed, shared_mem=0):
+            p = passed[1] if written.name == "reads_one_by_one" else passed[-1]
+            numbers = p.tolist() if len(passed) > 1 else []
+            self.launched.append((written.name, numbers, passed[0], grid, block))
+            self.clock += self.lasts(numbers, grid)
+
+        return function
+
+    def on_stage(self, monkeypatch, cache_bytes):
+        """Let a `Stage` run here, on a device with such a cache."""
+        device = Device("A GPU", "1.2", "13.0", cache_bytes)
+        monkeypatch.setattr(cache_stage, "compiled", self.compiled)
+        monkeypatch.setattr(cache_stage, "device", lambda: device)
 
 
 def stage(multiprocessors, words, ready):
