@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
     from mmsim.frontend.program import Example
-    from mmsim.frontend.thread.intrinsics import brev, clz, exp10, ffs, fma, popc
     from mmsim.frontend.thread import atomic, warp
+    from mmsim.frontend.thread.intrinsics import brev, clz, exp10, ffs, fma, popc
     from mmsim.frontend.thread.names import Array, Thread, registers, shared, vector
     from mmsim.model import layout
     from mmsim.model.conflicts import Banks, Conflict, Groups, InParts

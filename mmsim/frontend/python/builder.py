@@ -1,4 +1,4 @@
-"""The common part of all lowering: the place of statements, and the order of evaluation.
+"""The builder of statements: their block, and the order of evaluation.
 
 An access inside an expression becomes a `Load` statement in front of it, in Python's order of
 evaluation. A value that a later operand's statements could change is first kept in a variable (it
@@ -22,8 +22,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
 
-class Lowering:
-    """The lowering of one function: the block at work, and how each kind of node is lowered.
+class Builder:
+    """The statements of one function: the block at work, and how each kind of node is lowered.
 
     `expression_forms` and `statement_forms` give the method that lowers each kind of node; all
     other nodes are refused. `depth` counts the loops and branches around the
@@ -57,7 +57,7 @@ class Lowering:
 
     def temporary(self, hint: str = "t") -> str:
         """A variable without a name in the text."""
-        return self.function.shared.unique(hint)
+        return self.function.unit.unique(hint)
 
     def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
         """`value` in a separate variable, unless nothing can change it."""
@@ -117,16 +117,16 @@ class Lowering:
     @contextmanager
     def nested(self, node: ast.AST) -> Iterator[None]:
         """One level further down in the program."""
-        shared = self.function.shared
-        shared.depth += 1
-        if shared.depth > DEEPEST:
+        unit = self.function.unit
+        unit.depth += 1
+        if unit.depth > DEEPEST:
             raise self.function.refuse(
                 node,
                 f"this is nested more than {DEEPEST} levels deep",
                 "take it apart into several statements",
             )
         yield
-        shared.depth -= 1
+        unit.depth -= 1
 
     # Nesting
 
