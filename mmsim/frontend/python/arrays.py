@@ -6,7 +6,7 @@ import ast
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
@@ -14,12 +14,8 @@ from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class Arrays:
+class Arrays(Part):
     """The accesses of one function."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.function = builder.function
-        self.builder = builder
 
     def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
         """The array and the index of a[i], a[i, j] or a[i][j]."""
@@ -65,27 +61,22 @@ class Arrays:
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
         """An element of an array, read by a statement in front."""
-        if len(array.parts) == 1:
-            (part,) = array.parts
-            if self.is_registers(part.array):
-                return ir.RegisterRead(part.array, part.element(index), place)
-        else:
-            index = tuple(self.builder.spill(one, place) for one in index)
+        (first, *others) = array.parts
+        if not others and self.is_registers(first.array):
+            return ir.RegisterRead(first.array, first.element(index), place)
         target = self.builder.temporary()
-        self.builder.emit(
-            aliases.chosen(array, lambda part: self.read(target, part, index, place), place)
-        )
+        self.touch(array, index, place, target)
         return ir.Var(target, place)
 
-    def touch(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> None:
-        """Read an element and drop it."""
-        self.builder.emit(
-            aliases.chosen(array, lambda part: self.read(None, part, index, place), place)
+    def touch(
+        self, array: Alias, index: tuple[ir.Expr, ...], place: Place, target: str | None = None
+    ) -> None:
+        """Read an element into a variable, or drop it."""
+        self.builder.emit_for(
+            array, index, lambda part, given: self.read(target, part, given, place), place
         )
 
-    def read(
-        self, target: str | None, part: View, index: tuple[ir.Expr, ...], place: Place
-    ) -> ir.Stmt:
+    def read(self, target: str | None, part: View, index: list[ir.Expr], place: Place) -> ir.Stmt:
         """The statement that reads an element."""
         whole = part.element(index)
         if target is not None and self.is_registers(part.array):
@@ -94,15 +85,12 @@ class Arrays:
 
     def store(self, array: Alias, index: tuple[ir.Expr, ...], value: ir.Expr, place: Place) -> None:
         """Write an element of an array."""
-        if len(array.parts) > 1:
-            index = tuple(self.builder.spill(one, place) for one in index)
-            value = self.builder.spill(value, place)
 
-        def write(part: View) -> ir.Stmt:
+        def write(part: View, given: list[ir.Expr]) -> ir.Stmt:
             kind = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
-            return kind(part.array, part.element(index), value, place)
+            return kind(part.array, part.element(given[:-1]), given[-1], place)
 
-        self.builder.emit(aliases.chosen(array, write, place))
+        self.builder.emit_for(array, (*index, value), write, place)
 
     def is_registers(self, array: str) -> bool:
         """Whether an array is one of each thread's own."""

@@ -6,7 +6,7 @@ import ast
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.grammar import BINARY
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
@@ -15,12 +15,11 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Assignments:
+class Assignments(Part):
     """The assignments of one function."""
 
     def __init__(self, builder: Builder, values: Values, declarations: Declarations) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.arrays = values.arrays
         self.tuples = values.tuples

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Atomic
 from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
@@ -39,16 +38,14 @@ class AtomicCalls:
             operands = self.first_word(array)
         for one in arguments:
             operands = self.builder.followed(operands, one)
-        if len(array.parts) > 1:
-            operands = [self.builder.spill(one, place) for one in operands]
-        *at, value = operands
-        compare = at.pop() if word.op == "cas" else None
 
-        def atomic(part: View) -> ir.Stmt:
+        def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            *at, value = given
+            compare = at.pop() if word.op == "cas" else None
             where = part.element(at)
             return ir.Atomic(target, word.op, part.array, where, compare, value, place)
 
-        self.builder.emit(aliases.chosen(array, atomic, place))
+        self.builder.emit_for(array, operands, atomic, place)
 
     def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
         """The numbers of an index; for a tuple, those in it."""

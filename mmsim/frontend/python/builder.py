@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from mmsim.errors import LanguageError, Place, shown
+from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
 from mmsim.frontend.python.named import like
-from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
@@ -128,6 +129,19 @@ class Builder:
         yield
         unit.depth -= 1
 
+    def emit_for(
+        self,
+        array: Alias,
+        operands: Sequence[ir.Expr],
+        make: Callable[[View, list[ir.Expr]], ir.Stmt],
+        place: Place,
+    ) -> None:
+        """Put an access of an array at the end: one for each view that it may be, behind tests."""
+        kept = list(operands)
+        if len(array.parts) > 1:
+            kept = [self.spill(one, place) for one in operands]
+        self.emit(aliases.chosen(array, lambda view: make(view, kept), place))
+
     # Nesting
 
     def expression(self, node: ast.expr) -> ir.Expr:
@@ -170,3 +184,11 @@ class Builder:
                 "programs compute with integers from -2^63 to 2^64 - 1",
             )
         return ir.Const(value)
+
+
+class Part:
+    """A part of the parser of one function: it lowers some kinds of nodes by the builder."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.function = builder.function
+        self.builder = builder

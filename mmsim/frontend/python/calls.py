@@ -9,7 +9,7 @@ from functools import partial
 
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.atomic_calls import AtomicCalls
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import (
     Atomic,
     Effect,
@@ -31,7 +31,7 @@ from mmsim.ir import nodes as ir
 COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
 
 
-class Calls:
+class Calls(Part):
     """The calls of one function; `inline` gives the value of a helper's call, None without one."""
 
     def __init__(
@@ -40,8 +40,7 @@ class Calls:
         values: Values,
         inline: Callable[[ast.Call, types.FunctionType], Value | None],
     ) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.inline = inline

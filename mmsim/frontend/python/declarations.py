@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import Maker
 from mmsim.frontend.python.parameters import parameter_names
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
@@ -16,12 +16,11 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported
 
 
-class Declarations:
+class Declarations(Part):
     """The arrays that one function makes, and the variables that may occur in their sizes."""
 
     def __init__(self, builder: Builder) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.constants: dict[str, ir.Expr] = {}
         self.in_sizes: dict[str, ir.Expr] = {}  # of variables of functions that sizes call
         self.arrays: dict[str, ArrayName] = {}

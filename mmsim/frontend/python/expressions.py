@@ -14,7 +14,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import value_of
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
@@ -35,12 +35,11 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Expressions:
+class Expressions(Part):
     """The numbers of one function's expressions."""
 
     def __init__(self, builder: Builder, values: Values) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
 

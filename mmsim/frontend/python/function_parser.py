@@ -10,7 +10,7 @@ from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.assignments import Assignments
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.dialect import Dialect
@@ -99,7 +99,7 @@ class Parser:
         return tuple(self.builder.block)
 
 
-class Inlining:
+class Inlining(Part):
     """The calls of helpers in one function: the statements of a helper replace its call."""
 
     def __init__(
@@ -109,8 +109,7 @@ class Inlining:
         declarations: Declarations,
         parser: Callable[[Function, Dialect, str, str, bool], Parser],
     ) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.declarations = declarations

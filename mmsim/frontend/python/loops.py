@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.assignments import Assignments
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.grammar import MOST_TRIPS
 from mmsim.frontend.python.merging import Loop, Merging, ends
 from mmsim.frontend.python.scope import Value
@@ -17,14 +17,13 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Loops:
+class Loops(Part):
     """The loops of one function; `within` are those around the statement at work."""
 
     def __init__(
         self, builder: Builder, values: Values, assignments: Assignments, merging: Merging
     ) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.assignments = assignments

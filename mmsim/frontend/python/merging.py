@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.scope import Entity, NoArray, ParameterUse
 from mmsim.frontend.python.syntax import assigned_in
 from mmsim.ir import nodes as ir
@@ -38,12 +38,8 @@ class Loop:
             bound[name] = NoArray()
 
 
-class Merging:
+class Merging(Part):
     """The names of arrays of one function."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.function = builder.function
-        self.builder = builder
 
     def merged(
         self, after_then: dict[str, Entity], then: ir.Block, orelse: ir.Block, place: Place

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.scope import RETURNED, Alias, Value
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Returns:
+class Returns(Part):
     """The returns of one function.
 
     `scope` is the scope that a helper leaves, None in the program itself. `leaves` says whether it
@@ -21,8 +21,7 @@ class Returns:
     def __init__(
         self, builder: Builder, values: Values, scope: str | None, given_name: str
     ) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.scope = scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Atomic, Effect
 from mmsim.frontend.python.merging import Merging
@@ -13,12 +13,11 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Statements:
+class Statements(Part):
     """Branches, and expressions on a separate line."""
 
     def __init__(self, builder: Builder, values: Values, calls: Calls, merging: Merging) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.arrays = values.arrays
         self.vectors = values.vectors
         self.calls = calls

@@ -7,7 +7,7 @@ from typing import Any
 
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.named import like
 from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, ValueName
 from mmsim.frontend.python.source import written
@@ -15,12 +15,8 @@ from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class Tuples:
+class Tuples(Part):
     """The tuples of one function."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.function = builder.function
-        self.builder = builder
 
     def table(self, node: ast.expr, table: Any) -> Value:
         """A constant table from outside."""

@@ -10,7 +10,7 @@ import numpy as np
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
 from mmsim.frontend.python.arrays import Arrays
-from mmsim.frontend.python.builder import Builder
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.scope import (
     RETURNED,
     Alias,
@@ -30,7 +30,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
 
-class Values:
+class Values(Part):
     """The values of one function's expressions; `call` gives the value of a call."""
 
     def __init__(
@@ -40,8 +40,7 @@ class Values:
         tuples: Tuples,
         call: Callable[[ast.Call], Value],
     ) -> None:
-        self.function = builder.function
-        self.builder = builder
+        super().__init__(builder)
         self.arrays = arrays
         self.tuples = tuples
         self.call = call
