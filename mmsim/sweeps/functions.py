@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mmsim.frontend.program import Program
-from mmsim.frontend.python.codes import does, functions_in, inside
+from mmsim.frontend.python.bytecode import does, functions_in, inside
 from mmsim.sweeps.canonical import python_text
 
 INSTALLED = {"site-packages", "dist-packages"}

@@ -23,7 +23,7 @@ def test_what_it_counts_is_the_whole_language():
     assert {f"unary {op}" for op in grammar.UNARY.values()} <= names
     plain = {*typing.get_args(ir.Stmt)} - {ir.Atomic, ir.Exchange}
     assert {kind.__name__ for kind in plain} <= names
-    assert {f"atomic {op}" for _, op in OPERATIONS} <= names
+    assert {f"atomic {op}" for op in OPERATIONS} <= names
     assert {f"warp.{op}" for op in typing.get_args(ir.ExchangeOp)} <= names
     assert len(names) == len(agreement.language())
 

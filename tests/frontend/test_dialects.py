@@ -20,8 +20,8 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.python.dialect import Dialect, Effect, Intrinsic, Maker, Vocabulary, Word
-from mmsim.frontend.python.element_types import numpy_name
 from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.grammar import numpy_name
 from mmsim.frontend.python.parse import parse
 from mmsim.ir import nodes as ir
 

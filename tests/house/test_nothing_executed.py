@@ -41,7 +41,7 @@ ALLOWED = {
     # Machine code in the user's own cache directory, where no one else can write (docs/fuzzing.md).
     ("mmsim/host/compiler.py", "pickle"),
     # Compiles the file that holds a function, to see if it still says what runs; executes nothing.
-    ("mmsim/frontend/python/codes.py", "compile"),
+    ("mmsim/frontend/python/bytecode.py", "compile"),
     # Modules of the package itself, and CuPy, by names that stand in the text.
     ("mmsim/names.py", "__import__"),
     ("mmsim/names.py", "import_module"),

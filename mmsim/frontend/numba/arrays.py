@@ -13,19 +13,10 @@ from mmsim.frontend.numba.vectors import maker
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import (
-    Alias,
-    Captured,
-    Part,
-    Role,
-    Span,
-    Value,
-    ValueName,
-    number,
-)
+from mmsim.frontend.python.scope import Alias, Captured, Role, Span, Value, ValueName, View, number
 from mmsim.frontend.python.source import written
+from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.tables import leaves
-from mmsim.frontend.python.trees import root
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
@@ -60,7 +51,7 @@ class NumbaArrays(Arrays):
             index = self.indices(node, outer)
             place = self.function.place(node)
             fixed = [
-                one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
+                one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
             ]
             return Alias(tuple(part.restricted(fixed) for part in outer.parts), outer.which)
         array = self.function.array(node)
@@ -68,7 +59,7 @@ class NumbaArrays(Arrays):
             raise self.no_array(node)
         return array
 
-    def rank(self, part: Part) -> int | None:
+    def rank(self, part: View) -> int | None:
         """The number of axes of a part of an array, if it is known."""
         whole = kernel(self.function).ranks.get(part.array)
         if whole is None:
@@ -93,7 +84,7 @@ class NumbaArrays(Arrays):
     def numbers_of(self, nodes: Sequence[ast.expr], array: Alias) -> list[ir.Expr | Span]:
         """The value of several indices: numbers, and spans for slices."""
         if not any(map(self.special, nodes)):
-            return list(self.lowering.operands(*nodes))
+            return list(self.builder.operands(*nodes))
         found: list[ir.Expr | Span] = []
         for one in nodes:
             place = self.function.place(one)
@@ -108,9 +99,9 @@ class NumbaArrays(Arrays):
                 for leaf in leaves(self.values.value(one)):
                     if isinstance(leaf, Alias):
                         raise self.function.refuse(one, f"{written(one)!r} is not an index")
-                    found.append(self.lowering.spill(leaf, place))
+                    found.append(self.builder.spill(leaf, place))
             else:
-                found.append(self.lowering.spill(self.lowering.expression(one), place))
+                found.append(self.builder.spill(self.builder.expression(one), place))
         return found
 
     def special(self, node: ast.expr) -> bool:
@@ -126,7 +117,7 @@ class NumbaArrays(Arrays):
     def span(self, node: ast.Slice, array: Alias, axis: int) -> Span:
         """The elements of an axis that a slice takes, as Python counts them."""
         place = self.function.place(node)
-        step = ir.Const(1) if node.step is None else self.lowering.expression(node.step)
+        step = ir.Const(1) if node.step is None else self.builder.expression(node.step)
         if not isinstance(step, ir.Const) or type(step.value) is not int or step.value == 0:
             raise self.function.refuse(
                 node, "the step of a slice must be a constant, and not 0", "write a loop"
@@ -146,13 +137,13 @@ class NumbaArrays(Arrays):
             count = _op("//", _op("+", count, ir.Const(by - 1), place), ir.Const(by), place)
         if node.lower is not None or node.upper is not None:
             count = _op("max", count, ir.Const(0), place)
-        spill = self.lowering.spill
+        spill = self.builder.spill
         return Span(spill(start, place), step, spill(count, place), place)
 
     def bound(self, node: ast.expr, extent: ir.Expr, back: bool) -> ir.Expr:
         """A bound of a slice: from the end if it is negative, and not past either end."""
         place = self.function.place(node)
-        value = self.lowering.spill(self.lowering.expression(node), place)
+        value = self.builder.spill(self.builder.expression(node), place)
         if value == ir.Const(0):
             return value
         least = ir.Const(-1) if back else ir.Const(0)
@@ -197,7 +188,7 @@ class NumbaValues(Values):
             return shape
         known = number(self.function.captured(node))
         if known is not None:  # a member of an enumeration
-            return self.lowering.constant(known, node)
+            return self.builder.constant(known, node)
         if isinstance(node.value, ast.Subscript) and self.tuples.has_values(root(node)):
             inner = self.subscript(node.value)  # of a tuple of arrays
             if isinstance(inner, Alias):
@@ -215,10 +206,10 @@ class NumbaValues(Values):
             return None
         whole = self.named_item(owner)
         if whole is None and self.tuples.gives_tuple(owner):
-            with self.lowering.aside() as before:
+            with self.builder.aside() as before:
                 whole = self.value(owner)
             if isinstance(whole, Named):
-                self.lowering.block.extend(before)
+                self.builder.block.extend(before)
         if not isinstance(whole, Named):
             return None
         if node.attr not in whole.names:
@@ -255,16 +246,16 @@ class NumbaValues(Values):
             is_part = self.of_array(owner) or self.tuples.has_values(owner)
         else:
             is_part = self.field(node) is not None
-        with self.lowering.aside() as before:
+        with self.builder.aside() as before:
             value = self.value(node) if is_part else None
         if not isinstance(value, Alias):
             return node
-        self.lowering.block.extend(before)
+        self.builder.block.extend(before)
         return self.name_for(value, node)
 
     def name_for(self, value: Value, node: ast.expr) -> ast.expr:
         """A name that stands for a value."""
-        name = self.function.shared.unique("part")
+        name = self.function.unit.unique("part")
         self.function.bound[name] = value if isinstance(value, Alias) else ValueName(value)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
@@ -283,7 +274,7 @@ class NumbaValues(Values):
                     "only tuples can be unpacked into arguments",
                 )
             place = self.function.place(node)
-            parts = [self.lowering.spill_all(one, place) for one in value]
+            parts = [self.builder.spill_all(one, place) for one in value]
             found += [self.name_for(one, node) for one in parts]
         return found
 
@@ -294,7 +285,7 @@ class NumbaValues(Values):
         if len(plain) == len(index) and not self.leaves_axes(array, plain):
             return self.arrays.load(array, plain, place)
         fixed = tuple(
-            one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
+            one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
         )
         return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
 
@@ -333,7 +324,7 @@ class NumbaValues(Values):
         return {
             name: Alias(
                 tuple(
-                    Part(fields[name], part.index)
+                    View(fields[name], part.index)
                     for fields, part in zip(found, array.parts, strict=True)
                     if fields is not None
                 ),

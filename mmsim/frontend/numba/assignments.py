@@ -48,10 +48,10 @@ class NumbaAssignments(Assignments):
             Elementwise(values).assign(field, value, target)
             return
         if isinstance(target, ast.Subscript):
-            with self.lowering.aside() as before:
+            with self.builder.aside() as before:
                 array, index = values.arrays.element(target)
             if values.leaves_axes(array, index):
-                self.lowering.block.extend(before)
+                self.builder.block.extend(before)
                 parts = tuple(part.restricted(index) for part in array.parts)
                 Elementwise(values).assign(Alias(parts, array.which), value, target)
                 return
@@ -72,9 +72,9 @@ class NumbaAssignments(Assignments):
             super().augmented(node)
             return
         place, at = self.function.place(node), values.arrays.only(field)
-        old = self.lowering.spill(values.arrays.load(field, at, place), place)
+        old = self.builder.spill(values.arrays.load(field, at, place), place)
         op = BINARY[type(node.op)]
-        new = ir.Binary(op, old, self.lowering.expression(node.value), place)
+        new = ir.Binary(op, old, self.builder.expression(node.value), place)
         values.arrays.store(field, at, new, place)
 
     def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:

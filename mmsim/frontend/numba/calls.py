@@ -19,9 +19,9 @@ from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of, type_name
 from mmsim.frontend.numba.state import KernelFunction, kernel
 from mmsim.frontend.python.atomic_calls import AtomicCalls
+from mmsim.frontend.python.builder import Builder
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Effect, Intrinsic, no_value
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.scope import Alias, Captured, Missing, Span, Value
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.statements import Statements
@@ -46,7 +46,7 @@ class NumbaAtomics(AtomicCalls):
         if any(isinstance(one, Span) for one in found):
             raise self.function.refuse(node, f"{written(node)!r} is not an index of one element")
         place = self.function.place(node)
-        return [self.lowering.spill(one, place) for one in found if not isinstance(one, Span)]
+        return [self.builder.spill(one, place) for one in found if not isinstance(one, Span)]
 
 
 class NumbaCalls(Calls):
@@ -56,11 +56,11 @@ class NumbaCalls(Calls):
 
     def __init__(
         self,
-        lowering: Lowering,
+        builder: Builder,
         values: NumbaValues,
         inline: Callable[..., Value | None],
     ) -> None:
-        super().__init__(lowering, values, inline)
+        super().__init__(builder, values, inline)
         self.elementwise = Elementwise(values)
         self.atomics = NumbaAtomics(values)
 
@@ -73,7 +73,7 @@ class NumbaCalls(Calls):
             raise no_value(WAIT, node.func, self.function)
         method = node.func
         if isinstance(method, ast.Attribute) and self.is_method(method, "bit_count"):
-            number = self.lowering.expression(method.value)
+            number = self.builder.expression(method.value)
             return ir.Call("popc", (number,), self.function.place(node))
         what = vectors.maker(node.func, self.function)
         if what is not None:
@@ -118,7 +118,7 @@ class NumbaCalls(Calls):
         known = self.function.captured(node)
         if not isinstance(known, Missing):
             return ir.Const(isinstance(known, tuple(wanted)))
-        with self.lowering.aside():
+        with self.builder.aside():
             value = self.values.value(node)
         of = tuple if isinstance(value, tuple) else np.ndarray
         return ir.Const(isinstance(value, tuple | Alias) and of in wanted)
@@ -143,9 +143,9 @@ class NumbaCalls(Calls):
         name, place = name_of(node.func, self.function), self.function.place(node)
         if name not in WAITS:
             return False
-        self.lowering.operands(*node.args)
+        self.builder.operands(*node.args)
         if name == "syncwarp":
-            self.lowering.emit(ir.Exchange(None, "sync", (), place))
+            self.builder.emit(ir.Exchange(None, "sync", (), place))
         return True
 
 
@@ -178,12 +178,12 @@ class NumbaStatements(Statements):
     def split(self, node: ast.If, test: ir.Expr) -> None:
         """The branches of an `if`; for a test known beforehand, the taken one."""
         if isinstance(test, ir.Const):
-            self.lowering.statements(node.body if test.value else node.orelse)
+            self.builder.statements(node.body if test.value else node.orelse)
             return
         if self.is_last(node) and any(map(_waits_for_grid, ast.walk(node))):
             place = self.function.place(node.test)
-            self.lowering.emit(ir.If(test, (), (ir.Return(place),), place))
-            self.lowering.statements(node.body)
+            self.builder.emit(ir.If(test, (), (ir.Return(place),), place))
+            self.builder.statements(node.body)
             return
         super().split(node, test)
 
@@ -192,7 +192,7 @@ class NumbaStatements(Statements):
 
         They end there, as on GPUs since Volta, so that others can wait for the grid without them.
         """
-        inside = len(self.function.shared.stack) > 1
+        inside = len(self.function.unit.stack) > 1
         return not inside and not node.orelse and node is self.function.text.node.body[-1]
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
@@ -227,12 +227,12 @@ class NumbaStatements(Statements):
         defaults = tuple(map(self.default, node.args.defaults))
         inner = types.FunctionType(found, outer.__globals__, node.name, defaults, cells)
         assert isinstance(self.function, KernelFunction)
-        self.function.shared.around[inner] = self.function
+        self.function.unit.around[inner] = self.function
         self.function.bound[node.name] = Captured(inner)
 
     def default(self, node: ast.expr) -> ir.Scalar:
         """The default of a parameter of a function inside a kernel: a number in the text."""
-        value, _ = self.lowering.apart(node)
+        value, _ = self.builder.apart(node)
         known = constant_of(value)
         if known is None:
             raise self.function.refuse(
@@ -255,11 +255,11 @@ class NumbaStatements(Statements):
                 str(one.value) if isinstance(one, ast.Constant) else written(one) for one in texts
             ]
             message = f"{name}: {', '.join(said)}" if said else name
-        self.lowering.emit(ir.Return(self.function.place(node), message))
+        self.builder.emit(ir.Return(self.function.place(node), message))
 
     def asserted(self, node: ast.Assert) -> None:
         """assert test: raise an exception if the test is false."""
-        test = self.lowering.expression(node.test)
-        with self.lowering.aside() as fails:
+        test = self.builder.expression(node.test)
+        with self.builder.aside() as fails:
             self.emit_raise("AssertionError", [] if node.msg is None else [node.msg], node)
-        self.lowering.emit(ir.If(test, (), tuple(fails), self.function.place(node)))
+        self.builder.emit(ir.If(test, (), tuple(fails), self.function.place(node)))

@@ -24,23 +24,23 @@ class Elementwise:
         self.values = values
         self.arrays: NumbaArrays = values.arrays
         self.function = values.function
-        self.lowering = values.lowering
+        self.builder = values.builder
 
     def fill(self, array: Alias, make: Callable[[Index], ir.Expr], node: ast.AST) -> None:
         """Store in each element the result of `make` for its index."""
         place = self.function.place(node)
         rank = self.arrays.axes(array) or 0
-        index = tuple(ir.Var(self.lowering.temporary("trip"), place) for _ in range(rank))
-        self.lowering.loops += rank
-        with self.lowering.aside() as block:
+        index = tuple(ir.Var(self.builder.temporary("trip"), place) for _ in range(rank))
+        self.builder.loops += rank
+        with self.builder.aside() as block:
             self.arrays.store(array, index or self.arrays.only(array), make(index), place)
-        self.lowering.loops -= rank
+        self.builder.loops -= rank
         body = tuple(block)
         for axis in reversed(range(rank)):
             stop = aliases.extent_of(array, axis, None, place)
             loop = ir.For(index[axis].name, ir.Const(0), stop, ir.Const(1), body, place)
             body = (loop,)
-        self.lowering.block.extend(body)
+        self.builder.block.extend(body)
 
     def part(self, value: Value, index: Index, place: Place) -> ir.Expr:
         """The number for an element: an element of an array along its last axes, or a number."""
@@ -58,7 +58,7 @@ class Elementwise:
             raise self.function.refuse(
                 node, f"{written(node)!r} is a tuple", "store its values one by one"
             )
-        return self.lowering.spill_all(value, self.function.place(node))
+        return self.builder.spill_all(value, self.function.place(node))
 
     def assign(self, array: Alias, value: Value, node: ast.expr) -> None:
         """a[...] = value, if axes of `a` are left, or fields."""
@@ -96,6 +96,6 @@ class Elementwise:
 
     def named(self, value: ir.Expr, node: ast.expr) -> ast.expr:
         """A name that stands for a number."""
-        name = self.function.shared.unique("element")
+        name = self.function.unit.unique("element")
         self.function.bound[name] = ValueName(value)
         return ast.copy_location(ast.Name(name, ast.Load()), node)

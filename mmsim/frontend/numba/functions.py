@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,6 @@ from mmsim.frontend.python.dialect import Intrinsic, Operands, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir import operators
 from mmsim.ir.functions import FUNCTIONS
-
-
-def _call(op: str, arity: int = 1) -> Intrinsic:
-    return Intrinsic((arity,), lambda given, place: ir.Call(op, given, place))
-
-
-def _unary(op: str) -> Intrinsic:
-    return Intrinsic((1,), lambda given, place: ir.Unary(op, given[0], place))
-
-
-def _binary(op: str) -> Intrinsic:
-    return Intrinsic((2,), lambda given, place: ir.Binary(op, given[0], given[1], place))
-
-
-def _compare(op: str) -> Intrinsic:
-    return Intrinsic((2,), lambda given, place: ir.Compare(op, given[0], given[1], place))
 
 
 def _logic(op: Any) -> Intrinsic:
@@ -49,23 +34,31 @@ def _scaled(factor: float) -> Intrinsic:
 
 
 def _meaning(
-    table: Mapping[str, operators.Row], make: Callable[[str], Intrinsic]
+    table: Mapping[str, operators.Row], node: Callable[..., ir.Expr], arity: int
 ) -> list[tuple[object, Intrinsic]]:
     """The operators of a table by the functions that mean them."""
     return [
-        (one, make(op))
+        (one, Intrinsic((arity,), partial(_operation, node, op)))
         for op, row in table.items()
         for one in row.means
         if not isinstance(one, type)
     ]
 
 
+def _operation(node: Callable[..., ir.Expr], op: str, given: Operands, place: Place) -> ir.Expr:
+    return node(op, *given, place)
+
+
 OF_NUMBERS = Vocabulary(
     [
-        *((one, _call(op, row.arity)) for op, row in FUNCTIONS.items() for one in row.means),
-        *_meaning(operators.UNARY, _unary),
-        *_meaning(operators.BINARY, _binary),
-        *_meaning(operators.COMPARE, _compare),
+        *(
+            (one, Intrinsic((row.arity,), partial(ir.Call, op)))
+            for op, row in FUNCTIONS.items()
+            for one in row.means
+        ),
+        *_meaning(operators.UNARY, ir.Unary, 1),
+        *_meaning(operators.BINARY, ir.Binary, 2),
+        *_meaning(operators.COMPARE, ir.Compare, 2),
         (np.logical_and, _logic("and")),
         (np.logical_or, _logic("or")),
         (np.deg2rad, _scaled(np.pi / 180)),

@@ -66,7 +66,7 @@ class NumbaInlining(Inlining):
         """A tuple that a device function gets: of arrays, too, and of constants."""
         if name in own.assigned:
             return super().tuple_argument(name, value, own, place)
-        return ValueName(self.lowering.spill_all(value, place))
+        return ValueName(self.builder.spill_all(value, place))
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function, in which *x is an ordinary parameter, for a tuple."""

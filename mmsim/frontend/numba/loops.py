@@ -7,7 +7,7 @@ import ast
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.loops import Loops
 from mmsim.frontend.python.scope import Role, VariableName
-from mmsim.frontend.python.trees import root
+from mmsim.frontend.python.syntax import root
 from mmsim.ir import nodes as ir
 
 TRIP = "trip"
@@ -37,7 +37,7 @@ class NumbaLoops(Loops):
         if not self.has_array(node.iter):
             super().for_loop(node)
             return
-        name = self.function.shared.unique(TRIP)
+        name = self.function.unit.unique(TRIP)
         self.function.bound[name] = VariableName(name)
         lengths: list[ir.Expr] = []
         item = self.item(node.iter, name, lengths)
@@ -80,16 +80,16 @@ class NumbaLoops(Loops):
 
     def with_else(self, node: ast.For | ast.While, orelse: list[ast.stmt]) -> None:
         """A loop, and the statements for a loop that ends without break."""
-        scope = self.function.shared.unique("loop")
+        scope = self.function.unit.unique("loop")
         self.ending = scope
-        with self.lowering.aside() as block:
+        with self.builder.aside() as block:
             if isinstance(node, ast.For):
                 self.for_loop(node)
             else:
                 self.while_loop(node)
             self.ending = ""
-            self.lowering.block.extend(self.lowering.inner(orelse))
-        self.lowering.emit(ir.Scope(scope, tuple(block)))
+            self.builder.block.extend(self.builder.inner(orelse))
+        self.builder.emit(ir.Scope(scope, tuple(block)))
 
     def has_array(self, node: ast.expr) -> bool:
         """Return whether a loop runs over the elements of an array, among others."""

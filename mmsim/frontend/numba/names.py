@@ -11,8 +11,8 @@ import ast
 import types
 from typing import Any
 
-from mmsim.frontend.python.element_types import numpy_name
 from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.grammar import numpy_name
 from mmsim.frontend.python.scope import Missing
 
 PACKAGES = (

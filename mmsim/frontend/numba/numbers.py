@@ -59,7 +59,7 @@ class NumbaExpressions(Expressions):
     def binary(self, node: ast.BinOp) -> ir.Expr:
         """x + y and the like; a power of complex numbers is a separate function."""
         if self.is_complex_power(node):
-            return self.lowering.expression(self.call_of_power(node))
+            return self.builder.expression(self.call_of_power(node))
         return super().binary(self.with_powers(node))
 
     def is_complex_power(self, node: ast.expr) -> bool:

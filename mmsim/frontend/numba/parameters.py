@@ -20,9 +20,9 @@ from mmsim.frontend.numba.kinds import (
     same,
 )
 from mmsim.frontend.numba.numbers import of_type
-from mmsim.frontend.numba.state import KernelShared
+from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import Alias, Captured, Part, Value
+from mmsim.frontend.python.scope import Alias, Captured, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
@@ -33,8 +33,8 @@ class Parameters:
     `from_outside` are the values that no call gives: arrays that the kernel captures.
     """
 
-    def __init__(self, shared: KernelShared) -> None:
-        self.shared = shared
+    def __init__(self, unit: KernelUnit) -> None:
+        self.unit = unit
         self.given: list[ir.Parameter] = []
         self.dtypes: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
@@ -47,22 +47,22 @@ class Parameters:
             case ObjectKind(thing):
                 return Captured(thing)
             case SameKind(number):
-                return Alias((Part(self.given[number].name),))
+                return Alias((View(self.given[number].name),))
             case TupleKind(items, names):
                 return self._tuple(name, items, names, place)
             case RecordKind(fields, ndim):
-                self.shared.ranks[name] = ndim
-                self.shared.records[name] = {}
+                self.unit.ranks[name] = ndim
+                self.unit.records[name] = {}
                 for field, inner in fields:
-                    own = self.shared.unique(f"{name}_{field}")
-                    self.shared.records[name][field] = own
+                    own = self.unit.unique(f"{name}_{field}")
+                    self.unit.records[name][field] = own
                     self.value(own, inner, place)
-                return Alias((Part(name),))
+                return Alias((View(name),))
             case ArrayKind(dtype, ndim):
                 self._add(ir.Parameter(name, "array", None, place))
                 self.dtypes[name] = np.dtype(dtype)
-                self.shared.ranks[name] = ndim
-                return Alias((Part(name),))
+                self.unit.ranks[name] = ndim
+                return Alias((View(name),))
             case NumberKind(dtype):
                 self._add(ir.Parameter(name, "number", None, place))
                 held = np.dtype(dtype)
@@ -77,7 +77,7 @@ class Parameters:
         found: list[Value] = []
         for position, item in enumerate(items):
             own = position if names is None else names[position]
-            value = self.value(self.shared.unique(f"{name}_{own}"), item, place)
+            value = self.value(self.unit.unique(f"{name}_{own}"), item, place)
             if isinstance(value, Captured):
                 raise LaunchError(
                     f"{name!r} is a tuple with {shown(value.value)} in it: tuples that kernels "
@@ -88,7 +88,7 @@ class Parameters:
 
     def _add(self, parameter: ir.Parameter) -> None:
         self.given.append(parameter)
-        self.shared.parameters.append(parameter.name)
+        self.unit.parameters.append(parameter.name)
 
     def array_from_outside(self, name: str, array: Any, memory: Any, place: Place) -> Alias:
         """A captured array as an argument of every launch.
@@ -98,8 +98,8 @@ class Parameters:
         for known, lies, alias in self._known:
             if known is array or (memory is not None and lies is not None and same(memory, lies)):
                 return alias
-        given = Flattened(self.shared.name, [array.copy() if memory is None else memory])
-        value = self.value(self.shared.unique(name), given.kinds[0], place)
+        given = Flattened(self.unit.name, [array.copy() if memory is None else memory])
+        value = self.value(self.unit.unique(name), given.kinds[0], place)
         assert isinstance(value, Alias)
         self._known.append((array, memory, value))
         self.from_outside += given.values

@@ -9,10 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mmsim.errors import LanguageError, LaunchError, Place, shown
-from mmsim.frontend.numba.arrays import (
-    NumbaArrays,
-    NumbaValues,
-)
+from mmsim.frontend.numba.arrays import NumbaArrays, NumbaValues
 from mmsim.frontend.numba.assignments import NumbaAssignments
 from mmsim.frontend.numba.calls import NumbaCalls, NumbaStatements
 from mmsim.frontend.numba.cmath import OF_COMPLEX
@@ -25,7 +22,7 @@ from mmsim.frontend.numba.numbers import NumbaExpressions, NumbaTuples
 from mmsim.frontend.numba.parameters import Parameters
 from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.renaming import separated
-from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelShared, no_memory
+from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelUnit, no_memory
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import Parser
@@ -37,7 +34,7 @@ from mmsim.frontend.python.returns import Returns
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
-    Learnt,
+    Restart,
     Role,
     TupleName,
     Value,
@@ -66,24 +63,24 @@ class NumbaParser(Parser):
         looping: bool = False,
     ) -> None:
         super().__init__(function, dialect, looping)
-        lowering, arrays = self.lowering, NumbaArrays(self.lowering)
-        values = arrays.values = NumbaValues(lowering, arrays, NumbaTuples(lowering), self.result)
-        declarations, merging = NumbaDeclarations(lowering), Merging(lowering)
+        builder, arrays = self.builder, NumbaArrays(self.builder)
+        values = arrays.values = NumbaValues(builder, arrays, NumbaTuples(builder), self.result)
+        declarations, merging = NumbaDeclarations(builder), Merging(builder)
         declarations.values = values
-        inlining = NumbaInlining(lowering, values, declarations, type(self))
-        calls = NumbaCalls(lowering, values, inlining.call)
-        assignments = NumbaAssignments(lowering, values, declarations)
-        statements = NumbaStatements(lowering, values, calls, merging)
+        inlining = NumbaInlining(builder, values, declarations, type(self))
+        calls = NumbaCalls(builder, values, inlining.call)
+        assignments = NumbaAssignments(builder, values, declarations)
+        statements = NumbaStatements(builder, values, calls, merging)
         self.connect(
             declarations,
-            NumbaExpressions(lowering, values),
+            NumbaExpressions(builder, values),
             calls,
             assignments,
-            NumbaLoops(lowering, values, assignments, merging),
+            NumbaLoops(builder, values, assignments, merging),
             statements,
-            Returns(lowering, values, scope, given_name),
+            Returns(builder, values, scope, given_name),
         )
-        lowering.statement_forms |= {
+        builder.statement_forms |= {
             ast.FunctionDef: statements.defined,
             ast.Raise: statements.raised,
             ast.Assert: statements.asserted,
@@ -126,7 +123,7 @@ def parse_kernel(function: types.FunctionType, kinds: Sequence[Kind], options: O
     while True:
         try:
             return _Kernel(function, text, kinds, known, options).parsed()
-        except Learnt:  # the kind of one more name; so this ends
+        except Restart:  # the kind of one more name; so this ends
             continue
 
 
@@ -142,7 +139,7 @@ class _Kernel:
         options: Options,
     ) -> None:
         self.text = text = separated(text, known)
-        self.shared = KernelShared(
+        self.unit = KernelUnit(
             function.__name__,
             {source_key(text.source): text.source},
             stack=[function],
@@ -151,38 +148,38 @@ class _Kernel:
             debug=options.debug,
             memory_of=options.memory_of,
         )
-        self.function = KernelFunction(self.shared, function, text, {})
+        self.function = KernelFunction(self.unit, function, text, {})
         self.parser = NumbaParser(self.function, DIALECT)
         self.kinds = kinds
-        self.parameters = Parameters(self.shared)
-        self.shared.array_from_outside = self.parameters.array_from_outside
+        self.parameters = Parameters(self.unit)
+        self.unit.array_from_outside = self.parameters.array_from_outside
 
     def parsed(self) -> Parsed:
-        """The representation, if enough is known of the names; else `Learnt`."""
+        """The representation, if enough is known of the names; else `Restart`."""
         names = parameter_names(self.text)
         if len(names) != len(self.kinds):
-            name = self.shared.name
+            name = self.unit.name
             raise LaunchError(
                 f"the kernel {name}({', '.join(names)}) takes {len(names)} arguments, "
                 f"not {len(self.kinds)}"
             )
-        self.shared.taken.update(names)
+        self.unit.taken.update(names)
         for node, kind in zip(self.text.node.args.args, self.kinds, strict=True):
             self.bind(node, kind)
         self.function.bind_variables()
         body = self.parser.body()
-        if self.shared.doubtful is not None:
-            raise self.shared.doubtful
+        if self.unit.doubtful is not None:
+            raise self.unit.doubtful
         code = ir.Code(
-            self.shared.name,
+            self.unit.name,
             tuple(self.parameters.given),
-            tuple(self.shared.locals),
-            tuple(self.shared.variables),
+            tuple(self.unit.locals),
+            tuple(self.unit.variables),
             body,
-            tuple(self.shared.sources.values()),
+            tuple(self.unit.sources.values()),
             "numba",
         )
-        code = without_records(code, self.shared)
+        code = without_records(code, self.unit)
         typing = NumbaTyping(code, self.parameters.dtypes, self.parameters.numbers)
         self.learn_of_complex(typing)
         body = numbered(code.body)
@@ -190,7 +187,7 @@ class _Kernel:
 
     def learn_of_complex(self, typing: NumbaTyping) -> None:
         """Begin again with the functions that have complex arguments, if there are any."""
-        known = self.shared.known.of_complex
+        known = self.unit.known.of_complex
         for op, place in typing.of_complex:
             if place in known or op not in OF_COMPLEX:
                 raise LanguageError(
@@ -200,7 +197,7 @@ class _Kernel:
                 )
         if typing.of_complex:
             known.update(place for _, place in typing.of_complex)
-            raise Learnt
+            raise Restart
 
     def bind(self, node: ast.arg, kind: Kind) -> None:
         """Bind a parameter to the initial meaning of its name."""
@@ -222,17 +219,17 @@ class _Kernel:
         if name not in function.assigned:
             function.bound[name] = value if isinstance(value, Alias) else ValueName(value)
             return
-        roles = self.shared.known.roles
+        roles = self.unit.known.roles
         if isinstance(value, Alias):
             roles.setdefault((function.python, name), Role(place))
             function.bound[name] = value
             return
-        own: VariableName | TupleName = self.shared.variable(name, self.shared.name)
+        own: VariableName | TupleName = self.unit.variable(name, self.unit.name)
         if isinstance(value, tuple):
             shape = shape_of(value)
             assert shape is not None
             roles.setdefault((function.python, name), Role(place, shape))
-            own = self.shared.tuple_name(name, shape, self.shared.name)
+            own = self.unit.tuple_name(name, shape, self.unit.name)
         function.bound[name] = own
         self.parser.calls.tuples.set_all(_variables(own, place), value, place)
 

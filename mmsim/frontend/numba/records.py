@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.frontend.numba.names import TYPES, type_name
-from mmsim.frontend.numba.state import KernelShared
+from mmsim.frontend.numba.state import KernelUnit
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import with_expressions, with_inside, with_operands
 
@@ -49,17 +49,17 @@ def _format(type_: Any) -> Any:
     return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
-def without_records(code: ir.Code, shared: KernelShared) -> ir.Code:
+def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
     """A program without questions for the extents of an array of records."""
-    if not shared.records:
+    if not unit.records:
         return code
 
     def of_block(old: ir.Block) -> ir.Block:
         return tuple(with_inside(with_expressions(one, of), of_block) for one in old)
 
     def of(value: ir.Expr) -> ir.Expr:
-        if isinstance(value, ir.Extent) and value.array in shared.records:
-            return _extent(value, _field(value.array, shared.records), shared.ranks[value.array])
+        if isinstance(value, ir.Extent) and value.array in unit.records:
+            return _extent(value, _field(value.array, unit.records), unit.ranks[value.array])
         return with_operands(value, of)
 
     local = (replace(one, shape=tuple(map(of, one.shape))) for one in code.locals)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from mmsim.frontend.numba.state import KernelKnown, kernel
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.scope import Learnt
+from mmsim.frontend.python.scope import Restart
 from mmsim.frontend.python.source import FunctionText
 
 
@@ -43,7 +43,7 @@ def separate(function: Function, name: str) -> None:
         known = kernel(function).known
         known.apart.add((function.text.source, name))
         known.roles.pop((function.python, name), None)
-        raise Learnt
+        raise Restart
 
 
 def separated(text: FunctionText, known: KernelKnown) -> FunctionText:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mmsim.errors import Place
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.scope import Alias, Captured, Entity, Known, Shared
+from mmsim.frontend.python.scope import Alias, Captured, Entity, Known, Unit
 from mmsim.frontend.python.tables import is_large
 from mmsim.ir import nodes as ir
 
@@ -31,7 +31,7 @@ class KernelKnown(Known):
 
 
 @dataclass
-class KernelShared(Shared):
+class KernelUnit(Unit):
     """The data of one kernel's parsing, for all its functions.
 
     `around` has the function around each inner one, `records` the arrays of the fields of arrays of
@@ -52,23 +52,23 @@ class KernelShared(Shared):
 class KernelFunction(Function):
     """A kernel or a device function; free names of an inner function are those around it."""
 
-    shared: KernelShared
+    unit: KernelUnit
 
     def entity(self, name: str) -> Entity:
         """The meaning of a name here; a large array from outside is one of the launch's."""
-        around = self.shared.around.get(self.python)
+        around = self.unit.around.get(self.python)
         if around and name not in self.bound and name in self.python.__code__.co_freevars:
             return around.entity(name)
         found = super().entity(name)
-        take = self.shared.array_from_outside
+        take = self.unit.array_from_outside
         if take is not None and isinstance(found, Captured) and name not in self.bound:
-            memory = self.shared.memory_of(found.value)
+            memory = self.unit.memory_of(found.value)
             if memory is not None or is_large(found.value):
                 return take(name, found.value, memory, self.place(self.text.node))
         return found
 
 
-def kernel(function: Function) -> KernelShared:
+def kernel(function: Function) -> KernelUnit:
     """The data of the kernel that a function belongs to."""
     assert isinstance(function, KernelFunction)
-    return function.shared
+    return function.unit

@@ -10,14 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.dialect import (
-    Atomic,
-    Effect,
-    Intrinsic,
-    Maker,
-    Operands,
-    Word,
-)
+from mmsim.frontend.python.dialect import Atomic, Effect, Intrinsic, Maker, Operands, Word
 from mmsim.frontend.python.functions import called
 from mmsim.frontend.python.scope import DialectName, Value
 from mmsim.ir import nodes as ir

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.scope import FIRST, Alias, Part, Shared
+from mmsim.frontend.python.scope import FIRST, Alias, Unit, View
 from mmsim.ir import nodes as ir
 
 MOST_FIXED = 8
@@ -24,7 +24,7 @@ Key = tuple[str, int]
 """An array and the number of fixed leading indices."""
 
 
-def chosen(alias: Alias, make: Callable[[Part], ir.Stmt], place: Place) -> ir.Stmt:
+def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.Stmt:
     """The statement of `make` for the part that the alias stands for."""
     *others, last = enumerate(alias.parts)
     statement = make(last[1])
@@ -96,21 +96,21 @@ class Merged:
     indices: tuple[tuple[ir.Var, ...], ...]
 
     @staticmethod
-    def of(keys: Iterable[Key], place: Place, shared: Shared) -> Merged:
+    def of(keys: Iterable[Key], place: Place, unit: Unit) -> Merged:
         """New variables for a name that stands for one of `keys`.
 
         An access tries the arrays in their order, and one array first with fewer fixed indices.
         """
-        known = tuple(sorted(set(keys), key=lambda key: (shared.order(key[0]), key[1])))
+        known = tuple(sorted(set(keys), key=lambda key: (unit.order(key[0]), key[1])))
         indices = tuple(
-            tuple(ir.Var(shared.unique("t"), place) for _ in range(fixed)) for _, fixed in known
+            tuple(ir.Var(unit.unique("t"), place) for _ in range(fixed)) for _, fixed in known
         )
-        return Merged(known, ir.Var(shared.unique("t"), place), indices)
+        return Merged(known, ir.Var(unit.unique("t"), place), indices)
 
     @property
     def alias(self) -> Alias:
         """The alias that the name stands for."""
-        parts = (Part(key[0], index) for key, index in zip(self.keys, self.indices, strict=True))
+        parts = (View(key[0], index) for key, index in zip(self.keys, self.indices, strict=True))
         return Alias(tuple(parts), self.which if len(self.keys) > 1 else FIRST)
 
     def holds(self, alias: Alias) -> bool:
@@ -153,7 +153,7 @@ def _same(name: str, value: ir.Expr) -> bool:
     return isinstance(value, ir.Var) and value.name == name
 
 
-def key_of(part: Part) -> Key:
+def key_of(part: View) -> Key:
     """The key of a part: all but the values of its fixed indices."""
     return part.array, len(part.index)
 

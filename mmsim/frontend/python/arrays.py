@@ -6,20 +6,16 @@ import ast
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.function import with_article
-from mmsim.frontend.python.lowering import Lowering
-from mmsim.frontend.python.scope import Alias, Part, TupleName
+from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.trees import constant_index, indices_of, root
+from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class Arrays:
+class Arrays(Part):
     """The accesses of one function."""
-
-    def __init__(self, lowering: Lowering) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
 
     def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
         """The array and the index of a[i], a[i, j] or a[i][j]."""
@@ -37,17 +33,17 @@ class Arrays:
         """The numbers of an index."""
         for index in indices:
             if isinstance(index, ast.Slice):
-                raise self.lowering.refuse_kind(index)
+                raise self.builder.refuse_kind(index)
             if isinstance(index, ast.Constant) and index.value in (None, Ellipsis):
                 raise self.function.refuse(
                     index, f"{written(index)!r} is not an index", "write a number"
                 )
-        return tuple(self.lowering.operands(*indices))
+        return tuple(self.builder.operands(*indices))
 
     def no_array(self, owner: ast.expr) -> LanguageError:
         """The error for an element of a value without elements, or with fixed ones."""
         text, outside = written(owner), self.function.captured(owner)
-        dialect = self.lowering.dialect
+        dialect = self.builder.dialect
         if tables.is_table(outside):
             return self.function.refuse(
                 owner,
@@ -65,27 +61,22 @@ class Arrays:
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
         """An element of an array, read by a statement in front."""
-        if len(array.parts) == 1:
-            (part,) = array.parts
-            if self.is_registers(part.array):
-                return ir.RegisterRead(part.array, part.element(index), place)
-        else:
-            index = tuple(self.lowering.spill(one, place) for one in index)
-        target = self.lowering.temporary()
-        self.lowering.emit(
-            aliases.chosen(array, lambda part: self.read(target, part, index, place), place)
-        )
+        (first, *others) = array.parts
+        if not others and self.is_registers(first.array):
+            return ir.RegisterRead(first.array, first.element(index), place)
+        target = self.builder.temporary()
+        self.touch(array, index, place, target)
         return ir.Var(target, place)
 
-    def touch(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> None:
-        """Read an element and drop it."""
-        self.lowering.emit(
-            aliases.chosen(array, lambda part: self.read(None, part, index, place), place)
+    def touch(
+        self, array: Alias, index: tuple[ir.Expr, ...], place: Place, target: str | None = None
+    ) -> None:
+        """Read an element into a variable, or drop it."""
+        self.builder.emit_for(
+            array, index, lambda part, given: self.read(target, part, given, place), place
         )
 
-    def read(
-        self, target: str | None, part: Part, index: tuple[ir.Expr, ...], place: Place
-    ) -> ir.Stmt:
+    def read(self, target: str | None, part: View, index: list[ir.Expr], place: Place) -> ir.Stmt:
         """The statement that reads an element."""
         whole = part.element(index)
         if target is not None and self.is_registers(part.array):
@@ -94,27 +85,23 @@ class Arrays:
 
     def store(self, array: Alias, index: tuple[ir.Expr, ...], value: ir.Expr, place: Place) -> None:
         """Write an element of an array."""
-        if len(array.parts) > 1:
-            index = tuple(self.lowering.spill(one, place) for one in index)
-            value = self.lowering.spill(value, place)
 
-        def write(part: Part) -> ir.Stmt:
+        def write(part: View, given: list[ir.Expr]) -> ir.Stmt:
             kind = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
-            return kind(part.array, part.element(index), value, place)
+            return kind(part.array, part.element(given[:-1]), given[-1], place)
 
-        self.lowering.emit(aliases.chosen(array, write, place))
+        self.builder.emit_for(array, (*index, value), write, place)
 
     def is_registers(self, array: str) -> bool:
         """Return whether an array is one of each thread's own."""
         return any(
-            local.name == array and local.kind == "registers"
-            for local in self.function.shared.locals
+            local.name == array and local.kind == "registers" for local in self.function.unit.locals
         )
 
-    def rank(self, part: Part) -> int | None:
+    def rank(self, part: View) -> int | None:
         """The number of axes of a part of an array, if it is known."""
         fixed = len(part.index) - len(part.spans)
-        for local in self.function.shared.locals:
+        for local in self.function.unit.locals:
             if local.name == part.array:
                 return len(local.shape) - fixed
         return None

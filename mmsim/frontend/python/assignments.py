@@ -6,21 +6,20 @@ import ast
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.grammar import BINARY
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Assignments:
+class Assignments(Part):
     """The assignments of one function."""
 
-    def __init__(self, lowering: Lowering, values: Values, declarations: Declarations) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+    def __init__(self, builder: Builder, values: Values, declarations: Declarations) -> None:
+        super().__init__(builder)
         self.values = values
         self.arrays = values.arrays
         self.tuples = values.tuples
@@ -43,7 +42,7 @@ class Assignments:
                 )
         value = self.values.value(node.value, first)
         if len(node.targets) > 1 or len(tables.leaves(value)) > 1:
-            value = self.lowering.spill_all(value, self.function.place(node))
+            value = self.builder.spill_all(value, self.function.place(node))
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -53,7 +52,7 @@ class Assignments:
             case ast.Tuple(elts):
                 for part in elts:
                     if isinstance(part, ast.Starred | ast.List):
-                        raise self.lowering.refuse_kind(part)
+                        raise self.builder.refuse_kind(part)
                 for part, own in zip(elts, self.unpacked(target, value, node), strict=True):
                     self.assign(part, own, node)
             case ast.Name():
@@ -62,16 +61,16 @@ class Assignments:
                 self.assign_vector(target, value, node)
             case ast.Subscript():
                 number, place = self.values.single(value, target), self.function.place(node)
-                with self.lowering.aside() as before:
+                with self.builder.aside() as before:
                     array, index = self.arrays.element(target)
                 if any(map(changes, before)):
-                    number = self.lowering.spill(number, place)
-                self.lowering.block.extend(before)
+                    number = self.builder.spill(number, place)
+                self.builder.block.extend(before)
                 self.arrays.store(array, index, number, self.function.place(target))
             case ast.Attribute():
                 raise self.function.refuse(target, f"{written(target)!r} can't be assigned")
             case _:
-                raise self.lowering.refuse_kind(target)
+                raise self.builder.refuse_kind(target)
 
     def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         """Write a vector of an array; its values are already in separate variables."""
@@ -124,11 +123,11 @@ class Assignments:
             if isinstance(value, ir.Number):
                 self.function.learn_array(value.name, wrong)
             # the number may come from a parameter that a later line shows to be an array
-            self.function.shared.doubtful = self.function.shared.doubtful or wrong
+            self.function.unit.doubtful = self.function.unit.doubtful or wrong
             return
         name = self.function.variable(target)
         self.declarations.remember_constant(target.id, value)
-        self.lowering.emit(ir.Assign(name, value, place))
+        self.builder.emit(ir.Assign(name, value, place))
 
     def assign_tuple(
         self, target: ast.Name, value: tuple[Value, ...], role: Role | None, place: Place
@@ -194,12 +193,12 @@ class Assignments:
         if not isinstance(node.target, ast.Subscript):
             raise self.function.refuse(node.target, f"{written(node.target)!r} can't be assigned")
         array, index = self.arrays.element(node.target)
-        index = tuple(self.lowering.spill(part, place) for part in index)
+        index = tuple(self.builder.spill(part, place) for part in index)
         at = self.function.place(node.target)
         old = self.arrays.load(array, index, at)
         if isinstance(old, ir.RegisterRead):
-            old = self.lowering.spill(old, place)
-        value = self.lowering.expression(node.value)
+            old = self.builder.spill(old, place)
+        value = self.builder.expression(node.value)
         self.arrays.store(array, index, ir.Binary(op, old, value, place), at)
 
     def augmented_name(self, node: ast.AugAssign, target: ast.Name, op: str, place: Place) -> None:
@@ -212,8 +211,8 @@ class Assignments:
             )
         name = self.function.variable(target)
         old = ir.Var(name, self.function.place(target))
-        value = self.lowering.expression(node.value)
-        self.lowering.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
+        value = self.builder.expression(node.value)
+        self.builder.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
 
 
 def changes(statement: ir.Stmt) -> bool:

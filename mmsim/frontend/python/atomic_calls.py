@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Atomic
-from mmsim.frontend.python.scope import Alias, Part, TupleName
+from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
@@ -17,7 +16,7 @@ class AtomicCalls:
 
     def __init__(self, values: Values) -> None:
         self.function = values.function
-        self.lowering = values.lowering
+        self.builder = values.builder
         self.values = values
 
     def emit(self, node: ast.Call, word: Atomic, target: str | None) -> None:
@@ -38,27 +37,25 @@ class AtomicCalls:
         else:
             operands = self.first_word(array)
         for one in arguments:
-            operands = self.lowering.followed(operands, one)
-        if len(array.parts) > 1:
-            operands = [self.lowering.spill(one, place) for one in operands]
-        *at, value = operands
-        compare = at.pop() if word.op == "cas" else None
+            operands = self.builder.followed(operands, one)
 
-        def atomic(part: Part) -> ir.Stmt:
+        def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            *at, value = given
+            compare = at.pop() if word.op == "cas" else None
             where = part.element(at)
             return ir.Atomic(target, word.op, part.array, where, compare, value, place)
 
-        self.lowering.emit(aliases.chosen(array, atomic, place))
+        self.builder.emit_for(array, operands, atomic, place)
 
     def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
         """The numbers of an index; for a tuple, those in it."""
         if isinstance(node, ast.Tuple) and node.elts:
-            return self.lowering.operands(*node.elts)
+            return self.builder.operands(*node.elts)
         if isinstance(node, ast.Name) and isinstance(self.function.entity(node.id), TupleName):
             raise self.function.refuse(
                 node, f"{node.id!r} is a tuple", "write its numbers, as in (i, j)"
             )
-        return self.lowering.operands(node)
+        return self.builder.operands(node)
 
     def first_word(self, array: Alias) -> list[ir.Expr]:
         """The index of the first word of an array, by the axes of its parts."""

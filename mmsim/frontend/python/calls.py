@@ -9,6 +9,7 @@ from functools import partial
 
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.atomic_calls import AtomicCalls
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import (
     Atomic,
     Effect,
@@ -21,27 +22,25 @@ from mmsim.frontend.python.dialect import (
     no_value,
 )
 from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.scope import Alias, Missing, Role, Value
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.trees import root
+from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
 
 
-class Calls:
+class Calls(Part):
     """The calls of one function; `inline` gives the value of a helper's call, None without one."""
 
     def __init__(
         self,
-        lowering: Lowering,
+        builder: Builder,
         values: Values,
         inline: Callable[[ast.Call, types.FunctionType], Value | None],
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.inline = inline
@@ -61,7 +60,7 @@ class Calls:
 
     def word(self, node: ast.expr) -> Word | None:
         """The word for a called expression, of the dialect or of Python."""
-        word = self.lowering.dialect.word(node, self.function)
+        word = self.builder.dialect.word(node, self.function)
         if word is not None:
             return word
         return FUNCTIONS_OF_PYTHON.get(self.function.captured(node))
@@ -80,14 +79,14 @@ class Calls:
             case Intrinsic() as intrinsic:
                 return self.intrinsic(intrinsic, node)
             case Atomic() as atomic:
-                target = self.lowering.temporary()
+                target = self.builder.temporary()
                 self.atomics.emit(node, atomic, target)
                 return ir.Var(target, self.function.place(node))
             case Maker(called=name):
                 raise self.function.refuse(
                     node,
                     f"{name} stands inside an expression",
-                    self.lowering.dialect.remedy(called, self.function)
+                    self.builder.dialect.remedy(called, self.function)
                     or f"write name = {name}(...) at the top level of the function",
                 )
             case Vectors():
@@ -111,11 +110,11 @@ class Calls:
         """The statement of a word, after its operands; return its value, None without one."""
         if word.value is None and not alone:
             return None
-        target = None if alone else self.lowering.temporary()
+        target = None if alone else self.builder.temporary()
         name, place = word.noun or written(node.func), self.function.place(node)
         arguments = arguments_of(node, name, word.parameters, self.function)
-        given = tuple(self.lowering.operands(*arguments))
-        self.lowering.emit(word.emit(target, given, place))
+        given = tuple(self.builder.operands(*arguments))
+        self.builder.emit(word.emit(target, given, place))
         if target is None or word.value is None:
             return None
         return word.value(ir.Var(target, place), place)
@@ -128,7 +127,7 @@ class Calls:
         of_text = self.float_of_text(node)
         if of_text is not None:
             return of_text
-        return word.value(tuple(self.lowering.operands(*node.args)), self.function.place(node))
+        return word.value(tuple(self.builder.operands(*node.args)), self.function.place(node))
 
     def is_builtin(self, node: ast.Call) -> bool:
         """Return whether a call is of one of Python's functions that take more than numbers."""
@@ -139,9 +138,9 @@ class Calls:
         if len(node.args) < 2 or node.keywords:
             raise self.function.refuse(node, f"{op} takes two or more numbers here")
         place = self.function.place(node)
-        first, *rest = self.lowering.operands(*node.args)
+        first, *rest = self.builder.operands(*node.args)
         for position, other in enumerate(rest, start=1):
-            first = self.lowering.link(ir.Binary(op, first, other, place), position, place)
+            first = self.builder.link(ir.Binary(op, first, other, place), position, place)
         return first
 
     def is_method(self, called: ast.Attribute, name: str) -> bool:
@@ -152,7 +151,7 @@ class Calls:
         """z.conjugate()."""
         if node.args or node.keywords:
             raise self.function.refuse(node, f"{written(called)} takes no number here")
-        number = self.lowering.expression(called.value)
+        number = self.builder.expression(called.value)
         return ir.Call("conjugate", (number,), self.function.place(node))
 
     def divmod_of(self, node: ast.Call) -> tuple[ir.Expr, ir.Expr]:
@@ -160,8 +159,8 @@ class Calls:
         if len(node.args) != 2 or node.keywords:
             raise self.function.refuse(node, "divmod takes two numbers")
         place = self.function.place(node)
-        operands = self.lowering.operands(*node.args)
-        left, right = (self.lowering.spill(one, place) for one in operands)
+        operands = self.builder.operands(*node.args)
+        left, right = (self.builder.spill(one, place) for one in operands)
         return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
 
     def float_of_text(self, call: ast.Call) -> ir.Const | None:
@@ -203,11 +202,11 @@ class Calls:
     def callee(self, node: ast.Call) -> types.FunctionType:
         """The helper of a call; every other call is refused."""
         target = self.function.captured(node.func)
-        helper = self.lowering.dialect.helper(target)
+        helper = self.builder.dialect.helper(target)
         if helper is not None:
             return helper
         text = written(node.func)
-        remedy = self.lowering.dialect.remedy(node.func, self.function)
+        remedy = self.builder.dialect.remedy(node.func, self.function)
         if isinstance(target, types.BuiltinFunctionType) and target.__module__ in ADVICE:
             raise self.function.refuse(
                 node.func,

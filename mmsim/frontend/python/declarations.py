@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import Maker
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.parameters import parameter_names
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
@@ -15,19 +16,18 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported
 
 
-class Declarations:
+class Declarations(Part):
     """The arrays that one function makes, and the variables that may occur in their sizes."""
 
-    def __init__(self, lowering: Lowering) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+    def __init__(self, builder: Builder) -> None:
+        super().__init__(builder)
         self.constants: dict[str, ir.Expr] = {}
         self.in_sizes: dict[str, ir.Expr] = {}  # of variables of functions that sizes call
         self.arrays: dict[str, ArrayName] = {}
 
     def remember_constant(self, name: str, value: ir.Expr) -> None:
         """Keep the value of a name that is assigned once: it may be the size of an array."""
-        if self.lowering.depth == 0 and self.function.assignments.get(name) == 1:
+        if self.builder.depth == 0 and self.function.assignments.get(name) == 1:
             known = self.launch_constant(value)
             if known is not None:
                 self.constants[name] = known
@@ -61,32 +61,47 @@ class Declarations:
         """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
-        maker = self.lowering.dialect.word(node.func, self.function)
+        maker = self.builder.dialect.word(node.func, self.function)
         if not isinstance(maker, Maker):
             return False
         self.check_position(node, maker)
         self.check_name(target)
-        extents, dtype = self.arguments_of(node, maker)
-        shape = tuple(self.array_extent(extent, maker) for extent in extents)
+        shape, dtype = self.arguments_of(node, maker)
+        made = self.declare(target, node, maker, self.extents_of(shape, maker), dtype)
+        self.arrays[target.id] = self.function.bound[target.id] = made
+        return True
+
+    def declare(
+        self,
+        target: ast.Name,
+        node: ast.Call,
+        maker: Maker,
+        extents: tuple[ir.Expr, ...],
+        dtype: ast.expr | None,
+    ) -> ArrayName:
+        """The array that a call makes."""
+        local = self.local_array(target, node, maker, extents)
+        self.function.unit.locals.append(replace(local, dtype=self.array_dtype(dtype)))
+        return ArrayName(local.name, maker.kind)
+
+    def local_array(
+        self, target: ast.Name, node: ast.Call, maker: Maker, extents: tuple[ir.Expr, ...]
+    ) -> ir.LocalArray:
+        """The array under its unique name, without a type yet."""
         reserved = self.function.bound.get(target.id)
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
-            reserved = self.function.shared.variable(target.id, self.function.python.__name__)
-        name, place = reserved.name, self.function.place(node)
-        self.function.shared.locals.append(
-            ir.LocalArray(name, maker.kind, shape, self.array_dtype(dtype), place)
-        )
-        self.arrays[target.id] = self.function.bound[target.id] = ArrayName(name, maker.kind)
-        return True
+            reserved = self.function.unit.variable(target.id, self.function.python.__name__)
+        return ir.LocalArray(reserved.name, maker.kind, extents, None, self.function.place(node))
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
         """Refuse an array that is made repeatedly."""
-        if self.lowering.depth > 0:
+        if self.builder.depth > 0:
             raise self.function.refuse(
                 node,
                 f"{maker.called} inside a loop or a branch",
                 "declare arrays at the top level of the function",
             )
-        if maker.kind == "shared" and self.lowering.looping:
+        if maker.kind == "shared" and self.builder.looping:
             raise self.function.refuse(
                 node,
                 f"{maker.called} in a function that is called in a loop",
@@ -105,8 +120,8 @@ class Declarations:
         if self.function.assignments[target.id] > 1 and (role is None or not role.declared):
             self.function.learn(target.id, Role(self.function.place(target), declared=True))
 
-    def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[list[ast.expr], ast.expr | None]:
-        """The extents and the element type of an array that the program makes."""
+    def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
+        """The shape and the element type of an array that the program makes."""
         parameters = (maker.shape, "dtype")
         arguments = dict(zip(parameters, node.args[:2], strict=False))
         twice = any(keyword.arg in arguments for keyword in node.keywords)
@@ -119,27 +134,30 @@ class Declarations:
             or node.args[2:]
         ):
             raise self.function.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
-        shape = arguments[maker.shape]
+        return arguments[maker.shape], arguments.get("dtype")
+
+    def extents_of(self, shape: ast.expr, maker: Maker) -> tuple[ir.Expr, ...]:
+        """The extents of a shape, which are known before the launch."""
         extents = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         if not extents:
             raise self.function.refuse(
                 shape, "an array needs at least one dimension", "give its size"
             )
-        return extents, arguments.get("dtype")
+        return tuple(self.array_extent(extent, maker) for extent in extents)
 
     def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
         """The size of an axis, which is known before the launch.
 
         A function in it may only assign variables and return: no statement of it is kept.
         """
-        value, before = self.lowering.apart(node)
+        value, before = self.builder.apart(node)
         constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
         if constant is None:
             raise self.function.refuse(
                 node,
                 f"the size of {maker.array} must be the same for all threads and known before the "
                 "launch",
-                f"make it of {self.lowering.dialect.uniform}, by arithmetic and by calls of "
+                f"make it of {self.builder.dialect.uniform}, by arithmetic and by calls of "
                 "functions without a branch or a loop",
             )
         return constant
@@ -164,7 +182,7 @@ class Declarations:
             if array is not None and len(array.parts) == 1:
                 return self.dtype_of(array.parts[0].array, node)
         given: Any = node.value if isinstance(node, ast.Constant) else self.function.captured(node)
-        name = self.lowering.dialect.element_type(given)
+        name = self.builder.dialect.element_type(given)
         if not supported(name):
             raise self.function.refuse(
                 node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"
@@ -173,7 +191,7 @@ class Declarations:
 
     def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
         """The dtype of another array: a parameter's, or the given one of a local array."""
-        for local in self.function.shared.locals:
+        for local in self.function.unit.locals:
             if local.name == array:
                 if local.dtype is None:
                     raise self.function.refuse(

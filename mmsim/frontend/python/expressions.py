@@ -14,10 +14,10 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import value_of
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.scope import (
     Alias,
     ArrayName,
@@ -35,12 +35,11 @@ from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Expressions:
+class Expressions(Part):
     """The numbers of one function's expressions."""
 
-    def __init__(self, lowering: Lowering, values: Values) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+    def __init__(self, builder: Builder, values: Values) -> None:
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
 
@@ -53,7 +52,7 @@ class Expressions:
                 f"{node.value!r} is not a number",
                 "programs compute with int, float, complex and bool",
             )
-        return self.lowering.constant(value, node)
+        return self.builder.constant(value, node)
 
     def name(self, node: ast.Name) -> ir.Expr:
         """A name: of a variable, a parameter, a number outside."""
@@ -71,14 +70,14 @@ class Expressions:
             return self.values.single(self.tuples.tuple_value(entity, node), node)
         if isinstance(entity, ValueName):
             return self.values.single(entity.value, node)
-        own = value_of(self.lowering.dialect.word(node, self.function), node, self.function)
+        own = value_of(self.builder.dialect.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if not isinstance(entity, Captured):
             raise self.function.refuse(
                 node,
                 f"the name {node.id!r} means nothing here",
-                self.lowering.dialect.remedy(node, self.function)
+                self.builder.dialect.remedy(node, self.function)
                 or "assign it first, make it a parameter, or define it above the program",
             )
         return self.captured_number(node, entity.value)
@@ -87,7 +86,7 @@ class Expressions:
         """The number for an object from outside."""
         converted = number(value)
         if converted is None:
-            text, launch = written(node), self.lowering.dialect.launch
+            text, launch = written(node), self.builder.dialect.launch
             if tables.is_table(value):
                 raise self.function.refuse(
                     node,
@@ -95,7 +94,7 @@ class Expressions:
                     f"read an element of it, as {text}[i], or pass it to {launch} as a parameter",
                 )
             advice = (
-                self.lowering.dialect.remedy(node, self.function)
+                self.builder.dialect.remedy(node, self.function)
                 or "numbers, tables of numbers and functions of the language can be captured"
             )
             if isinstance(value, enum.Enum):
@@ -105,11 +104,11 @@ class Expressions:
                 f"{text!r} is {with_article(type(value).__name__)} from outside the program",
                 advice,
             )
-        return self.lowering.constant(converted, node)
+        return self.builder.constant(converted, node)
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
         """A name of the dialect, a.size, or a number of a module or a class."""
-        own = value_of(self.lowering.dialect.word(node, self.function), node, self.function)
+        own = value_of(self.builder.dialect.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if isinstance(node.value, ast.Name):
@@ -130,13 +129,13 @@ class Expressions:
             raise self.function.refuse(
                 node,
                 f"{written(node)!r} means nothing in a program",
-                self.lowering.dialect.remedy(node, self.function) or "",
+                self.builder.dialect.remedy(node, self.function) or "",
             )
         return self.captured_number(node, value)
 
     def part(self, node: ast.Attribute) -> ir.Expr:
         """z.real and z.imag."""
-        operand = self.lowering.expression(node.value)
+        operand = self.builder.expression(node.value)
         return ir.Call(node.attr, (operand,), self.function.place(node))
 
     def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:
@@ -159,15 +158,15 @@ class Expressions:
         if op == "-" and isinstance(node.operand, ast.Constant):
             value = number(node.operand.value)
             if isinstance(value, int | float | complex) and not isinstance(value, bool):
-                return self.lowering.constant(-value, node)
-        return ir.Unary(op, self.lowering.expression(node.operand), self.function.place(node))
+                return self.builder.constant(-value, node)
+        return ir.Unary(op, self.builder.expression(node.operand), self.function.place(node))
 
     def binary(self, node: ast.BinOp) -> ir.Expr:
         """x + y and the like."""
         chain = [node]  # a long sum is a deep tree: walk down its left side in a loop
         while isinstance(chain[-1].left, ast.BinOp):
             chain.append(chain[-1].left)
-        value = self.lowering.expression(chain[-1].left)
+        value = self.builder.expression(chain[-1].left)
         for position, part in enumerate(reversed(chain), start=1):
             place = self.function.place(part)
             op = BINARY.get(type(part.op))
@@ -175,18 +174,18 @@ class Expressions:
                 raise self.function.refuse(
                     part, "the matrix product isn't in the language", "write loops"
                 )
-            value, right = self.lowering.followed([value], part.right)
-            value = self.lowering.link(ir.Binary(op, value, right, place), position, place)
+            value, right = self.builder.followed([value], part.right)
+            value = self.builder.link(ir.Binary(op, value, right, place), position, place)
         return value
 
     def bool_op(self, node: ast.BoolOp) -> ir.Expr:
         """x and y, x or y: y only for the lanes that need it."""
         op = "and" if isinstance(node.op, ast.And) else "or"
         place = self.function.place(node)
-        value = self.lowering.expression(node.values[0])
+        value = self.builder.expression(node.values[0])
         for position, other in enumerate(node.values[1:], start=1):
-            value = self.lowering.link(
-                self.logic(op, value, *self.lowering.apart(other), place), position, place
+            value = self.builder.link(
+                self.logic(op, value, *self.builder.apart(other), place), position, place
             )
         return value
 
@@ -196,12 +195,12 @@ class Expressions:
         """left op right, with `statements` before right, for the lanes that need it."""
         if not statements:
             return ir.Logic("and" if op == "and" else "or", left, right)
-        name = self.lowering.temporary()
-        self.lowering.emit(ir.Assign(name, left, place))
+        name = self.builder.temporary()
+        self.builder.emit(ir.Assign(name, left, place))
         needed = (*statements, ir.Assign(name, right, place))
         test = ir.Var(name, place)
         then, orelse = (needed, ()) if op == "and" else ((), needed)
-        self.lowering.emit(ir.If(test, then, orelse, place))
+        self.builder.emit(ir.If(test, then, orelse, place))
         return ir.Var(name, place)
 
     def comparison(self, node: ast.Compare) -> ir.Expr:
@@ -211,19 +210,19 @@ class Expressions:
             found = self.membership(node.left, node.comparators[0], place)
             return found if isinstance(node.ops[0], ast.In) else ir.Unary("not", found, place)
         self.check_operators(node)
-        left, right = self.lowering.operands(node.left, node.comparators[0])
+        left, right = self.builder.operands(node.left, node.comparators[0])
         if len(node.ops) > 1:
-            right = self.lowering.spill(right, place)
+            right = self.builder.spill(right, place)
         value: ir.Expr = ir.Compare(COMPARE[type(node.ops[0])], left, right, place)
         for position, operator in enumerate(node.ops[1:], start=1):
             left = right
-            right, statements = self.lowering.apart(node.comparators[position])
+            right, statements = self.builder.apart(node.comparators[position])
             if position < len(node.ops) - 1 and not isinstance(right, ir.Const | ir.Number):
-                name = self.lowering.temporary()
+                name = self.builder.temporary()
                 statements.append(ir.Assign(name, right, place))
                 right = ir.Var(name, place)
             link = ir.Compare(COMPARE[type(operator)], left, right, place)
-            value = self.lowering.link(
+            value = self.builder.link(
                 self.logic("and", value, link, statements, place), position, place
             )
         return value
@@ -244,9 +243,9 @@ class Expressions:
 
     def membership(self, left: ast.expr, right: ast.expr, place: Place) -> ir.Expr:
         """x in (2, 3): whether x equals a value of a tuple."""
-        value = self.lowering.expression(left)
+        value = self.builder.expression(left)
         is_range = isinstance(right, ast.Call) and self.function.captured(right.func) is range
-        with self.lowering.aside() as statements:
+        with self.builder.aside() as statements:
             inside = (
                 self.values.value(right)
                 if self.tuples.gives_tuple(right) and not is_range
@@ -255,29 +254,29 @@ class Expressions:
         if not isinstance(inside, tuple) or any(isinstance(one, tuple | Alias) for one in inside):
             advice = "write start <= x < stop" if is_range else "write x in (2, 3)"
             raise self.function.refuse(right, "'in' takes a tuple of numbers here", advice)
-        (value,) = self.lowering.kept([value], statements, right)
+        (value,) = self.builder.kept([value], statements, right)
         if statements or len(inside) > 1:
-            value = self.lowering.spill(value, place)
-        self.lowering.block.extend(statements)
+            value = self.builder.spill(value, place)
+        self.builder.block.extend(statements)
         found: ir.Expr = ir.Const(False)
         for position, item in enumerate(inside):
             equal = ir.Compare("==", value, self.values.single(item, right), place)
             if position == 0:
                 found = equal
             else:
-                found = self.lowering.link(ir.Logic("or", found, equal), position, place)
+                found = self.builder.link(ir.Logic("or", found, equal), position, place)
         return found
 
     def choice(self, node: ast.IfExp) -> ir.Expr:
         """x if test else y, each side for its own lanes."""
         place = self.function.place(node)
-        test = self.lowering.expression(node.test)
-        then, before_then = self.lowering.apart(node.body)
-        other, before_other = self.lowering.apart(node.orelse)
+        test = self.builder.expression(node.test)
+        then, before_then = self.builder.apart(node.body)
+        other, before_other = self.builder.apart(node.orelse)
         if not before_then and not before_other:
             return ir.Choose(test, then, other)
-        name = self.lowering.temporary()
-        self.lowering.emit(
+        name = self.builder.temporary()
+        self.builder.emit(
             ir.If(
                 test,
                 (*before_then, ir.Assign(name, then, place)),

@@ -1,7 +1,7 @@
 """A function that is being parsed: its text, the meaning of its names, and its refusals.
 
 The kind of a name may show only after its use: a later line may assign an array to a variable, or
-use a parameter as an array. Then parsing begins again with this knowledge (`Learnt`).
+use a parameter as an array. Then parsing begins again with this knowledge (`Restart`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from mmsim.frontend.python.scope import (
     Captured,
     DialectName,
     Entity,
-    Learnt,
     Missing,
     NameKey,
     NoArray,
     ParameterUse,
-    Part,
+    Restart,
     Role,
-    Shared,
+    Unit,
     VariableName,
+    View,
     outside,
 )
 from mmsim.frontend.python.source import FunctionText
@@ -44,12 +44,12 @@ class Function:
 
     def __init__(
         self,
-        shared: Shared,
+        unit: Unit,
         python: types.FunctionType,
         text: FunctionText,
         bound: dict[str, Entity],
     ) -> None:
-        self.shared = shared
+        self.unit = unit
         self.python = python
         self.text = text
         self.bound = bound
@@ -104,10 +104,10 @@ class Function:
         entity = self.entity(node.id)
         match entity:
             case ArrayName(name):
-                return Alias((Part(name),))
+                return Alias((View(name),))
             case ParameterUse(name):
                 self.use(entity, "array", node)
-                return Alias((Part(name),))
+                return Alias((View(name),))
             case Alias():
                 return entity
             case NoArray():
@@ -129,35 +129,35 @@ class Function:
 
     def learn(self, name: str, role: Role) -> NoReturn:
         """Begin again with the kind of a name that this function assigns."""
-        self.shared.known.roles[self.python, name] = role
-        raise Learnt
+        self.unit.known.roles[self.python, name] = role
+        raise Restart
 
     def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
         """Begin again with a parameter as an array; `wrong` is the error if it is not one."""
-        if parameter in self.shared.known.arrays:
-            raise self.shared.known.arrays[parameter]
-        self.shared.known.arrays[parameter] = wrong
-        raise Learnt
+        if parameter in self.unit.known.arrays:
+            raise self.unit.known.arrays[parameter]
+        self.unit.known.arrays[parameter] = wrong
+        raise Restart
 
     def learn_once(self, key: NameKey, role: Role) -> None:
         """Begin again, knowing a role, if it was not known yet."""
-        if key not in self.shared.known.roles:
-            self.shared.known.roles[key] = role
-            raise Learnt
+        if key not in self.unit.known.roles:
+            self.unit.known.roles[key] = role
+            raise Restart
 
     def role(self, name: str) -> Role | None:
         """The kind of a name that this function assigns, None for a number."""
-        return self.shared.known.roles.get((self.python, name))
+        return self.unit.known.roles.get((self.python, name))
 
     def becomes_tuple(self, name: str, role: Role) -> bool:
         """Let a variable hold tuples if it has had no use; return whether it does now."""
         entity = self.bound.get(name)
         if name in self.asked or not isinstance(entity, VariableName) or role.shape is None:
             return False
-        shared = self.shared
-        shared.known.roles[self.python, name] = role
-        shared.variables[:] = [one for one in shared.variables if one.name != entity.name]
-        self.bound[name] = shared.tuple_name(name, role.shape, self.python.__name__)
+        unit = self.unit
+        unit.known.roles[self.python, name] = role
+        unit.variables[:] = [one for one in unit.variables if one.name != entity.name]
+        self.bound[name] = unit.tuple_name(name, role.shape, self.python.__name__)
         return True
 
     def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
@@ -205,7 +205,7 @@ class Function:
             case Alias():
                 return entity
             case ArrayName(name) | ParameterUse(name):
-                return Alias((Part(name),))
+                return Alias((View(name),))
         return None
 
     def bind_variables(self) -> None:
@@ -219,11 +219,11 @@ class Function:
                 continue
             role = self.role(name)
             if role is None:
-                self.bound[name] = self.shared.variable(name, own)
+                self.bound[name] = self.unit.variable(name, own)
             elif role.shape is None:
                 self.bound[name] = NoArray()
             else:
-                self.bound[name] = self.shared.tuple_name(name, role.shape, own)
+                self.bound[name] = self.unit.tuple_name(name, role.shape, own)
 
 
 def with_article(noun: str) -> str:

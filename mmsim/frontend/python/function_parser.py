@@ -10,6 +10,7 @@ from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.assignments import Assignments
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.dialect import Dialect
@@ -17,7 +18,6 @@ from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import MOST_CALLS
 from mmsim.frontend.python.loops import Loops
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.named import like
 from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
@@ -49,7 +49,7 @@ class Parser:
 
     def __init__(self, function: Function, dialect: Dialect, looping: bool) -> None:
         self.function = function
-        self.lowering = Lowering(function, dialect, looping)
+        self.builder = Builder(function, dialect, looping)
 
     def connect(
         self,
@@ -63,7 +63,7 @@ class Parser:
     ) -> None:
         """Let the parts lower the nodes of Python's tree."""
         self.declarations, self.calls, self.returns = declarations, calls, returns
-        self.lowering.expression_forms = {
+        self.builder.expression_forms = {
             ast.Constant: expressions.literal,
             ast.Name: expressions.name,
             ast.Attribute: expressions.attribute,
@@ -75,7 +75,7 @@ class Parser:
             ast.Subscript: expressions.values.item,
             ast.Call: calls.number,
         }
-        self.lowering.statement_forms = {
+        self.builder.statement_forms = {
             ast.Assign: assignments.assignment,
             ast.AnnAssign: assignments.annotated,
             ast.AugAssign: assignments.augmented,
@@ -95,22 +95,21 @@ class Parser:
 
     def body(self) -> ir.Block:
         """The function's body."""
-        self.lowering.statements(self.function.text.node.body)
-        return tuple(self.lowering.block)
+        self.builder.statements(self.function.text.node.body)
+        return tuple(self.builder.block)
 
 
-class Inlining:
+class Inlining(Part):
     """The calls of helpers in one function: the statements of a helper replace its call."""
 
     def __init__(
         self,
-        lowering: Lowering,
+        builder: Builder,
         values: Values,
         declarations: Declarations,
         parser: Callable[[Function, Dialect, str, str, bool], Parser],
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.declarations = declarations
@@ -118,43 +117,43 @@ class Inlining:
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
         """Inline a call; return its value, None if it has none."""
-        shared = self.function.shared
+        unit = self.function.unit
         self.check_call(node, function)
         text = self.text_of(function)
         arguments = arguments_of(node, self.function, function, text)
-        scope = shared.unique(text.node.name)
-        value = shared.unique(f"{text.node.name}_value")
-        looping = self.lowering.looping or self.lowering.loops > 0
-        own = type(self.function)(shared, function, text, {})
-        inner = self.parser(own, self.lowering.dialect, scope, value, looping)
+        scope = unit.unique(text.node.name)
+        value = unit.unique(f"{text.node.name}_value")
+        looping = self.builder.looping or self.builder.loops > 0
+        own = type(self.function)(unit, function, text, {})
+        inner = self.parser(own, self.builder.dialect, scope, value, looping)
         for name, argument in arguments.items():
             own.bound[name] = self.argument(name, argument, inner)
         own.bind_variables()
-        shared.sources[source_key(text.source)] = text.source
-        shared.stack.append(function)
+        unit.sources[source_key(text.source)] = text.source
+        unit.stack.append(function)
         body = inner.body()
-        shared.stack.pop()
+        unit.stack.pop()
         if looping:
-            self.lowering.emit(forget(inner, arguments))
+            self.builder.emit(forget(inner, arguments))
         if inner.returns.leaves:
-            self.lowering.emit(ir.Scope(scope, body))
+            self.builder.emit(ir.Scope(scope, body))
         else:
-            self.lowering.block.extend(body)
+            self.builder.block.extend(body)
         given = inner.returns.given
         return None if given is None else placed(given, self.function.place(node))
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a called function."""
-        return read(function, self.lowering.dialect.decorator)
+        return read(function, self.builder.dialect.decorator)
 
     def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
         """Refuse recursion, and more calls than a program may have."""
-        if function in self.function.shared.stack:
+        if function in self.function.unit.stack:
             raise self.function.refuse(
                 node, f"{function.__name__!r} calls itself", "write a loop instead of recursion"
             )
-        self.function.shared.calls += 1
-        if self.function.shared.calls > MOST_CALLS:
+        self.function.unit.calls += 1
+        if self.function.unit.calls > MOST_CALLS:
             raise self.function.refuse(
                 node,
                 f"the program grows to more than {MOST_CALLS} calls",
@@ -197,8 +196,8 @@ class Inlining:
         known = self.declarations.launch_constant(value)
         if known is not None and name not in inner.function.assigned:
             inner.declarations.constants[name] = known
-        variable = self.function.shared.variable(name, inner.function.python.__name__)
-        self.lowering.emit(ir.Assign(variable.name, value, place))
+        variable = self.function.unit.variable(name, inner.function.python.__name__)
+        self.builder.emit(ir.Assign(variable.name, value, place))
         return variable
 
     def tuple_argument(
@@ -219,9 +218,9 @@ class Inlining:
                 place,
                 "write a function for each size",
             )
-        given = self.function.shared.tuple_name(name, shape, own.python.__name__)
+        given = self.function.unit.tuple_name(name, shape, own.python.__name__)
         variables = self.tuples.tuple_value(given, own.text.node)
-        self.tuples.set_all(variables, self.lowering.spill_all(value, place), place)
+        self.tuples.set_all(variables, self.builder.spill_all(value, place), place)
         return given
 
 
@@ -297,17 +296,17 @@ class FunctionParser(Parser):
         looping: bool = False,
     ) -> None:
         super().__init__(function, dialect, looping)
-        lowering = self.lowering
-        values = Values(lowering, Arrays(lowering), Tuples(lowering), self.result)
-        declarations, merging = Declarations(lowering), Merging(lowering)
-        calls = Calls(lowering, values, Inlining(lowering, values, declarations, type(self)).call)
-        assignments = Assignments(lowering, values, declarations)
+        builder = self.builder
+        values = Values(builder, Arrays(builder), Tuples(builder), self.result)
+        declarations, merging = Declarations(builder), Merging(builder)
+        calls = Calls(builder, values, Inlining(builder, values, declarations, type(self)).call)
+        assignments = Assignments(builder, values, declarations)
         self.connect(
             declarations,
-            Expressions(lowering, values),
+            Expressions(builder, values),
             calls,
             assignments,
-            Loops(lowering, values, assignments, merging),
-            Statements(lowering, values, calls, merging),
-            Returns(lowering, values, scope, given_name),
+            Loops(builder, values, assignments, merging),
+            Statements(builder, values, calls, merging),
+            Returns(builder, values, scope, given_name),
         )

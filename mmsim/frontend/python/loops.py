@@ -8,23 +8,22 @@ from collections.abc import Sequence
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.assignments import Assignments
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.grammar import MOST_TRIPS
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.merging import Loop, Merging, ends
 from mmsim.frontend.python.scope import Value
-from mmsim.frontend.python.trees import jumps_of
+from mmsim.frontend.python.syntax import jumps_of
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Loops:
+class Loops(Part):
     """The loops of one function; `within` are those around the statement at work."""
 
     def __init__(
-        self, lowering: Lowering, values: Values, assignments: Assignments, merging: Merging
+        self, builder: Builder, values: Values, assignments: Assignments, merging: Merging
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.assignments = assignments
@@ -37,11 +36,11 @@ class Loops:
         self.no_else(node)
         place = self.function.place(node.test)
         loop = self.enter(node, place)
-        self.lowering.loops += 1  # the test runs again with every iteration
-        test, prelude = self.lowering.apart(node.test)
+        self.builder.loops += 1  # the test runs again with every iteration
+        test, prelude = self.builder.apart(node.test)
         body = self.trip(loop, node.body)
-        self.lowering.loops -= 1
-        self.lowering.emit(ir.While(tuple(prelude), test, body, place))
+        self.builder.loops -= 1
+        self.builder.emit(ir.While(tuple(prelude), test, body, place))
 
     def for_loop(self, node: ast.For) -> None:
         """for x in range(...), and over values known when the program is parsed."""
@@ -71,7 +70,7 @@ class Loops:
         """Start, stop and step of range(...)."""
         if not 1 <= len(call.args) <= 3 or call.keywords:
             raise self.function.refuse(call, "range takes one, two or three numbers")
-        parts = self.lowering.operands(*call.args)
+        parts = self.builder.operands(*call.args)
         start = parts[0] if len(parts) > 1 else ir.Const(0)
         stop = parts[1] if len(parts) > 1 else parts[0]
         step = parts[2] if len(parts) > 2 else ir.Const(1)
@@ -94,7 +93,7 @@ class Loops:
             raise self.assignments.two_kinds(target, role)
         place, name = self.function.place(node.iter), self.function.variable(target)
         loop = self.enter(node, place)
-        self.lowering.loops += 1
+        self.builder.loops += 1
         before: list[ir.Stmt] = []
         if counter is not None:
             own, count = counter
@@ -103,8 +102,8 @@ class Loops:
             before.append(ir.Assign(self.function.variable(own), ir.Var(count, last), last))
             before.append(ir.Assign(count, more, last))
         body = (*before, *self.trip(loop, node.body))
-        self.lowering.loops -= 1
-        self.lowering.emit(ir.For(name, start, stop, step, body, place))
+        self.builder.loops -= 1
+        self.builder.emit(ir.For(name, start, stop, step, body, place))
 
     def counted(self, node: ast.For, call: ast.Call) -> bool:
         """A loop over enumerate(range(...)), with a counter; return whether it is one."""
@@ -120,8 +119,8 @@ class Loops:
         assert isinstance(counter, ast.Name)
         assert isinstance(target, ast.Name)
         start, stop, step = self.range_of(inner)
-        count = self.lowering.temporary("trip")
-        self.lowering.emit(ir.Assign(count, self.first_number(call), self.function.place(call)))
+        count = self.builder.temporary("trip")
+        self.builder.emit(ir.Assign(count, self.first_number(call), self.function.place(call)))
         self.for_range(node, target, start, stop, step, (counter, count))
         return True
 
@@ -132,7 +131,7 @@ class Loops:
             raise self.function.refuse(
                 call, "enumerate takes a tuple or a range, and a first number"
             )
-        return self.lowering.expression(more[0]) if more else ir.Const(0)
+        return self.builder.expression(more[0]) if more else ir.Const(0)
 
     def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
         """A loop's values by iteration, if they are known when the program is parsed."""
@@ -179,15 +178,15 @@ class Loops:
         parts = [self.items(part, own) for part, own in zip(node.args, targets, strict=True)]
         for keyword in node.keywords:
             same = len(set(map(len, parts))) == 1
-            strict = self.lowering.expression(keyword.value) if not same else ir.Const(False)
+            strict = self.builder.expression(keyword.value) if not same else ir.Const(False)
             if tables.constant_of(strict):
                 raise self.function.refuse(node, "zip(..., strict=True) of tuples of several sizes")
         return tuple(zip(*parts, strict=False))
 
     def count_trips(self, trips: int, node: ast.expr) -> None:
         """Refuse a program whose unrolled loops grow without bound."""
-        self.function.shared.trips += trips
-        if self.function.shared.trips > MOST_TRIPS:
+        self.function.unit.trips += trips
+        if self.function.unit.trips > MOST_TRIPS:
             raise self.function.refuse(
                 node,
                 f"the program grows to more than {MOST_TRIPS} iterations of loops over tuples",
@@ -199,39 +198,39 @@ class Loops:
         self.count_trips(len(items), node.iter)
         place = self.function.place(node.iter)
         if sum(len(tables.leaves(item)) for item in items) > 1:
-            items = tuple(self.lowering.spill_all(item, place) for item in items)
+            items = tuple(self.builder.spill_all(item, place) for item in items)
         jumps = list(jumps_of(node.body))
         loop = self.enter(node, place) if jumps else Loop({})
         self.ending = ""
         own = bool(jumps) and not loop.scope
         if own:
-            loop.scope = self.function.shared.unique("loop")
-        with self.lowering.aside() as block:
+            loop.scope = self.function.unit.unique("loop")
+        with self.builder.aside() as block:
             for item in items:
-                loop.trip = self.function.shared.unique("trip") if jumps else ""
+                loop.trip = self.function.unit.unique("trip") if jumps else ""
                 trip = self.unrolled_trip(node, item, loop)
                 if any(isinstance(jump, ast.Continue) for jump in jumps):
                     trip = (ir.Scope(loop.trip, trip),)
-                self.lowering.block.extend(trip)
+                self.builder.block.extend(trip)
         if own and any(isinstance(jump, ast.Break) for jump in jumps):
-            self.lowering.emit(ir.Scope(loop.scope, tuple(block)))
+            self.builder.emit(ir.Scope(loop.scope, tuple(block)))
         else:
-            self.lowering.block.extend(block)
+            self.builder.block.extend(block)
 
     def unrolled_trip(self, node: ast.For, item: Value, loop: Loop) -> ir.Block:
         """One trip of a loop over a tuple."""
-        with self.lowering.aside() as before:
-            self.lowering.depth += 1
+        with self.builder.aside() as before:
+            self.builder.depth += 1
             self.assignments.assign(node.target, item, node.iter)
-            self.lowering.depth -= 1
+            self.builder.depth -= 1
             return (*before, *self.trip(loop, node.body))
 
     def trip(self, loop: Loop, body: list[ast.stmt]) -> ir.Block:
         """One trip of a loop; then its names get the values for the start of the next trip."""
         self.within.append(loop)
-        block = self.lowering.inner(body)
+        block = self.builder.inner(body)
         self.within.pop()
-        with self.lowering.aside() as end:
+        with self.builder.aside() as end:
             if not ends(block):
                 self.merging.keep_names(loop, self.function.place(body[-1]))
         loop.begin_trip(self.function.bound)
@@ -248,13 +247,13 @@ class Loops:
         """break."""
         loop, place = self.within[-1], self.function.place(node)
         self.merging.keep_names(loop, place)
-        self.lowering.emit(ir.Leave(loop.scope, place) if loop.scope else ir.Break(place))
+        self.builder.emit(ir.Leave(loop.scope, place) if loop.scope else ir.Break(place))
 
     def continue_loop(self, node: ast.Continue) -> None:
         """continue."""
         loop, place = self.within[-1], self.function.place(node)
         self.merging.keep_names(loop, place)
-        self.lowering.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
+        self.builder.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
 
 
 def _targets(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:

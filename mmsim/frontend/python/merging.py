@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.scope import Entity, NoArray, ParameterUse
-from mmsim.frontend.python.trees import assigned_in
+from mmsim.frontend.python.syntax import assigned_in
 from mmsim.ir import nodes as ir
 
 
@@ -38,12 +38,8 @@ class Loop:
             bound[name] = NoArray()
 
 
-class Merging:
+class Merging(Part):
     """The names of arrays of one function."""
-
-    def __init__(self, lowering: Lowering) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
 
     def merged(
         self, after_then: dict[str, Entity], then: ir.Block, orelse: ir.Block, place: Place
@@ -65,7 +61,7 @@ class Merging:
                 self.function.bound[name] = NoArray()
                 continue
             keys = [*aliases.keys_of(ways[0]), *aliases.keys_of(ways[1])]
-            name_of = aliases.Merged.of(keys, place, self.function.shared)
+            name_of = aliases.Merged.of(keys, place, self.function.unit)
             self.function.bound[name] = name_of.alias
             for block, way in zip(settings, ways, strict=True):
                 assert way is not None
@@ -91,9 +87,9 @@ class Merging:
                 continue
             for array, _ in reached[name]:
                 self.takes_array(array)
-            merged = aliases.Merged.of(reached[name], place, self.function.shared)
+            merged = aliases.Merged.of(reached[name], place, self.function.unit)
             for variable, value in merged.settings(entry, place, True):
-                self.lowering.emit(ir.Assign(variable, value, place))
+                self.builder.emit(ir.Assign(variable, value, place))
             loop.merged[name] = merged
         for name, merged in loop.merged.items():
             self.function.bound[name] = merged.alias
@@ -118,9 +114,9 @@ class Merging:
                 )
             settings += merged.settings(alias, place, False)
         if len(settings) > 1:
-            settings = [(name, self.lowering.spill(value, place)) for name, value in settings]
+            settings = [(name, self.builder.spill(value, place)) for name, value in settings]
         for name, value in settings:
-            self.lowering.emit(ir.Assign(name, value, place))
+            self.builder.emit(ir.Assign(name, value, place))
 
 
 def ends(block: ir.Block) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from mmsim.errors import LanguageError
 from mmsim.frontend.python.scope import number
 from mmsim.frontend.python.source import FunctionText
-from mmsim.frontend.python.trees import assigned_in
+from mmsim.frontend.python.syntax import assigned_in
 from mmsim.ir import nodes as ir
 
 

@@ -13,14 +13,7 @@ from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
 from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
-from mmsim.frontend.python.scope import (
-    DialectName,
-    Entity,
-    Known,
-    Learnt,
-    ParameterUse,
-    Shared,
-)
+from mmsim.frontend.python.scope import DialectName, Entity, Known, ParameterUse, Restart, Unit
 from mmsim.frontend.python.source import FunctionText, read
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
@@ -93,21 +86,21 @@ def parse_program(
     defaults = default_numbers(function, text)
     known = Known()
     while True:
-        shared = Shared(
+        unit = Unit(
             function.__name__,
             {source_key(text.source): text.source},
             stack=[function],
             known=known,
         )
         try:
-            return _parsed(Function(shared, function, text, dict(bound)), dialect, defaults)
-        except Learnt:  # the kind of one more name or parameter; so this ends
+            return _parsed(Function(unit, function, text, dict(bound)), dialect, defaults)
+        except Restart:  # the kind of one more name or parameter; so this ends
             continue
 
 
 def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]) -> ir.Code:
-    """The representation, if enough is known of the names; else `Learnt`."""
-    shared, parser = function.shared, FunctionParser(function, dialect)
+    """The representation, if enough is known of the names; else `Restart`."""
+    unit, parser = function.unit, FunctionParser(function, dialect)
     uses = [
         _parameter(node, parser, defaults.get(node.arg))
         for node in function.text.node.args.args
@@ -117,27 +110,27 @@ def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]
     try:
         body = parser.body()
     except LanguageError as error:
-        raise shared.doubtful or error from None
-    if shared.doubtful is not None:
-        raise shared.doubtful
+        raise unit.doubtful or error from None
+    if unit.doubtful is not None:
+        raise unit.doubtful
     return ir.Code(
-        shared.name,
+        unit.name,
         tuple(ir.Parameter(use.name, use.use, use.default, use.place) for use in uses),
-        tuple(shared.locals),
-        tuple(shared.variables),
+        tuple(unit.locals),
+        tuple(unit.variables),
         numbered(body),
-        tuple(shared.sources.values()),
+        tuple(unit.sources.values()),
     )
 
 
 def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
     """A parameter of the program, bound to the initial meaning of its name."""
     function, name = parser.function, node.arg
-    shared = function.shared
-    shared.taken.add(name)
-    shared.parameters.append(name)
+    unit = function.unit
+    unit.taken.add(name)
+    unit.parameters.append(name)
     parameter = ParameterUse(name, function.text.place(node), default)
-    if name in shared.known.arrays:
+    if name in unit.known.arrays:
         parameter.use, parameter.used_at = "array", parameter.place
     role = function.role(name)
     if name in function.assigned and role is None:
@@ -152,7 +145,7 @@ def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None)
 def _copy_to_variable(parser: FunctionParser, parameter: ParameterUse) -> None:
     """A parameter that the program assigns is a number, and a variable of each thread."""
     parameter.use, parameter.used_at = "number", parameter.place
-    shared = parser.function.shared
-    variable = shared.variable(parameter.name, shared.name)
+    unit = parser.function.unit
+    variable = unit.variable(parameter.name, unit.name)
     parser.function.bound[parameter.name] = variable
-    parser.lowering.emit(ir.Assign(variable.name, ir.Number(parameter.name), parameter.place))
+    parser.builder.emit(ir.Assign(variable.name, ir.Number(parameter.name), parameter.place))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.scope import RETURNED, Alias, Value
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Returns:
+class Returns(Part):
     """The returns of one function.
 
     `scope` is the scope that a helper leaves, None in the program itself. `leaves` says whether it
@@ -19,10 +19,9 @@ class Returns:
     """
 
     def __init__(
-        self, lowering: Lowering, values: Values, scope: str | None, given_name: str
+        self, builder: Builder, values: Values, scope: str | None, given_name: str
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.values = values
         self.tuples = values.tuples
         self.scope = scope
@@ -37,9 +36,9 @@ class Returns:
         if isinstance(value, ast.Constant) and value.value is None:
             value = None
         if self.scope is None:
-            self.lowering.emit(ir.Return(place))
+            self.builder.emit(ir.Return(place))
             return
-        last = self.lowering.depth == 0 and node is self.function.text.node.body[-1]
+        last = self.builder.depth == 0 and node is self.function.text.node.body[-1]
         if value is not None:
             role = self.function.role(RETURNED)
             if role is None:
@@ -49,7 +48,7 @@ class Returns:
         if last:
             return  # the end of the function anyway
         self.leaves = True
-        self.lowering.emit(ir.Leave(self.scope, place))
+        self.builder.emit(ir.Leave(self.scope, place))
 
     def give(self, value: Value, node: ast.Return, last: bool) -> None:
         """Keep the value that a function returns."""
@@ -62,7 +61,7 @@ class Returns:
                     "an array is returned from more than one place",
                     "return arrays in the function's last line alone",
                 )
-            self.given = self.lowering.spill_all(value, place)
+            self.given = self.builder.spill_all(value, place)
             return
         if (
             last
@@ -80,7 +79,7 @@ class Returns:
             shape = tables.shape_of(value)
             self.given = ir.Var(self.given_name, place)
             if shape is not None:
-                name = self.function.shared.tuple_name(self.given_name, shape, own)
+                name = self.function.unit.tuple_name(self.given_name, shape, own)
                 self.given = self.tuples.tuple_value(name, node)
         if tables.shape_of(self.given) != tables.shape_of(value):
             raise self.function.refuse(
@@ -89,7 +88,7 @@ class Returns:
                 "return a number everywhere, or a tuple of one size",
             )
         if len(tables.leaves(value)) > 1:
-            value = self.lowering.spill_all(value, place)
+            value = self.builder.spill_all(value, place)
         self.tuples.set_all(self.given, value, place)
 
     def variables(self) -> tuple[str, ...]:

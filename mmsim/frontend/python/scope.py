@@ -102,7 +102,7 @@ def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
 
 
 @dataclass(frozen=True)
-class Part:
+class View:
     """An array of the program under its unique name, with its leading axes restricted.
 
     Each of these has an index, which fixes it, or a span of remaining elements.
@@ -116,7 +116,7 @@ class Part:
         """The axes with a span."""
         return tuple(one for one in self.index if isinstance(one, Span))
 
-    def restricted(self, index: Sequence[ir.Expr | Span]) -> Part:
+    def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
         found: list[ir.Expr | Span] = []
@@ -126,7 +126,7 @@ class Part:
                 continue
             inner = given.pop(0)
             found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
-        return Part(self.array, (*found, *given))
+        return View(self.array, (*found, *given))
 
     def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
         """The indices of an element of the array, by those of the element of this part."""
@@ -138,7 +138,7 @@ class Part:
 class Alias:
     """The meaning of a name of arrays: one of `parts`, by the value of `which`."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[View, ...]
     which: ir.Expr = FIRST
 
 
@@ -211,7 +211,7 @@ Shape = tuple["Shape | None", ...]
 """The structure of a tuple: a tuple's shape, or None for a number."""
 
 
-class Learnt(Exception):
+class Restart(Exception):
     """Parsing found the kind of a name or a parameter, and has to begin again with it."""
 
 
@@ -228,7 +228,7 @@ class Known:
 
 
 @dataclass
-class Shared:
+class Unit:
     """The data of one program's parsing, for all its functions."""
 
     name: str

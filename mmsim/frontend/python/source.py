@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.codes import does, functions_in
+from mmsim.frontend.python.bytecode import does, functions_in
 from mmsim.ir import nodes as ir
 
 

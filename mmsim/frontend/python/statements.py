@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Atomic, Effect
-from mmsim.frontend.python.lowering import Lowering
 from mmsim.frontend.python.merging import Merging
-from mmsim.frontend.python.trees import root
+from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
 
 
-class Statements:
+class Statements(Part):
     """Branches, and expressions on a separate line."""
 
-    def __init__(self, lowering: Lowering, values: Values, calls: Calls, merging: Merging) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+    def __init__(self, builder: Builder, values: Values, calls: Calls, merging: Merging) -> None:
+        super().__init__(builder)
         self.arrays = values.arrays
         self.vectors = values.vectors
         self.calls = calls
@@ -26,17 +25,17 @@ class Statements:
 
     def branch(self, node: ast.If) -> None:
         """if test: ... else: ..."""
-        self.split(node, self.lowering.expression(node.test))
+        self.split(node, self.builder.expression(node.test))
 
     def split(self, node: ast.If, test: ir.Expr) -> None:
         """The branches of an `if`, for the lanes whose test is true and for the others."""
         before = self.function.array_names()
-        then = self.lowering.inner(node.body)
+        then = self.builder.inner(node.body)
         after_then = self.function.array_names()
         self.function.bound.update(before)
-        orelse = self.lowering.inner(node.orelse)
+        orelse = self.builder.inner(node.orelse)
         then, orelse = self.merging.merged(after_then, then, orelse, self.function.place(node.test))
-        self.lowering.emit(ir.If(test, then, orelse, self.function.place(node.test)))
+        self.builder.emit(ir.If(test, then, orelse, self.function.place(node.test)))
 
     def nothing(self, node: ast.Pass) -> None:
         """pass."""
@@ -56,7 +55,7 @@ class Statements:
             if not any(self.arrays.is_registers(part.array) for part in array.parts):
                 self.arrays.touch(array, index, self.function.place(value))
                 return
-        self.lowering.apart(value)  # refuses everything outside of the language
+        self.builder.apart(value)  # refuses everything outside of the language
         raise self.function.refuse(
             node,
             "this statement does nothing",

@@ -7,20 +7,16 @@ from typing import Any
 
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.builder import Part
 from mmsim.frontend.python.named import like
 from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, ValueName
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.trees import constant_index, indices_of, root
+from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class Tuples:
+class Tuples(Part):
     """The tuples of one function."""
-
-    def __init__(self, lowering: Lowering) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
 
     def table(self, node: ast.expr, table: Any) -> Value:
         """A constant table from outside."""
@@ -31,7 +27,7 @@ class Tuples:
             raise self.function.refuse(
                 node,
                 f"{text!r} has more than {tables.MOST_CAPTURED} numbers",
-                f"make it a parameter and pass it to {self.lowering.dialect.launch}",
+                f"make it a parameter and pass it to {self.builder.dialect.launch}",
             ) from None
         if value is None:
             raise self.function.refuse(
@@ -86,7 +82,7 @@ class Tuples:
                 continue
             if not isinstance(item, tuple):
                 raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
-            value = self.lowering.expression(index)
+            value = self.builder.expression(index)
             position = tables.constant_of(value)
             if type(position) is not int:
                 return self.looked_up(node, text, item, value, indices)
@@ -115,18 +111,18 @@ class Tuples:
             raise self.function.refuse(
                 indices[0],
                 f"{text!r} is not a regular table of constants",
-                f"write its index as a number, or use {self.lowering.dialect.own_array}",
+                f"write its index as a number, or use {self.builder.dialect.own_array}",
             )
         if len(indices) > len(shape):
             raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
         values = [first]
         for index in indices[1:]:
             if isinstance(index, ast.Slice):
-                raise self.lowering.refuse_kind(index)
-            values = self.lowering.followed(values, index)
+                raise self.builder.refuse_kind(index)
+            values = self.builder.followed(values, index)
         place = self.function.place(node)
         if len(values) < len(shape):  # several values are read by them
-            values = [self.lowering.spill(value, place) for value in values]
+            values = [self.builder.spill(value, place) for value in values]
         return tables.lookup(text, table, shape, tuple(values), place)
 
     def sliced(self, node: ast.Slice, item: Value) -> Value:
@@ -140,11 +136,11 @@ class Tuples:
             and step != 0
         ):
             return item[lower:upper:step]
-        raise self.lowering.refuse_kind(node)
+        raise self.builder.refuse_kind(node)
 
     def set_all(self, variables: Value, value: Value, place: Place) -> None:
         """Set variables to the numbers of a value."""
         for variable, number in zip(tables.leaves(variables), tables.leaves(value), strict=True):
             assert isinstance(variable, ir.Var)
             assert not isinstance(number, Alias)
-            self.lowering.emit(ir.Assign(variable.name, number, place))
+            self.builder.emit(ir.Assign(variable.name, number, place))

@@ -10,7 +10,7 @@ import numpy as np
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
 from mmsim.frontend.python.arrays import Arrays
-from mmsim.frontend.python.lowering import Lowering
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.scope import (
     RETURNED,
     Alias,
@@ -23,29 +23,28 @@ from mmsim.frontend.python.scope import (
     ValueName,
 )
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.trees import constant_index, root
+from mmsim.frontend.python.syntax import constant_index, root
 from mmsim.frontend.python.tuples import Tuples
 from mmsim.frontend.python.vector_accesses import VectorAccesses
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
 
-class Values:
+class Values(Part):
     """The values of one function's expressions; `call` gives the value of a call."""
 
     def __init__(
         self,
-        lowering: Lowering,
+        builder: Builder,
         arrays: Arrays,
         tuples: Tuples,
         call: Callable[[ast.Call], Value],
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.arrays = arrays
         self.tuples = tuples
         self.call = call
-        self.vectors = VectorAccesses(lowering, arrays, self.in_memory)
+        self.vectors = VectorAccesses(builder, arrays, self.in_memory)
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
         """The value of an expression, also a tuple or an array; `target` is its assigned target.
@@ -54,7 +53,7 @@ class Values:
         """
         if isinstance(target, ast.Subscript) and not self.vectors.stands_in(target):
             # an element is a number
-            return self.lowering.expression(node)
+            return self.builder.expression(node)
         if isinstance(target, ast.Name):
             role = self.function.role(target.id)
             if role is not None and role.shape is None:
@@ -64,7 +63,7 @@ class Values:
                 targets: Sequence[ast.expr | None] = [None] * len(node.elts)
                 if isinstance(target, ast.Tuple) and len(target.elts) == len(node.elts):
                     targets = target.elts
-                with self.lowering.nested(node):
+                with self.builder.nested(node):
                     return self.tuple_of(node.elts, targets)
             case ast.Name():
                 return self.named(node)
@@ -83,7 +82,7 @@ class Values:
                 whole = self.whole(node, target)
                 if whole is not None:
                     return whole
-        return self.lowering.expression(node)
+        return self.builder.expression(node)
 
     def tuple_of(
         self, nodes: Sequence[ast.expr], targets: Sequence[ast.expr | None]
@@ -91,14 +90,13 @@ class Values:
         """The values of a tuple, from left to right; `targets` are their assigned targets."""
         values: list[Value] = []
         for part, own in zip(nodes, targets, strict=True):
-            with self.lowering.aside() as statements:
+            with self.builder.aside() as statements:
                 value = self.value(part, own)
             if any(writes_registers(statement) for statement in statements):
                 values = [
-                    self.lowering.spill_all(earlier, self.function.place(part))
-                    for earlier in values
+                    self.builder.spill_all(earlier, self.function.place(part)) for earlier in values
                 ]
-            self.lowering.block.extend(statements)
+            self.builder.block.extend(statements)
             values.append(value)
         return tuple(values)
 
@@ -140,7 +138,7 @@ class Values:
                 array = self.function.array(node)
                 assert array is not None
                 return array
-        return self.lowering.expression(node)
+        return self.builder.expression(node)
 
     def subscript(self, node: ast.Subscript) -> Value:
         """The value of x[i]: an element of an array, an extent, a value of a tuple or a table."""
@@ -184,7 +182,7 @@ class Values:
                 "an axis of a shape must be a constant",
                 f"write {written(owner)}[0]",
             )
-        self.lowering.constant(axis, node.slice)
+        self.builder.constant(axis, node.slice)
         return self.arrays.extent(array, axis, node.slice, place)
 
     def single(self, value: Value, node: ast.expr) -> ir.Expr:
@@ -197,8 +195,8 @@ class Values:
             )
         if isinstance(value, Alias):
             for part in value.parts:
-                if not part.index and part.array in self.function.shared.known.arrays:
-                    raise self.function.shared.known.arrays[part.array]
+                if not part.index and part.array in self.function.unit.known.arrays:
+                    raise self.function.unit.known.arrays[part.array]
             raise self.function.refuse(
                 node,
                 f"the array {written(node)!r} stands where a number must",
@@ -216,7 +214,7 @@ class Values:
                     return array
             case ast.Subscript() if self.function.array(root(node)) is not None:
                 array, index = self.arrays.element(node)
-                fixed = tuple(self.lowering.spill(part, place) for part in index)
+                fixed = tuple(self.builder.spill(part, place) for part in index)
                 return Alias(
                     tuple(part.restricted(fixed) for part in array.parts),
                     array.which,
@@ -228,7 +226,7 @@ class Values:
                 if isinstance(value, Alias):
                     return value
                 called = self.function.captured(node.func)
-                helper = self.lowering.dialect.helper(called)
+                helper = self.builder.dialect.helper(called)
                 if helper is not None:
                     self.function.learn_once((helper, RETURNED), role)
         text = role.place.text[role.place.column : role.place.end_column]
@@ -254,7 +252,7 @@ class Values:
         if array is None:
             array = self.alias(node, Role(self.function.place(node)))
         if any(self.arrays.is_registers(part.array) for part in array.parts):
-            own_array = self.lowering.dialect.own_array
+            own_array = self.builder.dialect.own_array
             raise self.function.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
         return array
 
@@ -262,17 +260,17 @@ class Values:
         self, test: ast.expr, body: ast.expr, orelse: ast.expr, role: Role, place: Place
     ) -> Alias:
         """The array that a conditional expression stands for."""
-        chosen = self.lowering.expression(test)
-        with self.lowering.aside() as before_then:
+        chosen = self.builder.expression(test)
+        with self.builder.aside() as before_then:
             then = self.alias(body, role)
-        with self.lowering.aside() as before_other:
+        with self.builder.aside() as before_other:
             other = self.alias(orelse, role)
         keys = [*aliases.keys_of(then), *aliases.keys_of(other)]
-        merged = aliases.Merged.of(keys, place, self.function.shared)
+        merged = aliases.Merged.of(keys, place, self.function.unit)
         for block, alias in ((before_then, then), (before_other, other)):
             settings = merged.settings(alias, place, True)
             block += [ir.Assign(name, value, place) for name, value in settings]
-        self.lowering.emit(ir.If(chosen, tuple(before_then), tuple(before_other), place))
+        self.builder.emit(ir.If(chosen, tuple(before_then), tuple(before_other), place))
         return merged.alias
 
     def item(self, node: ast.Subscript) -> ir.Expr:

@@ -5,27 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
+from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import Vectors, arguments_of
-from mmsim.frontend.python.lowering import Lowering
-from mmsim.frontend.python.scope import Alias, Part
+from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.trees import indices_of, root
+from mmsim.frontend.python.syntax import indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class VectorAccesses:
+class VectorAccesses(Part):
     """The vector accesses of one function; `in_memory` gives the array that an expression names."""
 
     def __init__(
         self,
-        lowering: Lowering,
+        builder: Builder,
         arrays: Arrays,
         in_memory: Callable[[ast.expr, str, str, str], Alias],
     ) -> None:
-        self.function = lowering.function
-        self.lowering = lowering
+        super().__init__(builder)
         self.arrays = arrays
         self.in_memory = in_memory
 
@@ -38,34 +36,30 @@ class VectorAccesses:
         """The word of a call of `mm.vector`, None for anything else."""
         if not isinstance(node, ast.Call):
             return None
-        word = self.lowering.dialect.word(node.func, self.function)
+        word = self.builder.dialect.word(node.func, self.function)
         return word if isinstance(word, Vectors) else None
 
     def read(self, node: ast.Subscript) -> tuple[ir.Expr, ...]:
         """The values of a vector, read by a statement in front."""
         array, index = self.element(node)
         place = self.function.place(node)
-        targets = tuple(self.lowering.temporary() for _ in range(self.count(node)))
-        if len(array.parts) > 1:
-            index = tuple(self.lowering.spill(one, place) for one in index)
+        targets = tuple(self.builder.temporary() for _ in range(self.count(node)))
 
-        def load(part: Part) -> ir.Stmt:
+        def load(part: View, index: list[ir.Expr]) -> ir.Stmt:
             return ir.VectorLoad(targets, part.array, part.element(index), place)
 
-        self.lowering.emit(aliases.chosen(array, load, place))
+        self.builder.emit_for(array, index, load, place)
         return tuple(ir.Var(target, place) for target in targets)
 
     def write(self, node: ast.Subscript, values: tuple[ir.Expr, ...]) -> None:
         """Write a vector."""
         array, index = self.element(node)
         place = self.function.place(node)
-        if len(array.parts) > 1:
-            index = tuple(self.lowering.spill(one, place) for one in index)
 
-        def store(part: Part) -> ir.Stmt:
+        def store(part: View, index: list[ir.Expr]) -> ir.Stmt:
             return ir.VectorStore(part.array, part.element(index), values, place)
 
-        self.lowering.emit(aliases.chosen(array, store, place))
+        self.builder.emit_for(array, index, store, place)
 
     def given(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr, str]:
         """The array, the length and the name of the function in `mm.vector(array, length)[...]`."""

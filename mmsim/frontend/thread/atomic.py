@@ -82,17 +82,8 @@ def dec(array: Array, index: Index, value: Any) -> Any:
     outside("mm.atomic.dec")
 
 
-OPERATIONS: tuple[tuple[Callable[..., Any], AtomicOp], ...] = (
-    (add, "add"),
-    (sub, "sub"),
-    (max, "max"),
-    (min, "min"),
-    (and_, "and"),
-    (or_, "or"),
-    (xor, "xor"),
-    (exch, "exch"),
-    (cas, "cas"),
-    (inc, "inc"),
-    (dec, "dec"),
-)
-"""The operation of each function in the representation."""
+OPERATIONS: dict[AtomicOp, Callable[..., Any]] = {
+    **{"add": add, "sub": sub, "max": max, "min": min, "and": and_, "or": or_, "xor": xor},
+    **{"exch": exch, "cas": cas, "inc": inc, "dec": dec},
+}
+"""The function of each operation of the representation."""

@@ -19,9 +19,9 @@ from mmsim.frontend.python.dialect import (
     Vocabulary,
     Word,
 )
-from mmsim.frontend.python.element_types import numpy_name
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.functions import called
+from mmsim.frontend.python.grammar import numpy_name
 from mmsim.frontend.python.scope import DialectName
 from mmsim.frontend.python.source import written
 from mmsim.frontend.thread import atomic, intrinsics, names, remedies, warp
@@ -83,7 +83,7 @@ WORDS: Vocabulary[Word] = Vocabulary(
         exchange("sync"),
         *(
             (function, Atomic(op, COMPARING if op == "cas" else ("array", "index", "value")))
-            for function, op in atomic.OPERATIONS
+            for op, function in atomic.OPERATIONS.items()
         ),
         *(
             (getattr(intrinsics, name), Intrinsic((row.arity,), partial(called, name)))

@@ -45,16 +45,24 @@ OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(
 class Remedy:
     """One feature as text of CUDA C, of Numba and of a program; "" for none.
 
-    `names` are the refused words, without `cuda.` and `__` before them. The advice is to
-    write `program`, or `advice` if it gives more detail.
+    Its `names` are the refused words, without `cuda.` and `__` before them: those of the texts, and
+    `more`. The advice is to write `program`, or `advice` if it gives more detail.
     """
 
     what: str
     cuda: str
     numba: str
     program: str
-    names: tuple[str, ...]
+    more: tuple[str, ...] = ()
     advice: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The refused words."""
+        found = re.findall(r"cuda\.(?:cg\.)?([\w.]*\w)", self.numba)
+        if found or not self.numba:
+            found += re.findall(r"^_*(\w+)\(", self.cuda)
+        return tuple(dict.fromkeys([*found, *self.more]))
 
     @property
     def words(self) -> str:
@@ -68,31 +76,24 @@ def _index(what: str, name: str) -> Remedy:
     return Remedy(what, f"{name}.x", f"cuda.{name}.x", f"T.{name}.x", names, advice)
 
 
-def _atomic(op: str, cuda: str, numba: str, program: str = "") -> Remedy:
-    names = (cuda, *([f"atomic.{numba}"] if numba else []))
+def _atomic(op: str, cuda: str, numba: str) -> Remedy:
     return Remedy(
         f"atomic {op}",
         f"{cuda}(&a[i], x)",
-        f"cuda.atomic.{numba}(a, i, x)" if numba else "",
-        f"mm.atomic.{program or numba}(a, i, x)",
-        names,
+        f"cuda.atomic.{numba}(a, i, x)",
+        f"mm.atomic.{numba}(a, i, x)",
     )
 
 
 def _votes(what: str, name: str, program: str, operands: str = "x") -> Remedy:
-    return Remedy(
-        what,
-        f"__{name}(mask, {operands})",
-        f"cuda.{name}(mask, {operands})",
-        f"mm.warp.{program}({operands})",
-        (name,),
-    )
+    cuda, numba = f"__{name}(mask, {operands})", f"cuda.{name}(mask, {operands})"
+    return Remedy(what, cuda, numba, f"mm.warp.{program}({operands})")
 
 
 def _bits(what: str, name: str) -> Remedy:
     program = f"mm.{name}(x)"
     advice = f"write {program}, or mm.{name}(mm.uint32(x)) for the 32 bits of x"
-    return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", program, (name, f"{name}ll"), advice)
+    return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", program, (f"{name}ll",), advice)
 
 
 LAUNCH = Remedy(
@@ -124,32 +125,22 @@ REMEDIES = (
         "blockIdx.x * blockDim.x + threadIdx.x",
         "cuda.grid(1)",
         "T.id",
-        ("grid",),
-        "write T.id; with two axes T.blockIdx.x * T.blockDim.x + T.threadIdx.x, and the same in y",
+        advice="write T.id; with two axes T.blockIdx.x * T.blockDim.x + T.threadIdx.x, and the "
+        "same in y",
     ),
     Remedy(
-        "number of threads in the launch",
-        "gridDim.x * blockDim.x",
-        "cuda.gridsize(1)",
-        "T.count",
-        ("gridsize",),
+        "number of threads in the launch", "gridDim.x * blockDim.x", "cuda.gridsize(1)", "T.count"
     ),
-    Remedy("lane in the warp", "threadIdx.x % warpSize", "cuda.laneid", "T.lane", ("laneid",)),
+    Remedy("lane in the warp", "threadIdx.x % warpSize", "cuda.laneid", "T.lane"),
     Remedy(
         "threads of a warp",
         "warpSize",
         "cuda.warpsize",
         "a parameter",
-        ("warpSize", "warpsize"),
+        ("warpSize",),
         "pass the machine's width as a parameter",
     ),
-    Remedy(
-        "barrier of the block",
-        "__syncthreads()",
-        "cuda.syncthreads()",
-        "T.barrier()",
-        ("syncthreads",),
-    ),
+    Remedy("barrier of the block", "__syncthreads()", "cuda.syncthreads()", "T.barrier()"),
     *(
         Remedy(
             f"barrier that returns {returned}",
@@ -169,14 +160,14 @@ REMEDIES = (
         "this_grid().sync()",
         "cuda.cg.this_grid().sync()",
         "T.grid_barrier()",
-        ("this_grid", "this_grid().sync"),
+        ("this_grid().sync",),
     ),
     Remedy(
         "fence",
         "__threadfence()",
         "cuda.threadfence()",
         "",
-        ("threadfence", "threadfence_block", "threadfence_system"),
+        ("threadfence_block", "threadfence_system"),
         "leave it out: memory takes effect in the order of the dispatches",
     ),
     Remedy(
@@ -184,14 +175,12 @@ REMEDIES = (
         "__shared__ float s[32];",
         "s = cuda.shared.array(32, float32)",
         "s = mm.shared(32, dtype=np.float32)",
-        ("shared.array",),
     ),
     Remedy(
         "array of a thread",
         "float r[4];",
         "r = cuda.local.array(4, float32)",
         "r = mm.registers(4, dtype=np.float32)",
-        ("local.array",),
     ),
     Remedy(
         "adjacent elements",
@@ -206,22 +195,21 @@ REMEDIES = (
         "__constant__ float t[4];",
         "t = cuda.const.array_like(TABLE)",
         "TABLE[i]",
-        ("const.array_like",),
-        "read the table itself, as TABLE[i]",
+        advice="read the table itself, as TABLE[i]",
     ),
     *(
-        _atomic(op, cuda, numba, program)
-        for op, cuda, numba, program in (
-            ("addition", "atomicAdd", "add", ""),
-            ("subtraction", "atomicSub", "sub", ""),
-            ("maximum", "atomicMax", "max", ""),
-            ("minimum", "atomicMin", "min", ""),
-            ("and", "atomicAnd", "and_", ""),
-            ("or", "atomicOr", "or_", ""),
-            ("exclusive or", "atomicXor", "xor", ""),
-            ("exchange", "atomicExch", "exch", ""),
-            ("increment", "atomicInc", "inc", ""),
-            ("decrement", "atomicDec", "dec", ""),
+        _atomic(op, cuda, numba)
+        for op, cuda, numba in (
+            ("addition", "atomicAdd", "add"),
+            ("subtraction", "atomicSub", "sub"),
+            ("maximum", "atomicMax", "max"),
+            ("minimum", "atomicMin", "min"),
+            ("and", "atomicAnd", "and_"),
+            ("or", "atomicOr", "or_"),
+            ("exclusive or", "atomicXor", "xor"),
+            ("exchange", "atomicExch", "exch"),
+            ("increment", "atomicInc", "inc"),
+            ("decrement", "atomicDec", "dec"),
         )
     ),
     Remedy(
@@ -229,7 +217,7 @@ REMEDIES = (
         "atomicCAS(&a[i], old, x)",
         "cuda.atomic.cas(a, i, old, x)",
         "mm.atomic.cas(a, i, old, x)",
-        ("atomicCAS", "atomic.cas", "atomic.compare_and_swap"),
+        ("atomic.compare_and_swap",),
     ),
     _votes("value of a lane", "shfl_sync", "shuffle", "x, lane"),
     _votes("value of a lane below", "shfl_up_sync", "shuffle_up", "x, delta"),
@@ -240,44 +228,16 @@ REMEDIES = (
     _votes("whether x holds for all lanes", "all_sync", "all"),
     _votes("lanes with the same x", "match_any_sync", "match_any"),
     _votes("whether all lanes have the same x", "match_all_sync", "match_all"),
-    Remedy(
-        "active lanes",
-        "__activemask()",
-        "cuda.activemask()",
-        "mm.warp.active_mask()",
-        ("activemask",),
-    ),
-    Remedy(
-        "barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()", ("syncwarp",)
-    ),
+    Remedy("active lanes", "__activemask()", "cuda.activemask()", "mm.warp.active_mask()"),
+    Remedy("barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()"),
     _bits("bits that are set", "popc"),
     _bits("leading zeros", "clz"),
     _bits("bits reversed", "brev"),
     _bits("first bit that is set", "ffs"),
-    Remedy(
-        "fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)", ("fma",)
-    ),
-    Remedy(
-        "power of 10",
-        "exp10(x)",
-        "cuda.libdevice.exp10(x)",
-        "mm.exp10(x)",
-        ("exp10", "libdevice.exp10"),
-    ),
-    Remedy(
-        "choice of a value",
-        "test ? x : y",
-        "cuda.selp(test, x, y)",
-        "x if test else y",
-        ("selp",),
-    ),
-    Remedy(
-        "square root and the like",
-        "sqrt(x)",
-        "math.sqrt(x)",
-        "math.sqrt(x)",
-        (),
-    ),
+    Remedy("fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)"),
+    Remedy("power of 10", "exp10(x)", "cuda.libdevice.exp10(x)", "mm.exp10(x)"),
+    Remedy("choice of a value", "test ? x : y", "cuda.selp(test, x, y)", "x if test else y"),
+    Remedy("square root and the like", "sqrt(x)", "math.sqrt(x)", "math.sqrt(x)"),
     Remedy(
         "number of a type",
         "(float)x",
@@ -299,16 +259,11 @@ REMEDIES = (
         "clock64()",
         "",
         "",
-        ("clock", "clock64", "globaltimer"),
+        ("clock", "globaltimer"),
         "leave it out: the run has the time of each line, by run.time and run.profile()",
     ),
     Remedy(
-        "kernel",
-        "__global__ void f(...)",
-        "@cuda.jit",
-        "@mm.program",
-        ("jit",),
-        "write @mm.program",
+        "kernel", "__global__ void f(...)", "@cuda.jit", "@mm.program", advice="write @mm.program"
     ),
     LAUNCH,
     SLICE,

@@ -1,4 +1,4 @@
-"""The common part of all lowering: the place of statements, and the order of evaluation.
+"""The builder of statements: their block, and the order of evaluation.
 
 An access inside an expression becomes a `Load` statement in front of it, in Python's order of
 evaluation. A value that a later operand's statements could change is first kept in a variable (it
@@ -13,17 +13,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from mmsim.errors import LanguageError, Place, shown
+from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
 from mmsim.frontend.python.named import like
-from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
 
-class Lowering:
-    """The lowering of one function: the block at work, and how each kind of node is lowered.
+class Builder:
+    """The statements of one function: the block at work, and how each kind of node is lowered.
 
     `expression_forms` and `statement_forms` give the method that lowers each kind of node; all
     other nodes are refused. `depth` counts the loops and branches around the
@@ -57,7 +58,7 @@ class Lowering:
 
     def temporary(self, hint: str = "t") -> str:
         """A variable without a name in the text."""
-        return self.function.shared.unique(hint)
+        return self.function.unit.unique(hint)
 
     def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
         """`value` in a separate variable, unless nothing can change it."""
@@ -117,16 +118,29 @@ class Lowering:
     @contextmanager
     def nested(self, node: ast.AST) -> Iterator[None]:
         """One level further down in the program."""
-        shared = self.function.shared
-        shared.depth += 1
-        if shared.depth > DEEPEST:
+        unit = self.function.unit
+        unit.depth += 1
+        if unit.depth > DEEPEST:
             raise self.function.refuse(
                 node,
                 f"this is nested more than {DEEPEST} levels deep",
                 "take it apart into several statements",
             )
         yield
-        shared.depth -= 1
+        unit.depth -= 1
+
+    def emit_for(
+        self,
+        array: Alias,
+        operands: Sequence[ir.Expr],
+        make: Callable[[View, list[ir.Expr]], ir.Stmt],
+        place: Place,
+    ) -> None:
+        """Put an access of an array at the end: one for each view that it may be, behind tests."""
+        kept = list(operands)
+        if len(array.parts) > 1:
+            kept = [self.spill(one, place) for one in operands]
+        self.emit(aliases.chosen(array, lambda view: make(view, kept), place))
 
     # Nesting
 
@@ -170,3 +184,11 @@ class Lowering:
                 "programs compute with integers from -2^63 to 2^64 - 1",
             )
         return ir.Const(value)
+
+
+class Part:
+    """A part of the parser of one function: it lowers some kinds of nodes by the builder."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.function = builder.function
+        self.builder = builder
