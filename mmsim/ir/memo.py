@@ -29,9 +29,12 @@ class Memo(Generic[T]):
 
     def __call__(self, node: ir.Expr) -> T:
         key = _Itself(node)
-        if key not in self._found:
-            self._found[key] = self._find(node)
-        return self._found[key]
+        try:
+            return self._found[key]
+        except KeyError:
+            pass  # so that an error of the search has no other one behind it
+        found = self._found[key] = self._find(node)
+        return found
 
 
 class _Itself:

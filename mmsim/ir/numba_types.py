@@ -19,7 +19,6 @@ from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.functions import FUNCTIONS, Function
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, UNARY, Kind
 from mmsim.ir.promotion import (
     BOOL,
@@ -36,7 +35,7 @@ from mmsim.ir.promotion import (
     is_whole,
     result_of,
 )
-from mmsim.ir.types import TYPING, Typing
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
@@ -186,21 +185,15 @@ def _made(value: ir.Unary, type_: Type) -> Type | None:
     return type_ if keeps.get(value.op) else made.type
 
 
-def _common(value: ir.Operating, types: tuple[Type, ...]) -> Type:
+def _common(value: ir.Unary | ir.Binary | ir.Call, types: tuple[Type, ...]) -> Type:
     """The type in which an operation computes."""
-    match value:
-        case ir.Unary(op):
-            (own,), kind = types, UNARY[op].kind
-            as_it_is = not is_whole(own) or (kind == "absolute" and is_int(own))
-            return own if as_it_is or (kind == "bits" and own == BOOL) else whole(own)
-        case ir.Binary(op):
-            return _of_binary(BINARY[op].kind, *types)
-        case ir.Call(op):
-            return _of_call(FUNCTIONS[op], types)
-        case ir.Compare():
-            return arithmetic(*types)
-        case _:
-            assert_never(value, TYPING)
+    if isinstance(value, ir.Binary):
+        return _of_binary(BINARY[value.op].kind, *types)
+    if isinstance(value, ir.Call):
+        return _of_call(FUNCTIONS[value.op], types)
+    (own,), kind = types, UNARY[value.op].kind
+    as_it_is = not is_whole(own) or (kind == "absolute" and is_int(own))
+    return own if as_it_is or (kind == "bits" and own == BOOL) else whole(own)
 
 
 def _of_binary(kind: Kind, left: Type, right: Type | None = None) -> Type:

@@ -27,17 +27,17 @@ from mmsim.ir.dtypes import (
     wide,
 )
 from mmsim.ir.functions import FUNCTIONS, Function
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, UNARY, row_of
 
 __all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "UNSIGNED", "Type", "is_int", "is_whole", "limits"]
 __all__ += ["part", "wide"]
 
-READER = "the choice of types"
-
 
 class ValueType(NamedTuple):
-    """The type of a value, and whether it was requested."""
+    """The type of a value, and whether it is strong: requested, and no number of Python's.
+
+    The term is NumPy's (NEP 50): a weak number takes the type of a strong one.
+    """
 
     type: Type
     strong: bool = False
@@ -155,21 +155,15 @@ def fixed_result(value: ir.Operating) -> ValueType | None:
 
 def result_of(value: ir.Operating, type_: Type) -> Type:
     """The type of an operation's result, from the type in which it computes."""
-    match value:
-        case ir.Unary(op):
-            made = cast(op)
-            if made is not None:
-                return made.type
-            is_length = op in UNARY and UNARY[op].kind == "absolute" and type_.kind == "c"
-            return part(type_) if is_length else type_
-        case ir.Binary(op):
-            return FLOAT if is_whole(type_) and row_of(op).kind == "quotient" else type_
-        case ir.Call(op):
-            return call_result(FUNCTIONS[op], type_)
-        case ir.Compare():
-            return BOOL
-        case _:
-            assert_never(value, READER)
+    fixed = fixed_result(value)
+    if fixed is not None:
+        return fixed.type
+    if isinstance(value, ir.Call):
+        return call_result(FUNCTIONS[value.op], type_)
+    if isinstance(value, ir.Binary):
+        return FLOAT if is_whole(type_) and row_of(value.op).kind == "quotient" else type_
+    is_length = value.op in UNARY and UNARY[value.op].kind == "absolute"
+    return part(type_) if is_length and type_.kind == "c" else type_
 
 
 def compared(types: tuple[Type, ...], common: Callable[[], Type]) -> Operation:

@@ -43,7 +43,7 @@ from mmsim.ir.operators import (
     trip_count,
     union,
 )
-from mmsim.ir.walk import accesses
+from mmsim.ir.walk import accesses, stored, targets
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
@@ -461,16 +461,8 @@ class Meaning(Evaluator):
 def _site(access: ir.Access) -> Site:
     """The engines' view of an access of the text."""
     number, array, place = access.site, access.array, access.place
-    match access:
-        case ir.Atomic(target, op):
-            return Site(number, array, "atomic", place, op, target is not None)
-        case ir.Load():
-            return Site(number, array, "read", place)
-        case ir.Store():
-            return Site(number, array, "write", place)
-        case ir.VectorLoad(targets):
-            return Site(number, array, "read", place, vector=len(targets))
-        case ir.VectorStore(_, _, values):
-            return Site(number, array, "write", place, vector=len(values))
-        case _:
-            assert_never(access, "the interpreter")
+    if isinstance(access, ir.Atomic):
+        return Site(number, array, "atomic", place, access.op, access.target is not None)
+    if isinstance(access, ir.Load | ir.VectorLoad):
+        return Site(number, array, "read", place, vector=max(len(targets(access)), 1))
+    return Site(number, array, "write", place, vector=len(stored(access)))
