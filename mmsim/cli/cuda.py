@@ -7,14 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.machines import DMM, HMM, Machine
+from mmsim.api.machines import Machine
 from mmsim.cli.loading import CommandError
+from mmsim.cli.machine import (
+    DEFAULTS,
+    OPTIONS,
+    add_machine_options,
+    fields_by_option,
+    machine_named,
+    numbers_of,
+)
 from mmsim.cli.output import complain, console, save
-from mmsim.cli.run import MACHINE, add_machine_options
-from mmsim.cli.trial import machine_named
 from mmsim.model.byte_banks import BANK_BYTES
 
-OWN = {"--check", "--json", "--html", *(f"--{name.replace('_', '-')}" for name in MACHINE)}
+OWN = {"--check", "--json", "--html", "--machine"}
+OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
 """The options of the command itself."""
 
 
@@ -37,10 +44,8 @@ def add_parser(add: Any) -> None:
     )
     machine = "the HMM that stands for an NVIDIA H200, with the numbers that are given"
     own = "that machine's; with --machine "
-    add_machine_options(
-        parser, {name: f"{own}{number}" for name, number in MACHINE.items()} | {"machine": machine}
-    )
-    parser.set_defaults(**dict.fromkeys(MACHINE))
+    numbers = {name: f"{own}{number}" for name, number in DEFAULTS.items()}
+    add_machine_options(parser, {**numbers, "bank_bytes": 4, "machine": machine})
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("script", help="the program's file; with -m the module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
@@ -83,12 +88,9 @@ def machine_of(arguments: argparse.Namespace) -> Machine:
     """
     from mmsim.cuda.machines import h200
 
-    given = {name: vars(arguments)[name] for name in MACHINE if vars(arguments)[name] is not None}
-    if "machine" in given:
-        machine = machine_named(**{**MACHINE, **given})
-        if isinstance(machine, HMM | DMM):
-            return replace(machine, bank_bytes=BANK_BYTES)
-        return machine
-    if "latency" in given:
-        given["global_latency"] = given.pop("latency")
-    return replace(h200(), **given)
+    given = vars(arguments)
+    if arguments.machine is None:
+        return replace(h200(), **numbers_of("hmm", given))
+    if given["bank_bytes"] is None and "bank_bytes" in fields_by_option(arguments.machine):
+        given = {**given, "bank_bytes": BANK_BYTES}
+    return machine_named(**given)

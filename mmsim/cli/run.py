@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import numpy as np
 from mmsim.api.machines import Machine
 from mmsim.api.run import Run
 from mmsim.cli.loading import load_program, programs_of
+from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
 from mmsim.cli.output import console, named
 from mmsim.cli.output import save as save_text
-from mmsim.cli.trial import SIZES, launch_of, machine_named, needs_threads
+from mmsim.cli.trial import SIZES, launch_of, needs_threads
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
 from mmsim.reports.programs import list_of_programs
@@ -32,9 +32,6 @@ arguments after T, in order, each a number or an array:
   permutation:64    a random permutation of 0..63 (--seed)
   data.npy          an array saved with numpy.save
 Without arguments the program's own example is run, at --size and --seed."""
-
-MACHINE = {"machine": "dmm", "width": 32, "latency": 5, "shared_latency": 1, "dmms": 1}
-"""The defaults of the machine's options."""
 
 
 def add_parser(add: Any) -> None:
@@ -87,23 +84,6 @@ def program_parser(
     parser.add_argument("--size", type=at_least(1), help="number of words of the example")
     parser.add_argument("--seed", type=SEED, default=0, help="for random data (default: 0)")
     return parser
-
-
-def add_machine_options(
-    parser: argparse.ArgumentParser, defaults: Mapping[str, object] = MACHINE
-) -> None:
-    """The options that say which machine, with the defaults that their help names."""
-
-    def add(option: str, what: str, **how: Any) -> None:
-        default = defaults[option.strip("-").replace("-", "_")]
-        parser.add_argument(option, help=f"{what} (default: {default})".strip(), **how)
-
-    add("--machine", "", choices=("dmm", "umm", "hmm"))
-    add("--width", "w", type=int)
-    add("--latency", "l, or L of the HMM's global memory", type=int)
-    add("--shared-latency", "of an HMM", type=int)
-    add("--dmms", "d of an HMM", type=int)
-    parser.set_defaults(**MACHINE)
 
 
 def command(arguments: argparse.Namespace) -> int:

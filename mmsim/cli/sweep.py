@@ -7,7 +7,19 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmsim.api.machines import KINDS
 from mmsim.cli.loading import CommandError, load, load_program
+from mmsim.cli.machine import (
+    DEFAULTS,
+    HELP,
+    OPTIONS,
+    OWN,
+    SEVERAL,
+    fields_by_option,
+    machine_named,
+    numbers_of,
+    type_of,
+)
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
 from mmsim.cli.output import console, named
 from mmsim.cli.trial import (
@@ -16,7 +28,6 @@ from mmsim.cli.trial import (
     SIZES,
     filled,
     layout_name,
-    machine_named,
     needs_threads,
     trial,
 )
@@ -46,8 +57,7 @@ other numbers of a case may stand in them, and permutation:{size} takes those of
 The file has one JSON object per line. The same call again runs the cases that it lacks, after a
 kill too."""
 
-HMM_ONLY = ("dmms", "shared_latency")
-OPTIONAL = (*SIZES, "size", "layout")
+OPTIONAL = (*SIZES, "size", "layout", "bank_bytes", *OWN)
 """Optional parameters: a case has them only if they are given."""
 
 
@@ -62,11 +72,14 @@ def add_parser(add: Any) -> None:
     add = parser.add_argument
     add("programs", **words, metavar="PROGRAM", help="MODULE:NAME or FILE.py:NAME")
     add("--out", type=Path, required=True, metavar="FILE", help="for the rows, as rows.jsonl")
-    add("--machine", **words, choices=("dmm", "umm", "hmm"), default=["dmm"], help="(default: dmm)")
+    add("--machine", **words, choices=KINDS, default=["dmm"], help=f"{SEVERAL} (default: dmm)")
     add("--width", **words, type=whole, metavar="W", default=[32], help="(default: 32)")
     add("--latency", **words, type=whole, metavar="L", default=[5], help="(default: 5)")
-    add("--dmms", **words, type=whole, metavar="D", default=[1], help="of an HMM (default: 1)")
-    add("--shared-latency", **words, type=whole, metavar="L", default=[1], help="of an HMM")
+    add("--dmms", **words, type=whole, metavar="D", help="of an HMM (default: 1)")
+    add("--shared-latency", **words, type=whole, metavar="L", help="of an HMM (default: 1)")
+    for name in ("bank_bytes", *OWN):
+        text = HELP.get(name, argparse.SUPPRESS)
+        add(f"--{name.replace('_', '-')}", **words, type=type_of(name), metavar="N", help=text)
     add("--schedule", **words, choices=("synchronous", "asynchronous"), default=["synchronous"])
     add(
         "--threads", **words, type=threads, metavar="P", help="p, or `size`: a thread for each word"
@@ -135,8 +148,13 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Every combination of the given values, for `trial`."""
     programs = [_program(target, arguments) for target in arguments.programs]
     axes: dict[str, list[Any]] = {"program": programs, "machine": arguments.machine}
-    for name in ("width", "latency", *HMM_ONLY, "schedule", "seed", *OPTIONAL):
+    kinds = {kind: fields_by_option(kind) for kind in arguments.machine}
+    for name in ("width", "latency", "dmms", "shared_latency", "schedule", "seed", *OPTIONAL):
         values = getattr(arguments, name)
+        if values is None and name in DEFAULTS:
+            values = [DEFAULTS[name]]
+        elif values is not None and name in OPTIONS:
+            _check_kinds(name, kinds)
         if values is not None:
             axes[name] = values
     if arguments.permutation is not None:
@@ -146,8 +164,8 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for chosen in product(*axes.values()):
         case = dict(zip(axes, chosen, strict=True))
-        if case["machine"] != "hmm":
-            case = {name: value for name, value in case.items() if name not in HMM_ONLY}
+        lacks = OPTIONS.keys() - kinds[case["machine"]].keys()
+        case = {name: value for name, value in case.items() if name not in lacks}
         if case.get("threads") == "size":
             case["threads"] = case["size"]
         if tuple(case.items()) not in found:  # a DMM has no number of DMMs
@@ -208,6 +226,12 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
     if arguments.claim not in found:
         raise CommandError(f"--claim takes one claim; there are {', '.join(found)}")
     return found[arguments.claim]
+
+
+def _check_kinds(option: str, kinds: dict[str, dict[str, Any]]) -> None:
+    """Refuse a number that none of the machines has; a machine without it has no such axis."""
+    if not any(option in takes for takes in kinds.values()):
+        numbers_of(next(iter(kinds)), {option: 1})
 
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.run import Run
 from mmsim.cli.loading import CommandError
+from mmsim.cli.machine import machine_named
 from mmsim.cli.numbers import extents
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
@@ -60,7 +60,7 @@ def trial(
     if "layout" in more:
         placed = LAYOUTS[more["layout"]](width, seed)
         values = tuple(_under(placed, value) for value in values)
-    return machine_named(machine, width, latency, **more).run(
+    return machine_named(machine, width=width, latency=latency, **more).run(
         program,
         *values,
         **launch_of(more, example),
@@ -92,15 +92,6 @@ def needs_threads(given: dict[str, Any]) -> None:
     """Refuse a user's own arguments without a number of threads."""
     if given.get("threads") is None and given.get("grid") is None:
         raise CommandError("give --threads, or --grid and --block, with your own arguments")
-
-
-def machine_named(
-    machine: str, width: int, latency: int, dmms: int = 1, shared_latency: int = 1, **more: Any
-) -> Machine:
-    """The machine of the options."""
-    if machine == "hmm":
-        return HMM(dmms, width, latency, shared_latency)
-    return (DMM if machine == "dmm" else UMM)(width, latency)
 
 
 def filled(text: str, parameters: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """A machine: memory units, each with a rule of conflicts and a latency.
 
-An engine needs no more of a machine than this. `mmsim.api.machines` has the papers' machines.
+An engine needs no more of a machine than this. Each kind of machine has a file of its own: `dmm`,
+`umm`, `hmm` and `cached`.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import MachineError, shown
-from mmsim.model.byte_banks import SIZES
+from mmsim.model.byte_banks import SIZES, ByteBanks, ByteGroups
 from mmsim.model.cache import Numbers
-from mmsim.model.conflicts import Conflict
+from mmsim.model.conflicts import Banks, Conflict, Groups
 
 LARGEST = 2**31 - 1
 """The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
@@ -99,6 +100,11 @@ class Units(Sequence[Unit]):
 
 class Machine(ABC):
     """The machine as an engine sees it: a width and memory units."""
+
+    kind: ClassVar[str] = ""
+    """The name of its kind on the command line; "" for a machine of the user's own."""
+    first_latency: ClassVar[str] = "latency"
+    """The field of the latency of the memory with the array parameters."""
 
     width: int
     bank_bytes: int | None = None
@@ -183,6 +189,32 @@ class Machine(ABC):
         if isinstance(self.shared, Units):
             return {self.shared.conflict}
         return {unit.conflict for unit in self.shared}
+
+
+def banks(machine: Machine) -> Conflict:
+    """The rule of a machine's banks."""
+    if machine.bank_bytes is None:
+        return Banks(machine.width)
+    return ByteBanks(machine.width, machine.bank_bytes)
+
+
+def groups(machine: Machine) -> Conflict:
+    """The rule of a machine's address groups."""
+    if machine.bank_bytes is None:
+        return Groups(machine.width)
+    return ByteGroups(machine.width, machine.bank_bytes)
+
+
+def in_short(machine: Any) -> str:
+    """A machine as text, without optional numbers that were not given."""
+    known = [(part.name, getattr(machine, part.name)) for part in fields(machine)]
+    left = {part.name: part.default for part in fields(machine) if part.kw_only}
+    text = ", ".join(
+        f"{name}={value!r}"
+        for name, value in known
+        if value is not None and (name not in left or left[name] != value)
+    )
+    return f"{type(machine).__name__}({text})"
 
 
 def check_bank_bytes(machine: Machine) -> None:

@@ -1,0 +1,196 @@
+"""The HMM with sectors and a cache; `mmsim.model.cache` has the rule of its global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, count, pairwise, takewhile
+
+from mmsim.model.cache import Numbers, check_cache, check_clusters, check_halves, check_page
+from mmsim.model.hmm import HMM
+from mmsim.model.machines import Unit, Units, banks, check_numbers, groups, whole_numbers
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Cached(HMM):
+    """An HMM whose global memory has sectors, a cache, rates, and requests under way.
+
+    The rule is in docs/machines.md, *Sectors, a cache, and several requests*. Without the numbers
+    below, it is the HMM. A place is a word; with `bank_bytes`, a byte.
+
+    Parameters
+    ----------
+    dmms, width, global_latency, shared_latency, bank_bytes
+        As for `HMM`.
+    sectors
+        Sectors of an address group. An address group is a line of the cache.
+    tag_time, write_time, sector_time, cross_time, memory_time, fill_time, row_time
+        Time units for which each of these occupies its resource: a tag request of a read; one of a
+        write or an atomic (default: the same); a sector; a crossing between the halves; a sector
+        from or to memory; a fill of a sector written in part; an opened row.
+    page, pages, page_time
+        Places of a page, a multiple of a line (0: no pages); pages that a DMM knows; time units for
+        which the request for an unknown page occupies its resource.
+    port_time, wire_time
+        Time units for which each tag request and each sector occupies its DMM's own way to the
+        cache. Tag requests that the cache adds don't count.
+    write_port_time, write_wire_time
+        The same for a write or an atomic. Default: `port_time` and `wire_time`.
+    clusters
+        The number of clusters of consecutive DMMs, or a tuple of their sizes (sum: `dmms`).
+        Clusters take turns, and each belongs to one half. Default: each DMM is a cluster.
+    half_of
+        The half of each cluster, 0 or 1, as a tuple. Default: given by the cluster's number.
+    slices, atomic_time
+        Slices of the cache; time units for which each sector of an atomic occupies its line's
+        slice.
+    shared_time
+        Time units of a stage of a shared memory.
+    miss_latency, cross_latency
+        The delay of a request that read from memory, or else from the other half.
+    capacity, ways, halves, fetch
+        Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
+        fetches.
+    channels, banks, row
+        Channels of the memory, banks of a channel, lines of a row.
+    under_way
+        Requests that a warp may have under way, under the asynchronous schedule.
+    resident
+        Threads that a DMM holds at a time, under the asynchronous schedule. Default: no limit.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def gather(T, a, b, d):
+    ...     b[T.id] = a[d[T.id]]
+    >>> a, d = np.arange(32), np.arange(32) * 5 % 32
+    >>> card = mm.Cached(2, 8, 20, sectors=4, sector_time=1, memory_time=3, capacity=64, ways=2)
+    >>> run = card.run(gather, a, a.copy(), d, threads=32, block_size=8, schedule="asynchronous")
+    >>> run.time, sum(row.misses for row in run.cache), sum(row.sectors for row in run.cache)
+    (138, 32, 64)
+    """
+
+    kind = "cached"
+
+    sectors: int = 1
+    tag_time: int = 1
+    write_time: int | None = None
+    sector_time: int = 0
+    cross_time: int = 0
+    memory_time: int = 0
+    fill_time: int = 0
+    row_time: int = 0
+    page_time: int = 0
+    miss_latency: int = 0
+    cross_latency: int = 0
+    port_time: int = 0
+    wire_time: int = 0
+    write_port_time: int | None = None
+    write_wire_time: int | None = None
+    clusters: int | tuple[int, ...] | None = None
+    half_of: tuple[int, ...] | None = None
+    slices: int = 1
+    atomic_time: int = 0
+    shared_time: int = 1
+    capacity: int = 0
+    ways: int = 1
+    halves: int = 1
+    fetch: int = 1
+    channels: int = 1
+    banks: int = 1
+    row: int = 1
+    page: int = 0
+    pages: int = 1
+    under_way: int = 1
+    resident: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch", "pages")
+        check_numbers(self, "channels", "banks", "row", "under_way", "shared_time", "slices")
+        for name in ("resident", "write_time"):
+            if getattr(self, name) is not None:
+                check_numbers(self, name)
+        rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
+        check_numbers(self, *rates, "port_time", "wire_time", "atomic_time", "page_time", least=0)
+        for name in ("write_port_time", "write_wire_time"):
+            if getattr(self, name) is not None:
+                check_numbers(self, name, least=0)
+        latencies = ("miss_latency", "cross_latency")
+        check_numbers(self, *latencies, "capacity", "page", least=0)
+        check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
+        check_page(self._line, self.page)
+        for name in ("clusters", "half_of"):
+            if isinstance(getattr(self, name), list | tuple):
+                object.__setattr__(self, name, whole_numbers(self, name))
+        if isinstance(self.clusters, tuple):
+            check_clusters(self.clusters, self.dmms)
+        elif self.clusters is not None:
+            check_numbers(self, "clusters", most=self.dmms)
+        if self.half_of is not None:
+            number = self.dmms if self.clusters is None else self.clusters
+            number = len(number) if isinstance(number, tuple) else number
+            check_halves(self.half_of, number, self.halves)
+
+    def clusters_of(self, dmms: int) -> tuple[int, ...]:
+        """The sizes of the clusters. With a number of them, DMM x of d is in ⌊x · clusters / d⌋.
+
+        >>> Cached(5, 4, 10, clusters=2).clusters_of(5), Cached(5, 4, 10, clusters=2).clusters_of(4)
+        ((3, 2), (3, 1))
+        """
+        if self.clusters is None:
+            return (1,) * dmms
+        if isinstance(self.clusters, tuple):
+            ends: Iterable[int] = accumulate(self.clusters)
+        else:
+            ends = (-(-one * self.dmms // self.clusters) for one in count(1))
+        firsts = pairwise((0, *takewhile(lambda end: end < dmms, ends), dmms))
+        return tuple(end - first for first, end in firsts)
+
+    @property
+    def _line(self) -> int:
+        """The places of an address group."""
+        return self.width * (self.bank_bytes or 1)
+
+    @cached_property
+    def memory(self) -> Unit:
+        rule = groups(self)
+        return Unit("global", rule, self.global_latency, None, "global", self.tag_time)
+
+    @cached_property
+    def shared(self) -> Units:
+        return Units((), self.dmms, self.shared_latency, banks(self), self.shared_time)
+
+    @cached_property
+    def cache(self) -> Numbers:  # type: ignore[override]
+        return Numbers(
+            self.sectors,
+            self._line // self.sectors,
+            self.global_latency,
+            self.tag_time,
+            self.write_time or self.tag_time,
+            self.sector_time,
+            self.cross_time,
+            self.memory_time,
+            self.fill_time,
+            self.row_time,
+            self.miss_latency,
+            self.cross_latency,
+            self.port_time,
+            self.wire_time,
+            self.port_time if self.write_port_time is None else self.write_port_time,
+            self.wire_time if self.write_wire_time is None else self.write_wire_time,
+            self.atomic_time,
+            self.page_time,
+            self.dmms,
+            self.halves,
+            self.capacity // (self._line * self.ways * self.halves),
+            self.ways,
+            self.fetch,
+            self.channels,
+            self.banks,
+            self.row,
+            self.slices,
+            self.page * self.sectors // self._line,
+            self.pages,
+        )
