@@ -12,7 +12,7 @@ from mmsim.cli import main
 from mmsim.reports.sweeps import sweep_table
 from mmsim.sweeps import read
 from mmsim.sweeps.cases import make_cases
-from mmsim.sweeps.rows import MACHINE, lost, machine_columns
+from mmsim.sweeps.rows import MACHINE, machine_columns, row_of_lost_worker
 
 
 @mm.program
@@ -72,7 +72,7 @@ def test_a_failed_case_has_them_too(tmp_path):
     assert row["error"] == "ValueError"
     assert tuple(map(row.get, MACHINE)) == COLUMNS[3]
     (died,) = make_cases(case, {"machine": MACHINES[3:4], "n": [4]})
-    assert tuple(map(lost(died.values, died.written).get, MACHINE)) == COLUMNS[3]
+    assert tuple(map(row_of_lost_worker(died.values, died.written).get, MACHINE)) == COLUMNS[3]
 
 
 def test_a_parameter_keeps_its_name(tmp_path):
