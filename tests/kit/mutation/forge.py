@@ -25,6 +25,8 @@ PLUGINS = ("xdist", "cacheprovider", "unraisableexception", "threadexception", "
 class Slow(BaseException):
     """A test has used up its time."""
 
+    raised = False
+
 
 class Forge:
     """A plugin for pytest: instead of running all tests it calls `work`.
@@ -145,6 +147,8 @@ def limit(seconds: float, wall: float = 0) -> None:
 
 
 def raise_slow(*_: object) -> None:
+    """Handle the signal: pytest takes the exception for a failure, which `raised` tells apart."""
+    Slow.raised = True
     raise Slow
 
 
