@@ -101,6 +101,7 @@ class Forge:
                 place = os.open(output or os.devnull, os.O_WRONLY | os.O_CREAT)
                 os.dup2(place, 1)
                 os.dup2(place, 2)
+                start_no_python()
                 code = task()
             except BaseException:
                 traceback.print_exc()
@@ -129,6 +130,21 @@ class Forge:
         finally:
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
+
+
+def start_no_python() -> None:
+    """From now on skip a test when it starts Python, which would load what the files hold."""
+
+    def skip(*_: object) -> None:
+        pytest.skip("starts another Python")
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "subprocess.Popen" and "python" in str(arguments[0]):
+            skip()
+
+    sys.addaudithook(hook)
+    import_module("multiprocessing.util").spawnv_passfds = skip
+    import_module("multiprocessing.popen_fork").Popen._launch = skip
 
 
 def file_of(test: str) -> str:

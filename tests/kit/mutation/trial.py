@@ -144,10 +144,10 @@ class Trier:
         try:
             inner.main([file], inner)
         except Slow:
-            inner.broken = True
+            inner.loads = False
         finally:
             limit(0)
-        if inner.broken and not found:
+        if not inner.loads and not found:
             self._note(trial, file=file, result="killed", test=file, why=UNLOADED)
             found = True
         return found
@@ -216,13 +216,18 @@ class Trier:
 class Inner(Forge):
     """A session within a process, which notes whether its tests could be loaded."""
 
-    broken = False
+    loads = False
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self.broken |= report.failed
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.loads = not session.testsfailed
 
-    def pytest_internalerror(self) -> None:
-        self.broken = True
+
+def loads(forge: Forge, file: str) -> bool:
+    """Whether a file of tests loads when all is loaded again; in a process of its own."""
+    load_instead({}, forge.root)
+    inner = Inner(forge.root, lambda forge: 0)
+    inner.main([file], inner)
+    return inner.loads
 
 
 def now() -> str:
