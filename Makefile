@@ -119,8 +119,10 @@ test-long: $(VENV)/.testable ## compare the engines and the reference at length,
 kills: $(VENV)/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python -m tests.kit.tools.kill_sweeps --kills 50 --seed 1
 
-mutate: $(VENV)/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
-	$(BIN)/python -m tests.kit.mutation.mutate --jobs $(JOBS)
+MUTATION := benchmarks/results/mutation.json
+mutate: $(VENV)/.testable ## change the rooms that hold rules bit by bit and see whether a test, and each claim, notices
+	$(BIN)/python -m tests.kit.mutation.mutate --jobs $(JOBS) --save $(MUTATION)
+	$(BIN)/python -m tests.kit.mutation.page $(MUTATION) docs/mutation.md
 	$(MAKE) mutate-claims
 
 # The kept run names the commit of the sources: commit them before.

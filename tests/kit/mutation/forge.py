@@ -25,6 +25,8 @@ PLUGINS = ("xdist", "cacheprovider", "unraisableexception", "threadexception", "
 class Slow(BaseException):
     """A test has used up its time."""
 
+    raised = False
+
 
 class Forge:
     """A plugin for pytest: instead of running all tests it calls `work`.
@@ -99,6 +101,7 @@ class Forge:
                 place = os.open(output or os.devnull, os.O_WRONLY | os.O_CREAT)
                 os.dup2(place, 1)
                 os.dup2(place, 2)
+                start_no_python()
                 code = task()
             except BaseException:
                 traceback.print_exc()
@@ -129,6 +132,21 @@ class Forge:
                 os.kill(pid, signal.SIGKILL)
 
 
+def start_no_python() -> None:
+    """From now on skip a test when it starts Python, which would load what the files hold."""
+
+    def skip(*_: object) -> None:
+        pytest.skip("starts another Python")
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "subprocess.Popen" and "python" in str(arguments[0]):
+            skip()
+
+    sys.addaudithook(hook)
+    import_module("multiprocessing.util").spawnv_passfds = skip
+    import_module("multiprocessing.popen_fork").Popen._launch = skip
+
+
 def file_of(test: str) -> str:
     """The file of a test, by its id.
 
@@ -145,6 +163,8 @@ def limit(seconds: float, wall: float = 0) -> None:
 
 
 def raise_slow(*_: object) -> None:
+    """Handle the signal: pytest takes the exception for a failure, which `raised` tells apart."""
+    Slow.raised = True
     raise Slow
 
 

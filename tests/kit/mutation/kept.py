@@ -119,9 +119,13 @@ class Kept:
             print(json.dumps({**entry, "files": files}), file=out)
 
     def save(
-        self, rooms: Sequence[Room], files: Sequence[str], options: argparse.Namespace, took: float
+        self,
+        rooms: Sequence[Room],
+        costs: Mapping[str, float],
+        options: argparse.Namespace,
+        took: float,
     ) -> None:
-        """Write the file anew: the mutants of this run."""
+        """Write the file anew: the mutants of this run, and the seconds of each file of tests."""
         made = {
             "date": now(),
             "command": " ".join(["python -m tests.kit.mutation.mutate", *sys.argv[1:]]),
@@ -139,7 +143,8 @@ class Kept:
             {
                 "made": made,
                 "rooms": sizes,
-                "files": {file: self._digest(file) for file in files},
+                "files": {file: self._digest(file) for file in costs},
+                "costs": {file: round(seconds, 1) for file, seconds in costs.items()},
                 "mutants": mutants,
             },
         )

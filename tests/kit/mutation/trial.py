@@ -25,10 +25,11 @@ MEMORY = 8 << 30
 """Bytes that a mutant may ask for."""
 FILE = 0.3
 """Seconds of tests of a file that are tried, the quickest first; one test always."""
-MORE = 20.0
+MORE = 6.0
 """Seconds of tests for a mutant that none of these has found."""
 FEW = 6
 """Files that are tried on a mutant for which mmsim is loaded again."""
+UNLOADED = "it does not load"
 TRACED = tuple(f"mmsim/{room}/" for room in ROOMS)
 """Where lines are recorded. A rule that stands elsewhere is tried by tests that reach an engine."""
 
@@ -44,7 +45,6 @@ class Trial:
     tests: dict[str, list[Test]]
     first: bool
     more: bool = False
-    again: bool = False
     done: list[str] = field(default_factory=list)
     killed: dict[str, tuple[str, str]] = field(default_factory=dict)
     passed: list[str] = field(default_factory=list)
@@ -111,7 +111,7 @@ class Trier:
         os.environ["MMSIM_CACHE_DIR"] = f"{self.notes(trial)}.cache"
         mutant = trial.mutant
         texts = mutant.texts(self.forge.root)
-        if not trial.again and all(
+        if all(
             self.loaded.put_in_place(path, text_of(path).source, text)
             for path, text in texts.items()
         ):
@@ -144,11 +144,11 @@ class Trier:
         try:
             inner.main([file], inner)
         except Slow:
-            inner.broken = True
+            inner.loads = False
         finally:
             limit(0)
-        if inner.broken and not found:
-            self._note(trial, file=file, result="killed", test=file, why="it does not load")
+        if not inner.loads and not found:
+            self._note(trial, file=file, result="killed", test=file, why=UNLOADED)
             found = True
         return found
 
@@ -164,13 +164,14 @@ class Trier:
         for item, after in zip(items, [*items[1:], None], strict=True):
             self._note(trial, begin=file, test=item.nodeid)
             seconds = 2 + PATIENCE * usual[item.nodeid]
+            Slow.raised = False
             try:
                 limit(seconds, 20 + 10 * seconds)
                 try:
                     failed = forge.fails(item, after)
                 finally:
                     limit(0)
-                why = "failed"
+                why = "timed out" if Slow.raised else "failed"
             except (Slow, MemoryError, KeyboardInterrupt, pytest.exit.Exception):
                 failed, why = True, "timed out"
             if failed:
@@ -215,13 +216,18 @@ class Trier:
 class Inner(Forge):
     """A session within a process, which notes whether its tests could be loaded."""
 
-    broken = False
+    loads = False
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self.broken |= report.failed
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.loads = not session.testsfailed
 
-    def pytest_internalerror(self) -> None:
-        self.broken = True
+
+def loads(forge: Forge, file: str) -> bool:
+    """Whether a file of tests loads when all is loaded again; in a process of its own."""
+    load_instead({}, forge.root)
+    inner = Inner(forge.root, lambda forge: 0)
+    inner.main([file], inner)
+    return inner.loads
 
 
 def now() -> str:
