@@ -1,4 +1,4 @@
-"""Matrix products, matrix and vector, sparse matrices, Gauss-Jordan elimination."""
+"""Matrix products, sparse matrices, Gauss-Jordan elimination."""
 
 import numpy as np
 import pytest
@@ -45,24 +45,6 @@ def tiled_product(T, a, b, c):
         T.barrier()
     if row < rows and column < columns:
         c[row, column] = x
-
-
-@mm.program
-def matrix_vector(T, a, x, y):
-    """A thread for each row; the vector goes through shared memory piece by piece."""
-    piece = mm.shared(T.block_size, dtype=int)
-    row = T.id
-    result = 0
-    for first in range(0, len(x), T.block_size):
-        if first + T.index < len(x):
-            piece[T.index] = x[first + T.index]
-        T.barrier()
-        if row < len(y):
-            for j in range(min(T.block_size, len(x) - first)):
-                result += a[row, first + j] * piece[j]
-        T.barrier()
-    if row < len(y):
-        y[row] = result
 
 
 @mm.program
@@ -128,13 +110,6 @@ def test_products(launch, kernel):
     a, b = numbers(13, 11), numbers(11, 18)
     run = launch(kernel, a, b, np.zeros((13, 18), int), grid=(3, 2), block=(TILE, TILE))
     assert (run.arrays["c"] == a @ b).all()
-
-
-@under_both_schedules
-def test_matrix_and_vector(launch):
-    a, x = numbers(21, 27), numbers(27)
-    run = launch(matrix_vector, a, x, np.zeros(21, int), threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
 
 
 def sparse():

@@ -105,7 +105,8 @@ def request(rng, size):
 @given(machine=cached_machines(4, 8, 20, 1), seed=st.integers(0, 2**32 - 1))
 def test_requests_are_counted_and_take_as_long_as_the_oracle_says(machine, seed):
     """Of machines of all kinds, some requests sooner than the one before is done."""
-    rng, now, size = np.random.RandomState(seed), 0, machine.width * (machine.bank_bytes or 1) // machine.sectors
+    rng, now = np.random.RandomState(seed), 0
+    size = machine.width * (machine.bank_bytes or 1) // machine.sectors
     numbers, oracle = machine.cache, Cache(machine)
     state = cache.listed(new_state(numbers, machine))
     for _ in range(60):

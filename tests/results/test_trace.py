@@ -34,11 +34,6 @@ def spread(T, a, b):
 
 
 @mm.program
-def shift(T, a, b):
-    b[T.id] = a[T.id + 1]
-
-
-@mm.program
 def reverse(T, a, b):
     s = mm.shared(2)
     s[T.index] = a[T.id]
@@ -79,7 +74,7 @@ def table(text):
     return [line.strip() for line in text.strip().splitlines()]
 
 
-# ------------------------------------------------------------------ three runs by hand, in full
+# ------------------------------------------------------------------ a run by hand, in full
 
 
 def test_a_dmm_by_hand():
@@ -110,81 +105,6 @@ def test_a_dmm_by_hand():
     ]
     b = [cycle.memory["b"].tolist() for cycle in run.trace.cycles()]
     assert b == [[0, 0, 0, 0]] * 4 + [[0, 10, 0, 0]] * 2 + [[0, 10, 20, 30]] * 4
-
-
-def test_a_umm_by_hand():
-    run = mm.UMM(2, 2).run(shift, 5 * np.arange(5), np.zeros(4, int), threads=4, trace=True)
-    # a lies at 0..4, b at 6..9. Reads of 1 2 and of 3 4 touch two groups each: stages a and b.
-    # Round 1: at 0 and 2, complete at 0 + 2 + 2 - 1 = 3 and 5. Round 2: writes of 6 7 and 8 9,
-    # one group each, at 5 and 6, complete at 7 and 8.
-    assert registers(run) == table("""
-        0a .
-        0b 0a
-        1a 0b
-        1b 1a
-        . 1b
-        0a .
-        1a 0a
-        . 1a
-        . .
-    """)
-    assert [(row.start, row.time) for row in run.rounds] == [(0, 5), (5, 3)]
-    assert waits(run, 0) == [
-        ("latency", 0, 3, "memory"),
-        ("round", 3, 5, None),
-        ("latency", 5, 7, "memory"),
-        ("round", 7, 8, None),
-    ]
-    assert waits(run, 1) == [
-        ("turn", 0, 2, "memory"),
-        ("latency", 2, 5, "memory"),
-        ("turn", 5, 6, "memory"),
-        ("latency", 6, 8, "memory"),
-    ]
-    b = [cycle.memory["b"].tolist() for cycle in run.trace.cycles()]
-    assert b == [[0, 0, 0, 0]] * 5 + [[5, 10, 0, 0]] + [[5, 10, 15, 20]] * 3
-
-
-def test_an_hmm_by_hand():
-    run = mm.HMM(2, 2, 2).run(
-        reverse,
-        5 * np.arange(4),
-        np.zeros(4, int),
-        threads=4,
-        block_size=2,
-        schedule="asynchronous",
-        trace=True,
-    )
-    # One stage each. Warp 0: global at 0, done at 2; shared at 2 and 3; global at 4, done at 6.
-    # Warp 1 comes one time unit later, on its own DMM.
-    #   global | shared[0] | shared[1]
-    assert registers(run) == table("""
-        0a . | . | .
-        1a 0a | . | .
-        . 1a | 0a | .
-        . . | 0a | 1a
-        0a . | . | 1a
-        1a 0a | . | .
-        . 1a | . | .
-        . . | . | .
-    """)
-    assert waits(run, 0) == [
-        ("latency", 0, 2, "global"),
-        ("latency", 2, 3, "shared[0]"),
-        ("latency", 3, 4, "shared[0]"),
-        ("latency", 4, 6, "global"),
-    ]
-    assert waits(run, 1) == [
-        ("turn", 0, 1, "global"),
-        ("latency", 1, 3, "global"),
-        ("latency", 3, 4, "shared[1]"),
-        ("latency", 4, 5, "shared[1]"),
-        ("latency", 5, 7, "global"),
-    ]
-    # s has one row for each block.
-    s = [cycle.memory["s"].tolist() for cycle in run.trace.cycles()]
-    assert s == [[[0, 0], [0, 0]]] * 2 + [[[0, 5], [0, 0]]] + [[[0, 5], [10, 15]]] * 5
-    assert run.arrays["b"].tolist() == [5, 0, 15, 10]
 
 
 # ------------------------------------------------------------------ dispatches
