@@ -48,16 +48,6 @@ def tiled_product(T, a, b, c):
 
 
 @mm.program
-def csr_scalar(T, starts, columns, values, x, y):
-    row = T.id
-    if row < len(y):
-        dot = 0
-        for k in range(starts[row], starts[row + 1]):
-            dot += values[k] * x[columns[k]]
-        y[row] = dot
-
-
-@mm.program
 def csr_vector(T, starts, columns, values, x, y, w):
     """A warp for each row, and a sum over its lanes in shared memory."""
     sums = mm.shared(T.block_size, dtype=int)
@@ -129,8 +119,6 @@ def in_csr(a):
 def test_csr(launch):
     a, x = sparse(), numbers(30)
     zeros = np.zeros(20, int)
-    run = launch(csr_scalar, *in_csr(a), x, zeros, threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
     w = CARD.width
     run = launch(csr_vector, *in_csr(a), x, zeros, w, threads=24 * w, block_size=4 * w)
     assert (run.arrays["y"] == a @ x).all()
