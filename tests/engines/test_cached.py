@@ -168,79 +168,6 @@ def scatter(T, a, b, d):
     b[d[T.id]] = a[T.id]
 
 
-def test_two_reads_are_under_way_and_the_write_waits_for_both():
-    """l = 10, one warp: reads dispatched at 0 and 1, done at 10 and 11, the write done at 21."""
-    args = np.arange(4), np.zeros(4, int), np.arange(4)
-    how = {"threads": 4, "schedule": "asynchronous"}
-    for under_way, time in ((1, 30), (2, 21), (3, 21)):
-        machine = mm.Cached(1, 4, 10, under_way=under_way)
-        for engine in ("events", "array"):
-            run = machine.run(scatter, *args, **how, engine=engine, trace=False)
-            assert run.time == time
-
-
-@mm.program
-def added(T, a, b, n):
-    x = 0
-    for k in range(n):
-        x += a[k * T.count + T.id]
-    b[T.id] = x
-
-
-@mm.program
-def kept(T, a, b, n):
-    r = mm.registers(4)
-    for k in range(n):
-        r[k] = a[k * T.count + T.id]
-    for k in range(n):
-        b[k * T.count + T.id] = r[k]
-
-
-@pytest.mark.parametrize("engine", ["events", "array"])
-def test_a_sum_waits_for_its_reads_where_it_is_written(engine):
-    """Four reads by one warp, l = 10, at 0, 1, 2, 3; then one write, or four."""
-    machine = mm.Cached(1, 4, 10, under_way=8)
-    how = {"threads": 4, "schedule": "asynchronous", "engine": engine, "trace": False}
-    args = np.arange(16), np.zeros(16, int), 4
-    assert machine.run(added, *args, **how).time == 13 + 10
-    assert machine.run(kept, *args, **how).time == 13 + 3 + 10
-
-
-@pytest.mark.parametrize("engine", ["events", "array"])
-def test_a_block_begins_when_those_before_it_leave_room(engine):
-    """Four blocks of one warp: all together, or two at a time, or one."""
-    args = np.arange(16), np.zeros(16, int), 1
-    how = {"threads": 16, "block_size": 4, "schedule": "asynchronous", "engine": engine}
-    times = []
-    for resident in (None, 8, 7, 4):
-        machine = mm.Cached(1, 4, 10, resident=resident)
-        times.append(machine.run(added, *args, **how, trace=False).time)
-    assert times == [13 + 10, 20 + 21, 4 * 20, 4 * 20]
-
-
-@mm.program
-def as_often_as_said(T, a, often):
-    for k in range(often[T.block]):
-        a[T.id] = k
-
-
-@pytest.mark.parametrize("engine", ["array", "events"])
-@pytest.mark.parametrize(("resident", "busiest"), [(4, 11), (8, 13), (None, 14)])
-def test_the_next_block_begins_where_room_is_made(engine, resident, busiest):
-    """On 2 DMMs; block 0 writes 11 times, seven others once, one after another.
-
-    While it runs alone on DMM 0 the others run on DMM 1. With room for two blocks 0 and 2 begin on
-    DMM 0, and one more follows there; with any room blocks 0, 2, 4 and 6 are there.
-    """
-    often = np.array([11, 1, 1, 1, 1, 1, 1])
-    machine = mm.Cached(2, 4, 10, resident=resident, port_time=1)
-    how = {"threads": 28, "block_size": 4, "schedule": "asynchronous", "engine": engine}
-    run = machine.run(as_often_as_said, np.zeros(28, int), often, **how)
-    writes = [row for row in run.cache if row.kind == "write"]
-    assert sum(row.stages for row in writes) == 17
-    assert [row.busiest_port for row in writes] == [busiest]
-
-
 @mm.program
 def drawn(T, a, b):
     r = mm.registers(3)
@@ -248,41 +175,6 @@ def drawn(T, a, b):
         r[k] = mm.atomic.add(a, 0, 1)
     for k in range(3):
         b[T.id, k] = r[k]
-
-
-@pytest.mark.parametrize("engine", ["array", "events"])
-@pytest.mark.parametrize(
-    ("clusters", "numbers"),
-    [
-        (None, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]),
-        (1, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]),
-        ((1, 2), [[0, 2, 4], [1, 5, 7], [3, 6, 8]]),
-        ((2, 1), [[0, 4, 7], [2, 6, 8], [1, 3, 5]]),
-    ],
-)
-def test_clusters_take_turns(engine, clusters, numbers):
-    """Three DMMs draw three numbers each. One alone in a cluster has every other turn."""
-    machine = mm.Cached(3, 4, 1, clusters=clusters, tag_time=5, under_way=4)
-    how = {"threads": 3, "block_size": 1, "schedule": "asynchronous", "engine": engine}
-    run = machine.run(drawn, np.zeros(1, int), np.zeros((3, 3), int), **how)
-    assert run.arrays["b"].tolist() == numbers
-
-
-@mm.program
-def counted(T, a, n):
-    mm.atomic.add(a, T.id * n, 1)
-
-
-@pytest.mark.parametrize("engine", ["events", "array"])
-def test_atomics_on_one_word_wait_for_each_other(engine):
-    """Four warps of 4 threads, all on one word, or each on a line of its own; l = 10.
-
-    No two of these lines lie in one slice. The last warp is dispatched after 12 tag requests.
-    """
-    machine = mm.Cached(2, 4, 10, slices=34, atomic_time=30)
-    how = {"threads": 16, "block_size": 8, "schedule": "asynchronous", "engine": engine}
-    times = [machine.run(counted, np.zeros(64, int), n, **how, trace=False).time for n in (0, 4)]
-    assert times == [16 * 30 + 9, 12 + 30 + 9]
 
 
 @mm.program

@@ -75,15 +75,6 @@ def test_indices_and_extents(machine, grid, block):
     assert arrays["out"].tolist() == expected
 
 
-def test_threads_and_block_size_are_a_launch_along_x():
-    out = np.zeros((10, 8), int)
-    how = {"threads": 10, "block_size": 4, "paths": COMPILED}
-    arrays, _ = agree(mm.UMM(4, 3), places, out, **how)
-    assert arrays["out"].tolist() == [
-        [thread % 4, 0, 0, thread // 4, 0, 0, 411, 311] for thread in range(10)
-    ]
-
-
 @mm.program
 def by_row(T, a):
     a[T.threadIdx.y * 4]
@@ -137,25 +128,6 @@ def test_a_warp_of_one_row_asks_for_consecutive_words():
     assert "row_of_bank" not in rows_of(copy, a, a.copy(), grid=1, block=(6, 4))
     line = np.zeros((1, 6))
     assert "row_of_bank" in rows_of(copy, line, line.copy(), grid=1, block=6)
-
-
-def test_a_shape_in_helpers_and_in_branches():
-    def first_row(T):
-        return T.threadIdx.y == 0 and T.blockIdx.z == T.gridDim.z - 1
-
-    @mm.program
-    def marks(T, a):
-        for k in range(T.threadIdx.x):
-            if first_row(T):
-                a[T.id] += k
-            elif T.threadIdx.y > 1:
-                a[T.id] = T.blockDim.y
-
-    arrays, _ = agree(mm.HMM(2, 4, 5), marks, np.zeros(36, int), grid=(1, 1, 3), block=(4, 3))
-    assert arrays["a"].reshape(3, 3, 4).tolist() == [
-        *[[[0, 0, 0, 0], [0, 0, 0, 0], [0, 3, 3, 3]]] * 2,
-        [[0, 0, 1, 3], [0, 0, 0, 0], [0, 3, 3, 3]],
-    ]
 
 
 def test_the_same_program_in_two_shapes():

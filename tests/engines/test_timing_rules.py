@@ -627,6 +627,11 @@ def use_shared(T, a, b):
     b[T.id % 3]
 
 
+def shared_used(machine, schedule):
+    how = {"threads": 5, "block_size": 2, "schedule": schedule}
+    return traced(machine, use_shared, numbers(5), numbers(3), **how)
+
+
 def bases(run):
     """The first address of every copy of every array."""
     return {array.name: array.addresses[:, 0].tolist() for array in run.trace.arrays}
@@ -635,39 +640,21 @@ def bases(run):
 @both_schedules
 @pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 3)])
 def test_arrays_lie_in_parameter_order_then_the_shared_arrays_block_by_block(machine, schedule):
-    run = traced(
-        machine, use_shared, numbers(5), numbers(3), threads=5, block_size=2, schedule=schedule
-    )
+    run = shared_used(machine, schedule)
     # Words 0..4, from 8: 8..10; block 0 from 12: 12..14, 16 17; block 1 from 20; block 2 from 28.
     assert bases(run) == {"a": [0], "b": [8], "s": [12, 20, 28], "t": [16, 24, 32]}
 
 
 @both_schedules
 def test_on_the_hmm_shared_arrays_lie_in_their_dmms_memory(schedule):
-    run = traced(
-        mm.HMM(2, 4, 3),
-        use_shared,
-        numbers(5),
-        numbers(3),
-        threads=5,
-        block_size=2,
-        schedule=schedule,
-    )
+    run = shared_used(mm.HMM(2, 4, 3), schedule)
     # DMM 0: block 0 at 0 and 4, block 2 at 8 and 12; DMM 1: block 1 at 0 and 4.
     assert bases(run) == {"a": [0], "b": [8], "s": [0, 0, 8], "t": [4, 4, 12]}
 
 
 @both_schedules
 def test_the_dispatched_addresses_are_those(schedule):
-    run = traced(
-        mm.HMM(2, 4, 3),
-        use_shared,
-        numbers(5),
-        numbers(3),
-        threads=5,
-        block_size=2,
-        schedule=schedule,
-    )
+    run = shared_used(mm.HMM(2, 4, 3), schedule)
     addresses = {(d.array, d.warp): d.addresses for d in run.trace.dispatches}
     assert addresses["s", 1] == (0, 1)
     assert addresses["s", 2] == (8,)

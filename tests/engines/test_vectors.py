@@ -208,30 +208,6 @@ def test_a_vector_is_a_tuple_of_adjacent_elements(machine):
     assert (run.arrays["b"] == expected_forms(a, 16, 8)).all()
 
 
-@mm.program
-def all_to_one(T, a):
-    mm.vector(a, 2)[0] = T.id, 10 * T.id
-
-
-@pytest.mark.parametrize("machine", PAPERS)
-def test_of_writes_to_one_vector_the_lowest_threads_stays_and_the_last_warps(machine):
-    run = on_all(machine, all_to_one, np.zeros(2, int), threads=8, block_size=8)
-    assert run.arrays["a"].tolist() == [4, 40]
-
-
-def test_lanes_that_branch_read_vectors_of_their_own():
-    def branches(T, a, b):
-        x = y = -1
-        if T.id % 2:
-            x, y = mm.vector(a, 2)[T.id]
-        mm.vector(b, 2)[T.id] = x, y
-
-    run = on_all(mm.DMM(4, 1), mm.program(branches), np.arange(16), np.zeros(16, int), threads=8)
-    assert run.arrays["b"].reshape(8, 2).tolist() == [
-        [2 * t, 2 * t + 1] if t % 2 else [-1, -1] for t in range(8)
-    ]
-
-
 def test_names_of_several_arrays_are_accessed_one_after_the_other():
     def chosen(T, a, b, c):
         x = a if T.id % 2 else b

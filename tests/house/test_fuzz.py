@@ -386,37 +386,21 @@ def a_bool(run):
     run["arrays"]["$dict"][1][1]["base64"] = "AgEAAA=="
 
 
-def a_time(run):
-    run["record"]["asked"][0][0] = 10**15
-
-
-def a_warp(run):
-    run["record"]["asked"][0][1] = 10**15
-
-
 def a_machine(run):
     sizes = {"dmms": 2**31 - 1, "width": 4, "global_latency": 2, "shared_latency": 1}
     run["record"]["machine"] = {"$class": "HMM", **sizes}
 
 
-def a_value(value):
-    def change(run):
-        run["record"]["asked"][-1][-1][0] = value
-
-    return change
+def a_value(run):
+    run["record"]["asked"][-1][-1][0] = 2
 
 
 DAMAGED = {
     "a shape without data": (a_shape([10**12]), {}),
-    "a huge shape": (a_shape([10**30]), {}),
     "an empty huge shape": (a_shape([0, 2**40, 2**40]), {}),
     "a bool of 2": (a_bool, {}),
-    "a time": (a_time, {"trace": True}),
-    "a warp": (a_warp, {"trace": True}),
     "a machine": (a_machine, {"trace": True}),
-    "a huge value": (a_value(10**400), {"trace": True}),
-    "a value of 2": (a_value(2), {"trace": True}),
-    "half a value": (a_value(0.5), {"trace": True}),
+    "a value of 2": (a_value, {"trace": True}),
 }
 
 

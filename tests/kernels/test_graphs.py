@@ -1,6 +1,4 @@
-"""Graphs: shortest paths by Floyd and Warshall, search by levels, connected components."""
-
-from collections import deque
+"""Shortest paths by Floyd and Warshall, in tiles."""
 
 import numpy as np
 
@@ -9,19 +7,6 @@ from tests.kit.runs.kernel_launches import under_both_schedules
 
 FAR = 10**6
 TILE = 4
-
-
-def edges(nodes, count):
-    """Random edges, each in both directions, as arrays of their ends, sorted."""
-    a, b = np.random.default_rng(12).integers(0, nodes, (2, count))
-    pairs = sorted({(x, y) for x, y in zip(a, b, strict=True) if x != y})
-    both = sorted({*pairs, *((y, x) for x, y in pairs)})
-    return np.array([x for x, _ in both]), np.array([y for _, y in both])
-
-
-def in_csr(nodes, count):
-    sources, targets = edges(nodes, count)
-    return np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=nodes))]), targets
 
 
 def step_in_tile(T, c, a, b):
@@ -82,62 +67,6 @@ def other_tiles(T, d, k):
     d[y, x] = best
 
 
-@mm.program
-def visit_neighbours(T, starts, targets, frontier, next_frontier, visited, level):
-    """A thread for each node. Several may find one node; all of them write the same."""
-    node = T.id
-    if node < len(level) and frontier[node]:
-        frontier[node] = False
-        for k in range(starts[node], starts[node + 1]):
-            other = targets[k]
-            if not visited[other]:
-                level[other] = level[node] + 1
-                next_frontier[other] = True
-
-
-@mm.program
-def next_level(T, frontier, next_frontier, visited, going):
-    node = T.id
-    if node < len(visited) and next_frontier[node]:
-        frontier[node] = True
-        visited[node] = True
-        next_frontier[node] = False
-        going[0] = True
-
-
-def root(parent, x):
-    """Follows parents to the root; atomics read what other blocks change meanwhile."""
-    above = mm.atomic.add(parent, x, 0)
-    while above != x:
-        x = above
-        above = mm.atomic.add(parent, x, 0)
-    return x
-
-
-@mm.program
-def unite(T, sources, targets, parent):
-    """A thread for each edge. The larger root gets the smaller one as its parent."""
-    i = T.id
-    if i < len(sources):
-        a, b = root(parent, sources[i]), root(parent, targets[i])
-        while a != b:
-            if a < b:
-                a, b = b, a
-            old = mm.atomic.cas(parent, a, a, b)
-            if old == a:
-                a = b
-            else:
-                a, b = root(parent, old), root(parent, b)
-
-
-@mm.program
-def flatten(T, parent, label):
-    x = T.id
-    while parent[x] != x:
-        x = parent[x]
-    label[T.id] = x
-
-
 def weights(nodes):
     """Lengths of edges, FAR where there is none."""
     random = np.random.default_rng(13)
@@ -164,56 +93,3 @@ def test_floyd_warshall_in_tiles(launch):
         d = launch(cross_tiles, d, k, grid=(3, 2), block=block).arrays["d"]
         d = launch(other_tiles, d, k, grid=(3, 3), block=block).arrays["d"]
     assert (d == expected).all()
-
-
-def levels(starts, targets, source):
-    found = [-1] * (len(starts) - 1)
-    found[source] = 0
-    queue = deque([source])
-    while queue:
-        node = queue.popleft()
-        for other in targets[starts[node] : starts[node + 1]]:
-            if found[other] < 0:
-                found[other] = found[node] + 1
-                queue.append(other)
-    return found
-
-
-@under_both_schedules
-def test_search_by_levels(launch):
-    """Two kernels for each level, until the second finds nothing."""
-    nodes = 40
-    starts, targets = in_csr(nodes, 45)
-    how = {"threads": 48, "block_size": 16}
-    nothing, source = np.zeros(nodes, bool), np.arange(nodes) == 0
-    frontier, visited, level = source, source.copy(), np.where(source, 0, -1)
-    going = True
-    while going:
-        graph = starts, targets
-        run = launch(visit_neighbours, *graph, frontier, nothing, visited, level, **how).arrays
-        level = run["level"]
-        masks = run["frontier"], run["next_frontier"], run["visited"]
-        run = launch(next_level, *masks, np.zeros(1, bool), **how).arrays
-        frontier, visited, (going,) = run["frontier"], run["visited"], run["going"]
-    assert level.tolist() == levels(starts, targets, 0)
-    assert level.max() > 4
-
-
-def components(nodes, sources, targets):
-    """The smallest node of each node's component."""
-    label = list(range(nodes))
-    for _ in range(nodes):
-        for a, b in zip(sources, targets, strict=True):
-            label[a] = label[b] = min(label[a], label[b])
-    return label
-
-
-@under_both_schedules
-def test_union_find(launch):
-    nodes = 48
-    sources, targets = edges(nodes, 40)
-    run = launch(unite, sources, targets, np.arange(nodes), threads=96, block_size=16)
-    parent = run.arrays["parent"]
-    label = launch(flatten, parent, np.zeros(nodes, int), threads=nodes, block_size=16)
-    assert label.arrays["label"].tolist() == components(nodes, sources, targets)
-    assert len(set(label.arrays["label"])) > 3

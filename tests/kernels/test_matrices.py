@@ -1,7 +1,6 @@
-"""Matrix products, matrix and vector, sparse matrices, Gauss-Jordan elimination."""
+"""Matrix products, sparse matrices, Gauss-Jordan elimination."""
 
 import numpy as np
-import pytest
 
 import mmsim as mm
 from tests.kit.runs.kernel_launches import CARD, under_both_schedules
@@ -11,17 +10,6 @@ TILE = 8
 
 def numbers(*shape):
     return np.random.default_rng(7).integers(-9, 10, shape)
-
-
-@mm.program
-def naive_product(T, a, b, c):
-    column = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
-    row = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
-    if row < c.shape[0] and column < c.shape[1]:
-        x = 0
-        for k in range(a.shape[1]):
-            x += a[row, k] * b[k, column]
-        c[row, column] = x
 
 
 @mm.program
@@ -45,34 +33,6 @@ def tiled_product(T, a, b, c):
         T.barrier()
     if row < rows and column < columns:
         c[row, column] = x
-
-
-@mm.program
-def matrix_vector(T, a, x, y):
-    """A thread for each row; the vector goes through shared memory piece by piece."""
-    piece = mm.shared(T.block_size, dtype=int)
-    row = T.id
-    result = 0
-    for first in range(0, len(x), T.block_size):
-        if first + T.index < len(x):
-            piece[T.index] = x[first + T.index]
-        T.barrier()
-        if row < len(y):
-            for j in range(min(T.block_size, len(x) - first)):
-                result += a[row, first + j] * piece[j]
-        T.barrier()
-    if row < len(y):
-        y[row] = result
-
-
-@mm.program
-def csr_scalar(T, starts, columns, values, x, y):
-    row = T.id
-    if row < len(y):
-        dot = 0
-        for k in range(starts[row], starts[row + 1]):
-            dot += values[k] * x[columns[k]]
-        y[row] = dot
 
 
 @mm.program
@@ -123,18 +83,10 @@ def gauss_jordan_with_pivots(T, a, x):
 
 
 @under_both_schedules
-@pytest.mark.parametrize("kernel", [naive_product, tiled_product], ids=lambda kernel: kernel.name)
-def test_products(launch, kernel):
+def test_products(launch):
     a, b = numbers(13, 11), numbers(11, 18)
-    run = launch(kernel, a, b, np.zeros((13, 18), int), grid=(3, 2), block=(TILE, TILE))
+    run = launch(tiled_product, a, b, np.zeros((13, 18), int), grid=(3, 2), block=(TILE, TILE))
     assert (run.arrays["c"] == a @ b).all()
-
-
-@under_both_schedules
-def test_matrix_and_vector(launch):
-    a, x = numbers(21, 27), numbers(27)
-    run = launch(matrix_vector, a, x, np.zeros(21, int), threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
 
 
 def sparse():
@@ -154,8 +106,6 @@ def in_csr(a):
 def test_csr(launch):
     a, x = sparse(), numbers(30)
     zeros = np.zeros(20, int)
-    run = launch(csr_scalar, *in_csr(a), x, zeros, threads=32, block_size=16)
-    assert (run.arrays["y"] == a @ x).all()
     w = CARD.width
     run = launch(csr_vector, *in_csr(a), x, zeros, w, threads=24 * w, block_size=4 * w)
     assert (run.arrays["y"] == a @ x).all()

@@ -1,4 +1,4 @@
-"""Sums of an array, by three of the steps of "Optimizing Parallel Reduction in CUDA" (M. Harris).
+"""Sums of an array, by two of the steps of "Optimizing Parallel Reduction in CUDA" (M. Harris).
 
 A block leaves the sum of its part. Warps have eight threads, so the last warp begins with sixteen
 values.
@@ -11,22 +11,6 @@ import mmsim as mm
 from tests.kit.runs.kernel_launches import under_both_schedules
 
 BLOCK = 64
-
-
-@mm.program
-def interleaved_with_divergent_branches(T, data, sums):
-    s = mm.shared(T.block_size, dtype=int)
-    t = T.index
-    s[t] = data[T.id]
-    T.barrier()
-    step = 1
-    while step < T.block_size:
-        if t % (2 * step) == 0:
-            s[t] += s[t + step]
-        T.barrier()
-        step *= 2
-    if t == 0:
-        sums[T.block] = s[0]
 
 
 def warp_sum(s, t):
@@ -92,7 +76,6 @@ def several_values_each(T, data, sums):
 
 
 STEPS = {
-    interleaved_with_divergent_branches: 1,
     last_warp_unrolled: 2,
     several_values_each: 8,
 }

@@ -1,4 +1,4 @@
-"""Stencils in one and three dimensions, Jacobi, a separable filter."""
+"""Stencils in one and three dimensions, and Jacobi."""
 
 import numpy as np
 import pytest
@@ -69,37 +69,6 @@ def jacobi_in_many_blocks(T, u, v, f, steps):
         u, v = v, u
 
 
-@mm.program
-def jacobi_until_converged(T, u, f, tolerance, steps):
-    """All threads go on as long as one of them changes by more than the tolerance."""
-    i = T.index + 1
-    going = True
-    count = 0
-    while going:
-        new = 0.5 * (u[i - 1] + u[i + 1] + f[i])
-        change = abs(new - u[i])
-        T.barrier()
-        u[i] = new
-        count += 1
-        going = T.barrier_or(change > tolerance)
-    if T.id == 0:
-        steps[0] = count
-
-
-FILTER = np.array([0.25, 0.5, 0.25])
-
-
-@mm.program
-def filter_rows(T, image, out):
-    i, j = T.blockIdx.y, T.threadIdx.x
-    x = FILTER[1] * image[i, j]
-    if j > 0:
-        x += FILTER[0] * image[i, j - 1]
-    if j + 1 < T.blockDim.x:
-        x += FILTER[2] * image[i, j + 1]
-    out[i, j] = x
-
-
 @under_both_schedules
 def test_one_dimension(launch):
     a = numbers(64)
@@ -131,25 +100,3 @@ def test_jacobi(launch, kernel, block):
     for _ in range(10):
         expected = one_step(expected, f)
     assert (run.arrays["u"] == expected).all()
-
-
-@under_both_schedules
-def test_jacobi_until_it_has_converged(launch):
-    f = np.random.default_rng(6).random(18)
-    run = launch(jacobi_until_converged, np.zeros(18), f, 0.05, np.zeros(1, int), threads=16)
-    expected, after, steps = None, np.zeros(18), 0
-    while expected is None or abs(after - expected).max() > 0.05:
-        expected, after, steps = after, one_step(after, f), steps + 1
-    assert (run.arrays["u"] == after).all()
-    assert run.arrays["steps"] == steps > 3
-
-
-@under_both_schedules
-def test_separable_filter(launch):
-    """Rows, transposed by the host, then columns."""
-    image = numbers(16, 16).astype(float)
-    zeros = np.zeros_like(image)
-    rows = launch(filter_rows, image, zeros, grid=(1, 16), block=16).arrays["out"]
-    both = launch(filter_rows, rows.T.copy(), zeros, grid=(1, 16), block=16).arrays["out"].T
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, 1), (3, 3))
-    assert (both == (windows * np.outer(FILTER, FILTER)).sum((2, 3))).all()

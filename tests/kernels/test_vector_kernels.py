@@ -29,13 +29,6 @@ def keep_positive(T, data, kept, count):
 
 
 @mm.program
-def count_positive(T, data, counts):
-    total = T.barrier_count(data[T.id] > 0)
-    if T.index == 0:
-        counts[T.block] = total
-
-
-@mm.program
 def reverse_without_a_barrier(T, data):
     s = mm.shared(T.block_size, dtype=int)
     s[T.index] = data[T.id]
@@ -58,13 +51,6 @@ def test_compaction(launch):
     )
     (count,) = run.arrays["count"]
     assert sorted(run.arrays["kept"][:count]) == sorted(data[data > 0])
-
-
-@under_both_schedules
-def test_counts_of_blocks(launch):
-    data = np.random.default_rng(24).integers(-9, 10, (4, 16))
-    run = launch(count_positive, data.ravel(), np.zeros(4, int), threads=64, block_size=16)
-    assert (run.arrays["counts"] == (data > 0).sum(1)).all()
 
 
 def test_a_kernel_with_a_mistake_does_not_pass():

@@ -51,29 +51,14 @@ def test_many_values_keep_their_numbers_from_batch_to_batch(monkeypatch):
     def all_write(T, a, b):
         b[T.id % 32] = a[T.id]
 
+    def found(values):
+        how = {"threads": 128, "block_size": 32, "schedule": "asynchronous", "check": True}
+        return mm.HMM(2, 4, 3).run(all_write, values, np.zeros(32, complex), **how).findings
+
     values = np.tile(np.arange(32) * (1 + 1j), 4)
-    quiet = mm.HMM(2, 4, 3).run(
-        all_write,
-        *(values, np.zeros(32, complex)),
-        threads=128,
-        block_size=32,
-        schedule="asynchronous",
-        check=True,
-    )
-    assert quiet.findings == ()
+    assert found(values) == ()
     values[100] += 1e-9j
-    (finding,) = (
-        mm.HMM(2, 4, 3)
-        .run(
-            all_write,
-            *(values, np.zeros(32, complex)),
-            threads=128,
-            block_size=32,
-            schedule="asynchronous",
-            check=True,
-        )
-        .findings
-    )
+    (finding,) = found(values)
     assert (finding.kind, finding.index) == ("race", (4,))
 
 
@@ -85,19 +70,6 @@ def test_a_thread_that_waits_for_a_complex_number_for_ever():
 
     report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2, max_accesses=1000)
     assert "deadlock" in {one.kind for one in report.findings}
-
-
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_updates_of_complex_numbers_that_are_lost(dtype, schedule):
-    @mm.program
-    def adds(T, total, x):
-        total[T.id % 2] += x[T.id]
-
-    report = mm.DMM(4, 2).check(
-        adds, np.zeros(2, dtype), np.arange(8).astype(dtype), threads=8, schedule=schedule
-    )
-    assert "lost-update" in {finding.kind for finding in report.findings}
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])

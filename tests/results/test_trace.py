@@ -34,11 +34,6 @@ def spread(T, a, b):
 
 
 @mm.program
-def shift(T, a, b):
-    b[T.id] = a[T.id + 1]
-
-
-@mm.program
 def reverse(T, a, b):
     s = mm.shared(2)
     s[T.index] = a[T.id]
@@ -79,7 +74,7 @@ def table(text):
     return [line.strip() for line in text.strip().splitlines()]
 
 
-# ------------------------------------------------------------------ three runs by hand, in full
+# ------------------------------------------------------------------ a run by hand, in full
 
 
 def test_a_dmm_by_hand():
@@ -110,81 +105,6 @@ def test_a_dmm_by_hand():
     ]
     b = [cycle.memory["b"].tolist() for cycle in run.trace.cycles()]
     assert b == [[0, 0, 0, 0]] * 4 + [[0, 10, 0, 0]] * 2 + [[0, 10, 20, 30]] * 4
-
-
-def test_a_umm_by_hand():
-    run = mm.UMM(2, 2).run(shift, 5 * np.arange(5), np.zeros(4, int), threads=4, trace=True)
-    # a lies at 0..4, b at 6..9. Reads of 1 2 and of 3 4 touch two groups each: stages a and b.
-    # Round 1: at 0 and 2, complete at 0 + 2 + 2 - 1 = 3 and 5. Round 2: writes of 6 7 and 8 9,
-    # one group each, at 5 and 6, complete at 7 and 8.
-    assert registers(run) == table("""
-        0a .
-        0b 0a
-        1a 0b
-        1b 1a
-        . 1b
-        0a .
-        1a 0a
-        . 1a
-        . .
-    """)
-    assert [(row.start, row.time) for row in run.rounds] == [(0, 5), (5, 3)]
-    assert waits(run, 0) == [
-        ("latency", 0, 3, "memory"),
-        ("round", 3, 5, None),
-        ("latency", 5, 7, "memory"),
-        ("round", 7, 8, None),
-    ]
-    assert waits(run, 1) == [
-        ("turn", 0, 2, "memory"),
-        ("latency", 2, 5, "memory"),
-        ("turn", 5, 6, "memory"),
-        ("latency", 6, 8, "memory"),
-    ]
-    b = [cycle.memory["b"].tolist() for cycle in run.trace.cycles()]
-    assert b == [[0, 0, 0, 0]] * 5 + [[5, 10, 0, 0]] + [[5, 10, 15, 20]] * 3
-
-
-def test_an_hmm_by_hand():
-    run = mm.HMM(2, 2, 2).run(
-        reverse,
-        5 * np.arange(4),
-        np.zeros(4, int),
-        threads=4,
-        block_size=2,
-        schedule="asynchronous",
-        trace=True,
-    )
-    # One stage each. Warp 0: global at 0, done at 2; shared at 2 and 3; global at 4, done at 6.
-    # Warp 1 comes one time unit later, on its own DMM.
-    #   global | shared[0] | shared[1]
-    assert registers(run) == table("""
-        0a . | . | .
-        1a 0a | . | .
-        . 1a | 0a | .
-        . . | 0a | 1a
-        0a . | . | 1a
-        1a 0a | . | .
-        . 1a | . | .
-        . . | . | .
-    """)
-    assert waits(run, 0) == [
-        ("latency", 0, 2, "global"),
-        ("latency", 2, 3, "shared[0]"),
-        ("latency", 3, 4, "shared[0]"),
-        ("latency", 4, 6, "global"),
-    ]
-    assert waits(run, 1) == [
-        ("turn", 0, 1, "global"),
-        ("latency", 1, 3, "global"),
-        ("latency", 3, 4, "shared[1]"),
-        ("latency", 4, 5, "shared[1]"),
-        ("latency", 5, 7, "global"),
-    ]
-    # s has one row for each block.
-    s = [cycle.memory["s"].tolist() for cycle in run.trace.cycles()]
-    assert s == [[[0, 0], [0, 0]]] * 2 + [[[0, 5], [0, 0]]] + [[[0, 5], [10, 15]]] * 5
-    assert run.arrays["b"].tolist() == [5, 0, 15, 10]
 
 
 # ------------------------------------------------------------------ dispatches
@@ -370,6 +290,9 @@ def busy(T, a, b):
     b[0] = T.id
 
 
+ARRAYS, HOW = (np.arange(24), np.zeros(24, int)), {"threads": 22, "block_size": 8}
+
+
 def tiles(trace):
     """That each warp is in exactly one wait at every time unit from 0 until it ends."""
     for warp in {wait.warp for wait in trace.waits}:
@@ -394,15 +317,7 @@ def tiles(trace):
 @all_machines
 @pytest.mark.parametrize("program", [busy, copy], ids=lambda program: program.name)
 def test_every_live_warp_is_in_exactly_one_wait(machine, schedule, program):
-    run = machine.run(
-        program,
-        np.arange(24),
-        np.zeros(24, int),
-        threads=22,
-        block_size=8,
-        schedule=schedule,
-        trace=True,
-    )
+    run = machine.run(program, *ARRAYS, **HOW, schedule=schedule, trace=True)
     tiles(run.trace)
     for cycle in run.trace.cycles():
         waiting = [wait.warp for wait in cycle.waiting]
@@ -433,8 +348,7 @@ class Diary(Listener):
 @pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 1), mm.HMM(2, 4, 3)], ids=str)
 @pytest.mark.parametrize("program", [busy, copy], ids=lambda program: program.name)
 def test_stages_and_waits_that_follow_are_those_of_the_engine(machine, schedule, program):
-    arrays = np.arange(24), np.zeros(24, int)
-    launch = Launch(machine, program, arrays, 22, 8, schedule, 100)
+    launch = Launch(machine, program, ARRAYS, 22, 8, schedule, 100)
     records, diary = recorder.Recorder(launch), Diary()
     driver = events.driver_of(launch, records, diary)
     events.drive(driver)
@@ -497,22 +411,6 @@ def replays(run):
         last = cycles[-1].memory[name]
         assert (last.dtype, last.shape) == (array.dtype, array.shape)
         assert last.tobytes() == array.tobytes()
-
-
-@both_schedules
-@all_machines
-def test_cycles_hold_the_stages_in_flight_and_end_in_the_result(machine, schedule):
-    replays(
-        machine.run(
-            busy,
-            np.arange(24),
-            np.zeros(24, int),
-            threads=22,
-            block_size=8,
-            schedule=schedule,
-            trace=True,
-        )
-    )
 
 
 @both_schedules
@@ -615,11 +513,9 @@ def test_without_a_trace_nothing_is_recorded(schedule, monkeypatch):
     monkeypatch.setattr(events, "Recorder", never)
     monkeypatch.setattr(asynchronous, "Access", never)
     monkeypatch.setattr(synchronous, "Access", never)
-    args = (np.arange(24), np.zeros(24, int))
-    how = {"threads": 22, "block_size": 8, "schedule": schedule}
-    mm.HMM(2, 4, 3).run(busy, *args, **how)
+    mm.HMM(2, 4, 3).run(busy, *ARRAYS, **HOW, schedule=schedule)
     with pytest.raises(AssertionError):
-        mm.HMM(2, 4, 3).run(busy, *args, **how, trace=True)
+        mm.HMM(2, 4, 3).run(busy, *ARRAYS, **HOW, schedule=schedule, trace=True)
 
 
 @both_schedules
@@ -627,9 +523,8 @@ def test_a_trace_is_made_once_when_it_is_first_looked_at(schedule, monkeypatch):
     made = []
     real = recorder.Recorder._trace
     monkeypatch.setattr(recorder.Recorder, "_trace", lambda *args: made.append(args) or real(*args))
-    args = (np.arange(24), np.zeros(24, int))
-    how = {"threads": 22, "block_size": 8, "schedule": schedule, "trace": True}
-    run = mm.HMM(2, 4, 3).run(busy, *args, **how)
+    how = {**HOW, "schedule": schedule, "trace": True}
+    run = mm.HMM(2, 4, 3).run(busy, *ARRAYS, **how)
     assert not made
     again = pickle.loads(pickle.dumps(run))
     assert again == run
@@ -637,6 +532,6 @@ def test_a_trace_is_made_once_when_it_is_first_looked_at(schedule, monkeypatch):
     assert len(made) == 1
     with pytest.raises(AttributeError, match="no attribute 'dispatch'"):
         run.trace.dispatch
-    report = mm.HMM(2, 4, 3).check(busy, *args, **how)
+    report = mm.HMM(2, 4, 3).check(busy, *ARRAYS, **how)
     assert report.trace.changes == report.run.trace.changes == run.trace.changes
     assert len(made) == 2

@@ -47,7 +47,7 @@ SLOW_FILES = [
     "player_widget", "printable", "race_detector",
     "race_free_programs", "races", "rap", "rap_simulation", "reductions", "reference", "repository",
     "reproduce",
-    "room", "scans", "schedule", "schedules", "script", "shown_figures", "simulations", "site",
+    "room", "schedule", "schedules", "script", "shown_figures", "simulations", "site",
     "sorts",
     "stencils", "sweep",
     "sweep_cli", "timing_rules", "umm_permutation", "umm_transpose", "vectors",
