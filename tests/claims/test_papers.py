@@ -12,7 +12,7 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from mmsim.claims import ClaimError, choose, registered, verify_claim
+from mmsim.claims import ClaimError, registered, verify_claim
 from mmsim.ir.liveness import Registers
 from mmsim.meaning.launch import Launch
 from mmsim_algorithms.access.bounds_claims import READS, RUNS
@@ -68,46 +68,6 @@ def test_some_cases_have_every_choice_and_lie_all_over_the_grid():
     last = [*grid, {"on": "HMM", "n": 7}]
     assert some(last, 4)[-1] == last[-1]
     assert some(grid[:6]) == grid[:6]
-
-
-@pytest.mark.parametrize(
-    "id_",
-    [
-        "SMM-E1",
-        "SMM-T3.1a",
-        "SMM-T3.1b",
-        "SMM-T3.1c",
-        "SMM-C3.2",
-        "SMM-T4.1",
-        "SMM-ST",
-        "SMM-L5.1",
-        "SMM-ROT",
-        "SMM-L5.2",
-        "SMM-L5.3",
-        "SMM-L7.1",
-        "SMM-L7.2",
-        "SMM-L7.3",
-        "SMM-L7.4",
-        "SMM-w4",
-        "SMM-w8",
-        "SMM-L7.5",
-        "SMM-T7.6",
-        "ICPP-E1",
-        "RAP-E1",
-        "RAP-E2",
-        "RAP-E3",
-        "RAP-L1",
-        "RAP-TH2",
-        "RAP-TH3",
-        "RAP-L4",
-        "RAP-CUDA",
-        "RAP-T2",
-        "RAP-T3",
-        "RAP-T4",
-    ],
-)
-def test_the_ledger_row_has_a_claim(id_):
-    assert choose(CLAIMS, [id_])
 
 
 @pytest.mark.parametrize(
@@ -179,29 +139,3 @@ def test_diagonal_transpose_can_meet_a_single_bank():
     a = np.arange(961).reshape(31, 31)
     run = mm.DMM(32, 1).run(diagonal, a, np.zeros_like(a), threads=961, trace=True)
     assert max(dispatch.stage_count for dispatch in run.trace.dispatches) == 31
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        value
-        for module in (
-            "access.figures",
-            "access.programs",
-            "rap.cuda",
-            "rap.higher",
-            "rap.programs",
-            "transpose.dmm",
-            "transpose.umm",
-            "transpose.umm_groups",
-            "umm_permutation.programs",
-        )
-        for value in vars(__import__(f"mmsim_algorithms.{module}", fromlist=["x"])).values()
-        if isinstance(value, mm.Program)
-    ],
-    ids=lambda program: program.name,
-)
-def test_every_program_has_an_example_that_runs(program):
-    example = program.prepare(8)
-    run = mm.DMM(8, 2).run(program, *example.arguments, threads=example.threads)
-    assert run.time > 0

@@ -572,33 +572,6 @@ def test_hierarchical_machines(name, value):
     assert "HMM" in str(caught.value)
 
 
-@pytest.mark.parametrize("layout", [mm.layout.RAS, mm.layout.RAP, mm.layout.Diagonal])
-@pytest.mark.parametrize("width", [0, -1, 4.0, True, "4", None])
-def test_widths_of_layouts(layout, width):
-    with pytest.raises(LayoutError, match=f"the width of a {layout.__name__} layout is") as caught:
-        layout(width)
-    assert repr(width) in str(caught.value)
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, True, "0", None, 2**32])
-def test_seeds_of_layouts(seed):
-    with pytest.raises(LayoutError, match="a layout's seed is") as caught:
-        mm.layout.RAP(4, seed=seed)
-    assert repr(seed) in str(caught.value)
-
-
-@pytest.mark.parametrize("shifts", [(0.5, 1, 2, 3), (True, 1, 2, 3)])
-def test_shifts_of_layouts(shifts):
-    with pytest.raises(LayoutError, match="a shift of a layout is a whole number, not"):
-        mm.layout.RAS(4, shifts=shifts)
-
-
-@pytest.mark.parametrize("shifts", [5, "0123"])
-def test_shifts_that_are_no_numbers(shifts):
-    with pytest.raises(LayoutError, match=f"the shifts of a layout are numbers, not {shifts!r}"):
-        mm.layout.RAS(4, shifts=shifts)
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -683,12 +656,6 @@ def _last_two(T, a, out):
 def test_a_layout_gives_an_integer_array_of_the_shape(offsets):
     with pytest.raises(LayoutError, match="must give an integer array of that shape"):
         mm.place(np.zeros(4), Strange(offsets))
-
-
-@pytest.mark.parametrize("thing", [None, 4, "RAP", mm.layout.RAP])
-def test_things_that_are_no_layouts(thing):
-    with pytest.raises(LayoutError, match=r"is not a layout; give one of mmsim\.layout's"):
-        mm.place(np.zeros((4, 4)), thing)
 
 
 # ---------------------------------------------------------------- errors as such
