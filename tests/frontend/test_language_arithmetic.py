@@ -281,7 +281,8 @@ def test_expressions_mean_what_they_mean_in_python(expression, columns, n, r):
         assert [bits(value) for value in run().arrays["out"].tolist()] == expected
 
 
-LIMITS = [(2**63 - 1, 1), (-(2**63), -1), (-8, 64), (1, 64), (2, 3), (True, 2), (-7, 2.5)]
+LIMITS = [(2**63 - 1, 1), (-(2**63), -1), (-8, 64), (1, 64), (1, 63), (2**62, 62), (2, 3), (3, 2)]
+LIMITS += [(True, 2), (-7, 2.5), (0.0, -0.0), (-0.0, 0.0)]
 
 
 def lanes_of(expression, pairs):

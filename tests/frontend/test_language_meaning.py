@@ -40,7 +40,7 @@ def leaves(expected, *arguments, **how):
 
 
 def as_in_python(*arguments, size=4, threads=4):
-    """A program that leaves what Python's own threads leave that run one after the other."""
+    """A program that leaves what Python leaves if it runs thread after thread."""
 
     def add(function):
         out = np.zeros(size, int)

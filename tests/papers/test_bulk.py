@@ -7,27 +7,15 @@ from mmsim.claims import ClaimError
 from mmsim_algorithms.bulk import ByColumns, triangulation
 from mmsim_algorithms.bulk.claims import LAYOUTS, bulk, steps
 from mmsim_algorithms.bulk.programs import chords
-
-
-def every_triangulation(weights, i, j):
-    """The weights of all ways to triangulate the vertices i .. j, the chord (i, j) among them."""
-    if j == i + 1:
-        return [0]
-    return [
-        weights[i, j] + one + other
-        for k in range(i + 1, j)
-        for one in every_triangulation(weights, i, k)
-        for other in every_triangulation(weights, k, j)
-    ]
+from mmsim_algorithms.dynamic_programming.tables import triangulated as least_triangulations
 
 
 def test_a_triangulation_is_the_least_of_all():
+    """As the table of test_dynamic_programming.py, which is compared with all triangulations."""
     a = chords(4, 7, seed=5)
     run = mm.UMM(4, 2).run(triangulation, a, 7, threads=4)
     for found, weights in zip(run.arrays["a"], a, strict=True):
-        ways = every_triangulation(weights.reshape(7, 7), 0, 6)
-        assert len(ways) == 42  # Catalan's number
-        assert found[6] == min(ways)
+        assert found[6] == least_triangulations(weights.reshape(7, 7))[0, 6]
 
 
 def test_a_wrong_number_of_steps_is_refused(monkeypatch):

@@ -36,7 +36,7 @@ SLOW_FILES = [
     "cached", "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
     "counting_barriers", "course", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation",
     "docs", "dynamic_programming",
-    "events_against_reference", "evidence", "exchange", "family_pictures", "figures",
+    "events_against_reference", "evidence", "examples", "exchange", "family_pictures", "figures",
     "forms_together", "free_memory",
     "gpu_cached", "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs",
     "gpu_results", "graphs",
@@ -51,7 +51,7 @@ SLOW_FILES = [
     "sorts",
     "stencils", "sweep",
     "sweep_cli", "timing_rules", "umm_permutation", "umm_transpose", "vectors",
-    "worksheets",
+    "worksheets", "wrong_results",
 ]
 SLOW_TESTS = [
     "array_engine.py::test_the_compiled_counters_agree_with_the_rule",
