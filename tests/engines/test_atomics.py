@@ -14,7 +14,6 @@ from mmsim.errors import LanguageError, MMSimError, TypeFault
 from mmsim.ir.atomics import LEAVES, TYPES, in_turn
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
-from tests.kit.oracle.own_machines import OwnMachine
 from tests.kit.oracle.reference import changed
 
 SCHEDULES = ("synchronous", "asynchronous")
@@ -186,16 +185,6 @@ def test_an_order_that_matters_is_left_to_the_event_engine():
     for program, dtype in ((mixed, int), (floats, float)):
         run = machine.run(program, zeros(1, dtype), schedule="asynchronous", **asked)
         assert run.engine == "events"
-
-
-def test_own_machines_serve_atomics():
-    machine = OwnMachine(4, ("sector", 2, 3), (("bank", 4, 2),))
-    runs = [
-        machine.run(count, np.zeros(8, int), zeros(4), threads=8, block_size=8, engine=engine)
-        for engine in ENGINES
-    ]
-    assert runs[0].time == runs[1].time
-    assert runs[0].accesses[1].stages == 8  # each of two warps has four requests for one address
 
 
 # ------------------------------------------------------------------ fused

@@ -71,22 +71,6 @@ def test_a_loop_until_no_thread_has_anything_left_to_do():
     assert run.arrays["out"].tolist() == [4] * 4 + [9] * 4
 
 
-def test_a_barrier_with_a_test_waits_as_any_other():
-    def plain(T, a, b):
-        b[T.id] = a[7 - T.id]
-        T.barrier()
-        a[T.id] = b[7 - T.id]
-
-    def counts(T, a, b):
-        b[T.id] = a[7 - T.id]
-        T.barrier_count(True)
-        a[T.id] = b[7 - T.id]
-
-    first = on_all(plain, ints(8), ints(8), machine=mm.UMM(4, 6))
-    second = on_all(counts, ints(8), ints(8), machine=mm.UMM(4, 6))
-    assert first.time == second.time
-
-
 # ------------------------------------------------------------------ the whole grid
 
 

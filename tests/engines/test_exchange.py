@@ -138,22 +138,6 @@ def test_lanes_exchange_within_their_warp_and_block():
     assert run.arrays["out"].tolist() == [*full, *part, *full, *part, *part]
 
 
-def test_exchange_takes_no_time():
-    def stores(T, out):
-        out[T.id] = 1
-
-    def exchanges(T, out):
-        x = 1
-        for _ in range(10):
-            x = mm.warp.shuffle_xor(x, 1)
-            mm.warp.sync()
-        out[T.id] = x
-
-    run = on_all(exchanges, ints(32), threads=32)
-    assert run.time == on_all(stores, ints(32), threads=32).time == 4 + 3 - 1
-    assert [(row.line, row.stages) for row in run.accesses] == [(run.accesses[0].line, 4)]
-
-
 def test_a_sum_by_shuffles_is_the_sum():
     def total(T, a, out):
         x = a[T.id]

@@ -208,17 +208,6 @@ def test_a_vector_is_a_tuple_of_adjacent_elements(machine):
     assert (run.arrays["b"] == expected_forms(a, 16, 8)).all()
 
 
-def test_names_of_several_arrays_are_accessed_one_after_the_other():
-    def chosen(T, a, b, c):
-        x = a if T.id % 2 else b
-        mm.vector(c, 2)[T.id] = mm.vector(x, 2)[T.id]
-
-    a, b = np.arange(8), np.arange(8) + 100
-    run = on_all(mm.DMM(4, 1), mm.program(chosen), a, b, np.zeros(8, int), threads=4)
-    assert run.arrays["c"].tolist() == [100, 101, 2, 3, 104, 105, 6, 7]
-    assert [(row.array, row.stages) for row in run.accesses] == [("a", 2), ("b", 2), ("c", 2)]
-
-
 def test_words_that_a_vector_brings_are_registers():
     a, b = np.zeros(16), np.zeros(16)
     assert mm.DMM(4, 1).run(copier(4), a, b, np.arange(4), threads=4).registers.words == 5

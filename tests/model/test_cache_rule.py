@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,15 +102,13 @@ def request(rng, size):
     return kind, dmm, stages, sectors, places
 
 
-@settings(max_examples=draws(200), deadline=None)
-@given(machine=cached_machines(4, 8, 20, 1), seed=st.integers(0, 2**32 - 1))
-def test_requests_are_counted_and_take_as_long_as_the_oracle_says(machine, seed):
-    """Of machines of all kinds, some requests sooner than the one before is done."""
+def compare(machine, seed, requests):
+    """Serve requests, some sooner than the one before is done; the oracle must say the same."""
     rng, now = np.random.RandomState(seed), 0
     size = machine.width * (machine.bank_bytes or 1) // machine.sectors
     numbers, oracle = machine.cache, Cache(machine)
     state = cache.listed(new_state(numbers, machine))
-    for _ in range(60):
+    for _ in range(requests):
         kind, dmm, stages, sectors, places = request(rng, size)
         times = [int(rng.randint(1, 4)) if kind == ATOMIC else 1 for _ in sectors]
         now += int(rng.randint(12))
@@ -123,3 +122,18 @@ def test_requests_are_counted_and_take_as_long_as_the_oracle_says(machine, seed)
         found = dict(zip(NAMES, state.items, strict=False))
         assert done == expected
         assert found == {name: counts[OF_ORACLE.get(name, name)] for name in NAMES}
+
+
+@settings(max_examples=draws(200), deadline=None)
+@given(machine=cached_machines(4, 8, 20, 1), seed=st.integers(0, 2**32 - 1))
+def test_requests_are_counted_and_take_as_long_as_the_oracle_says(machine, seed):
+    """Of machines of all kinds."""
+    compare(machine, seed, 60)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_many_requests_are_counted_as_the_oracle_says(seed):
+    halves, ways, sets = 1 + seed % 2, 1 + seed // 2 % 3, 1 + seed % 3
+    sizes = {"capacity": 8 * halves * ways * sets, "ways": ways, "halves": halves}
+    memory = {"fetch": 1 << seed % 3, "channels": 1 + seed % 2, "banks": 2, "row": 2}
+    compare(machine(dmms=4, **sizes, **memory), seed, 300)

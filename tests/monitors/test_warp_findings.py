@@ -344,14 +344,6 @@ def test_what_a_lane_does_after_another_ones_atomic_needs_no_sync(function):
 # ------------------------------------------------------------------ lanes that are not there
 
 
-def test_masks_of_too_many_lanes_are_found_before_the_run():
-    def masks(T, a):
-        a[T.id] = mm.warp.active_mask()
-
-    (found,) = check(masks, ints(65), machine=mm.DMM(65, 1), threads=65)
-    assert found.kind == "type"
-
-
 # ------------------------------------------------------------------ in one run, by each engine
 
 
@@ -474,19 +466,3 @@ def test_a_block_whose_first_thread_has_returned_is_missing_at_a_barrier_of_the_
         assert (one.kind, one.threads, one.elements) == ("barrier", threads, count)
         assert kinds_of(one) == ("barrier", "end")
         assert "let the first thread of every block come to the barrier" in one.advice
-
-
-def test_barriers_that_wait_for_each_other_are_found():
-    def crossed(T, a):
-        if T.warp % 2 == 0:
-            T.grid_barrier()
-        else:
-            T.barrier()
-        a[T.id] = 1
-
-    found = check(crossed, ints(16), machine=HMM, threads=16, block_size=8)
-    assert {one.kind for one in found} == {"barrier"}
-    assert any(
-        [one.line for one in finding.accesses] == [line(crossed, 2), line(crossed, 4)]
-        for finding in found
-    )
