@@ -65,10 +65,10 @@ def _along(of: Callable[[str, Place], ir.Expr], name: str) -> Intrinsic:
     """A number, or a tuple of one for each axis, for a count of axes."""
 
     def value(given: Operands, place: Place) -> Value:
-        match given:
-            case (ir.Const(1 | 2 | 3 as count),):
-                values = tuple(of(axis, place) for axis in ir.AXES[: int(count.real)])
-                return values[0] if count == 1 else values
+        (count,) = given
+        if isinstance(count, ir.Const) and count.value in (1, 2, 3):
+            values = tuple(of(axis, place) for axis in ir.AXES[: int(count.value.real)])
+            return values[0] if len(values) == 1 else values
         raise LanguageError(f"{name!r} takes 1, 2 or 3", place, "write the number of axes")
 
     return Intrinsic((1,), value)

@@ -85,12 +85,11 @@ class Vocabulary(Generic[Found]):
     """
 
     def __init__(self, rows: Iterable[tuple[object, Found]]) -> None:
-        self._rows = {id(thing): (thing, found) for thing, found in rows}
+        self._rows = tuple(rows)
 
     def get(self, thing: object) -> Found | None:
         """The entry of an object, None without one."""
-        row = self._rows.get(id(thing))
-        return None if row is None else row[1]
+        return next((found for known, found in self._rows if known is thing), None)
 
 
 class Dialect(Protocol):
