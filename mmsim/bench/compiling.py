@@ -12,12 +12,12 @@ def compiled_first() -> Iterator[None]:
 
     A benchmark runs each of its programs once in here, and measures it afterwards.
     """
-    from mmsim.engines.array import cold
+    from mmsim.engines.array import lazy_compilation
     from mmsim.engines.array.fused import worth
 
-    before = worth.eager, cold.eager
-    worth.eager = cold.eager = True
+    before = worth.eager, lazy_compilation.eager
+    worth.eager = lazy_compilation.eager = True
     try:
         yield
     finally:
-        worth.eager, cold.eager = before
+        worth.eager, lazy_compilation.eager = before

@@ -20,7 +20,7 @@ HELP = {
     "dmms": "d of an HMM",
     "bank_bytes": "bytes of a bank, 4 on a GPU; without it a word holds an element",
 }
-"""The options with a help text; the others are for one kind, and the help of `--machine` names one."""
+"""The options with a help text; the help of `--machine` names one of the others."""
 
 
 def fields_by_option(kind: str) -> dict[str, Field[Any]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.cached import new_state
+from mmsim.engines.cached_launch import new_state
 from mmsim.model import cache
 from mmsim.model.cache import ATOMIC, READ, WRITE
 from tests.kit.oracle.cached_memory import Cache
