@@ -25,10 +25,10 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
     )
 
     from mmsim.api.compare import compare
-    from mmsim.api.conflicts import conflicts
     from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
     from mmsim.api.program import Program, program
-    from mmsim.api.run import Run, total
+    from mmsim.api.result import Run, total
+    from mmsim.api.tile_conflicts import conflicts
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
     from mmsim.frontend.program import Example
@@ -102,10 +102,10 @@ MODULES = {
     "numpy": "complex64 complex128 float32 float64"
     " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     "mmsim.api.compare": "compare",
-    "mmsim.api.conflicts": "conflicts",
+    "mmsim.api.tile_conflicts": "conflicts",
     "mmsim.api.machines": "DMM HMM UMM Cached Machine",
     "mmsim.api.program": "Program program",
-    "mmsim.api.run": "Run total",
+    "mmsim.api.result": "Run total",
     "mmsim.claims.fit": "fit",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
     "mmsim.frontend.thread": "atomic warp",

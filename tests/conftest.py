@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from mmsim.engines import run
+from mmsim.engines import selection
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, tiering
 from tests.kit.long_variants import LONG
@@ -124,7 +124,7 @@ def engine_used(request, monkeypatch):
     name = getattr(request, "param", None)
     if name is None:
         return
-    monkeypatch.setattr(run, "default_engine", "events" if name == "events" else "array")
+    monkeypatch.setattr(selection, "default_engine", "events" if name == "events" else "array")
     if name == "fused":
         take_the_fused_path(monkeypatch)
 

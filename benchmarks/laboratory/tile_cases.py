@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mmsim.api.conflicts import conflicts
+from mmsim.api.tile_conflicts import conflicts
 from mmsim.gpu.bank_accesses import ACCESSES, Access
 from mmsim.model.questions import MATRICES, Conflicts, Kind
 from mmsim.model.tiles import Strided, cute

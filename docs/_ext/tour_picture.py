@@ -24,13 +24,13 @@ class Step(NamedTuple):
 STEPS = (
     Step("api", "machines.py", "Machine.run\ntakes the call"),
     Step("meaning", "launch.py", "checks and binds\nthe arguments"),
-    Step("engines", "run.py", "picks the\nengine"),
+    Step("engines", "selection.py", "picks the\nengine"),
     Step("meaning", "meaning.py", "computes, up to\nthe next access"),
     Step("model", "conflicts.py", "counts its\nstages"),
     Step("model", "rounds.py", "times the\nround"),
     Step("engines", "tally.py", "adds up\nthe counts"),
     Step("results", "run.py", "holds them as\nplain data"),
-    Step("api", "run.py", "the Run that\nusers see"),
+    Step("api", "result.py", "the Run that\nusers see"),
 )
 FOR_EACH_ACCESS = (4, 5, 6)
 """The steps, counted from 1, that are taken for each access of the program."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mmsim.api.report import Report
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.errors import Brief
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.model import cached, dmm, hmm, machines, umm
@@ -105,7 +105,7 @@ class Machine(machines.Machine, Guessed):
         (8, array([0, 1, 2, 3, 4, 5, 6, 7]))
         """
         from mmsim.api.binding import Exhaustion, bind  # loads what parses and runs
-        from mmsim.engines.run import launch
+        from mmsim.engines.selection import launch
 
         with Brief():
             sizes = asked(threads, block_size, grid, block)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mmsim.api.kinds import as_kind
-from mmsim.api.run import Run
+from mmsim.api.casting import as_class
+from mmsim.api.result import Run
 from mmsim.api.trace import Trace
 from mmsim.results import report
 
@@ -36,7 +36,7 @@ class Report(report.Report):
     @classmethod
     def of(cls, plain: report.Report) -> Report:
         """Return the checker's report, with the methods for users."""
-        made = as_kind(cls, plain)
+        made = as_class(cls, plain)
         if plain.run is not None:
             made.__dict__["run"] = Run.of(plain.run)
         if plain.record is not None:

@@ -34,7 +34,7 @@ COMMANDS = {
     "bench": "measure the simulator's speed",
     "gpu": "run programs on a real GPU and compare it with the models",
 }
-MODULES = {"list": "listing"}
+MODULES = {"list": "listing", "conflicts": "tile_conflicts"}
 """The modules whose names differ from their commands'."""
 LONG = ("verify", "reproduce", "sweep", "fit", "bench")
 """Commands that may run for minutes; the others end like any Python program."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.api.machines import Machine
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents

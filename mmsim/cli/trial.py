@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cli.loading import CommandError
 from mmsim.cli.machine import machine_named
 from mmsim.cli.numbers import extents

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from mmsim.api.machines import Machine
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cuda import machines, stepping
 from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
 from mmsim.cuda.kernels import Kernel, check_carveout

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from mmsim.api.machines import Machine
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cuda import clock, machines
 from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
@@ -29,7 +29,7 @@ Extents = tuple[int, int, int]
 
 MOST_ACCESSES = 10**9
 """Accesses plus loop iterations of one warp after which a kernel is taken to run forever."""
-MOST_KEPT = 1 << 18
+MOST_COPIED = 1 << 18
 """Bytes of arguments that are kept as they were before the launch."""
 
 
@@ -121,7 +121,7 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
 def _copied(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """A copy of the arguments; None if they are too large."""
     arrays = [value for value in args if isinstance(value, np.ndarray)]
-    if sum(array.nbytes for array in arrays) > MOST_KEPT:
+    if sum(array.nbytes for array in arrays) > MOST_COPIED:
         return None
     return tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in args)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cuda.launches import Launched, history
 from mmsim.cuda.stepping import player
 from mmsim.errors import MMSimError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmsim.api.machines import Machine
-from mmsim.api.run import Run
-from mmsim.cuda.launches import MOST_KEPT, Launched, history, run_on
+from mmsim.api.result import Run
+from mmsim.cuda.launches import MOST_COPIED, Launched, history, run_on
 from mmsim.cuda.machines import a_machine, stepped
 from mmsim.errors import MMSimError
 from mmsim.printable import printable
@@ -76,8 +76,8 @@ def _recorded(name: str, launched: Launched, machine: Machine | None) -> Run:
         return launched.run
     if launched.before is None:
         raise MMSimError(
-            f"kernel {name!r} was launched with more than {MOST_KEPT} bytes of arrays, too many to "
-            "be kept for another run; record the launch itself, as `with cuda.trace(): "
+            f"kernel {name!r} was launched with more than {MOST_COPIED} bytes of arrays, too many "
+            "to be kept for another run; record the launch itself, as `with cuda.trace(): "
             f"{name}[grid, block](...)`, or on a machine of your choice, as `with "
             "cuda.machine(...), cuda.trace():`"
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
-from mmsim.engines.run import check_trace
+from mmsim.engines.selection import check_trace
 from mmsim.errors import LaunchError, ProgramError, shown
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch

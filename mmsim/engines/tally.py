@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.engines.busiest import on_busiest
-from mmsim.engines.cached import asked, sparse
+from mmsim.engines.bottlenecks import at_bottlenecks
+from mmsim.engines.cached_launch import asked, sparse
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model.cache import COUNTS, SECTORS, Numbers, Sparse, counters
@@ -101,7 +101,7 @@ class Tally:
         numbers, taken = self._taken()
         asking = [site for site in self.launch.meaning.sites if taken[site.number, SECTORS]]
         of = [site.number for site in asking]
-        on = on_busiest(
+        on = at_bottlenecks(
             numbers,
             taken[of],
             [(site.place.file, site.place.line) for site in asking],

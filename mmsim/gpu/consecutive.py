@@ -10,7 +10,7 @@ import numpy as np
 
 from mmsim.api.machines import Cached
 from mmsim.engines.array.cached_time import swept
-from mmsim.engines.run import launch
+from mmsim.engines.selection import launch
 from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.meaning.launch import Launch
 from mmsim.model.cache import State

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from mmsim.api.binding import bind
 from mmsim.api.machines import DMM, HMM
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.cuda_c.text import word_type

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from mmsim.api.kernels import kernel
 from mmsim.api.machines import DMM, HMM
-from mmsim.api.run import Run
+from mmsim.api.result import Run
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Argument, Kernel
 from mmsim.errors import MMSimError

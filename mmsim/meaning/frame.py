@@ -12,10 +12,12 @@ import numpy.typing as npt
 from mmsim.errors import Place
 from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
 from mmsim.ir.operators import Mask, Value
+from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 
 Integers = npt.NDArray[np.int64]
 Kind = Literal["read", "write", "atomic"]
+Words = npt.NDArray[Any] | None
 NONE: dict[Any, Any] = {}
 """Shared by all empty frames: there is one for each warp. Never written."""
 
@@ -67,6 +69,18 @@ class Request:
         self.lanes = lanes
         self.values = values
         self.compare = compare
+
+    def evaluate(self, array: ArrayInMemory, blocks: Integers | int) -> tuple[Words, Words]:
+        """The words that its lanes receive and those that they leave; memory stays unchanged.
+
+        A read leaves nothing, and a write receives nothing. The engines decide time and cost.
+        """
+        if self.values is None:
+            return array.read(self.elements, blocks), None
+        op = self.site.op
+        if op is None:
+            return None, self.values
+        return array.in_turn(op, self.elements, blocks, self.values, self.compare)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmsim.cli.conflicts import BYTES, bytes_of
 from mmsim.cli.main import main
+from mmsim.cli.tile_conflicts import BYTES, bytes_of
 
 
 def asked(capsys, *arguments):

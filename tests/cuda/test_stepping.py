@@ -147,7 +147,7 @@ def test_trace_records_the_next_launches_until_it_is_switched_off():
 
 def test_large_arguments_are_not_kept_and_an_error_says_what_to_write(monkeypatch):
     turn = kernel()
-    monkeypatch.setattr(launches, "MOST_KEPT", 1023)
+    monkeypatch.setattr(launches, "MOST_COPIED", 1023)
     turn[2, 64](*arrays(), 2)
     with pytest.raises(MMSimError, match=r"`with cuda.trace\(\): turn\[grid, block\]\(...\)`"):
         turn.player()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.engines import cached
+from mmsim.engines import cached_launch as cached
 from mmsim.engines.array import cached_time
 from mmsim.errors import LaunchError, VectorError
 from mmsim.results.roofline import roofline

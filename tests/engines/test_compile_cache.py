@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.array import cold
+from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import build, execute, tiering
 from mmsim.host import compiler
 from tests.kit.runs.paths import launched, run_along
@@ -227,7 +227,7 @@ def run_alone(environment, text=SMALL, before=""):
 @pytest.mark.long
 def test_one_directory_keeps_all_that_numba_compiles(tmp_path):
     home = tmp_path / "home"
-    eager = "from mmsim.engines.array import cold\ncold.eager = True"
+    eager = "from mmsim.engines.array import lazy_compilation\nlazy_compilation.eager = True"
     run_alone({"HOME": str(home), "MMSIM_CACHE_DIR": str(tmp_path / "kept")}, LARGE, eager)
     kept = {file.name.split(".")[0] for file in kept_files(tmp_path / "kept")}
     assert kept == {"counting", "euler", "turns_compiled"}
@@ -236,7 +236,7 @@ def test_one_directory_keeps_all_that_numba_compiles(tmp_path):
 
 def test_a_function_is_compiled_once_it_has_done_enough(monkeypatch, tmp_path):
     monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
-    function = cold.Cold("some.function", enough=100)
+    function = lazy_compilation.LazilyCompiled("some.function", enough=100)
     assert not function.pays(60)
     assert not function.pays(40)
     assert function.pays(1)
@@ -248,10 +248,10 @@ def test_a_function_that_is_kept_is_taken_immediately(monkeypatch, tmp_path):
     folder = tmp_path / f"numba-{numba.__version__}"
     folder.mkdir()
     (folder / "some.function.1.code").touch()
-    assert cold.Cold("some.function", enough=100).pays(1)
-    assert not cold.Cold("another.function", enough=100).pays(1)
-    monkeypatch.setattr(cold, "eager", True)
-    assert cold.Cold("another.function", enough=100).pays(1)
+    assert lazy_compilation.LazilyCompiled("some.function", enough=100).pays(1)
+    assert not lazy_compilation.LazilyCompiled("another.function", enough=100).pays(1)
+    monkeypatch.setattr(lazy_compilation, "eager", True)
+    assert lazy_compilation.LazilyCompiled("another.function", enough=100).pays(1)
 
 
 def test_the_librarys_own_code_that_is_ruined_does_no_harm(tmp_path):

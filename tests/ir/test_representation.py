@@ -25,7 +25,7 @@ from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Rows
 from mmsim.engines.array.fused.writer import _Writer, write
 from mmsim.engines.events import engine as events
-from mmsim.engines.held import per_lane
+from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
 from mmsim.ir.fold import consists_of
@@ -340,7 +340,7 @@ BACKENDS = {
     "fused moves": lambda launch: Moves(launch.meaning.code.body, Analysis(every_kind.code.body)),
     "liveness": lambda launch: registers(launch.meaning.code.body, {"r": 4}),
     "uniformity": lambda launch: Uniformity(launch.meaning.code.body),
-    "memory": lambda launch: per_lane(launch.meaning),
+    "memory": lambda launch: bytes_per_lane(launch.meaning),
     "tidy": lambda launch: tidy(launch.meaning.code.body),
     "CUDA writer": cuda,
 }

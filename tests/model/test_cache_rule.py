@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.engines.cached import new_state
+from mmsim.engines.cached_launch import new_state
 from mmsim.model import cache
 from mmsim.model.cache import ATOMIC, READ, WRITE
 from tests.kit.generators.cached_machines import cached_machines

@@ -1,4 +1,4 @@
-"""Is a tile free of conflicts: `mmsim.api.conflicts` and the searches."""
+"""Is a tile free of conflicts: `mmsim.api.tile_conflicts` and the searches."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.api.conflicts import along, conflicts
+from mmsim.api.tile_conflicts import along, conflicts
 from mmsim.errors import LayoutError
 from mmsim.model.layout import RAW, Padded, Strided, Swizzle, XorRows
 from mmsim.model.questions import question

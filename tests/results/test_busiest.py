@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.busiest import on_busiest
+from mmsim.engines.bottlenecks import at_bottlenecks
 from mmsim.errors import FormatError
 from mmsim.model.cache import COUNTS, counters
 from mmsim.results.cache import BUSIEST, OF_RUN
@@ -140,7 +140,7 @@ def test_a_line_counts_all_of_its_accesses_by_their_times():
             [*others, 2, 6, 0, 7, 0, 7],
         ]
     )
-    found = on_busiest(machine.cache, counts, [1, 1, 2, 2], ["read", "write", "read", "atomic"])
+    found = at_bottlenecks(machine.cache, counts, [1, 1, 2, 2], ["read", "write", "read", "atomic"])
     assert found.tolist() == [
         [1, 0, 0, 5, 0, 0],
         [4, 0, 0, 0, 0, 0],

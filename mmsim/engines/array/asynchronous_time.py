@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array import turns_compiled as play
-from mmsim.engines.array.cold import Cold
+from mmsim.engines.array.lazy_compilation import LazilyCompiled
 from mmsim.host.cores import in_thread
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -21,7 +21,7 @@ from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
 FEW_MORE = 5_000  # the same when Numba is loaded already
-COLD = Cold("turns_compiled.play", 1_000_000)  # operations that take as long as compiling
+PLAY = LazilyCompiled("turns_compiled.play", 1_000_000)  # as long as compiling takes
 SHORT = 1 << 21  # operations that take too little time to be watched
 
 
@@ -123,7 +123,7 @@ def asynchronous_time(
     """
     if compile is None:
         few = FEW_MORE if "numba" in sys.modules else FEW
-        compile = len(operations) > few and COLD.pays(len(operations))
+        compile = len(operations) > few and PLAY.pays(len(operations))
     if control is None:
         control = np.zeros(2, np.int64)
     dmms = dmms_played(machine, grid)

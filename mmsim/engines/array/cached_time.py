@@ -15,8 +15,8 @@ import numpy.typing as npt
 from mmsim.engines.array import asynchronous_time as plain_time
 from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array import turns_compiled
-from mmsim.engines.array.cold import Cold
-from mmsim.engines.cached import (
+from mmsim.engines.array.lazy_compilation import LazilyCompiled
+from mmsim.engines.cached_launch import (
     asked,
     bytes_of_tables,
     last_sector,
@@ -39,7 +39,7 @@ Integers = npt.NDArray[np.int64]
 Numeric = npt.NDArray[Any]
 FEW = 5_000
 """The sectors that Python plays before Numba is loaded."""
-COLD = Cold("cached_compiled.play", 1_000_000)
+PLAY = LazilyCompiled("cached_compiled.play", 1_000_000)
 """The sectors that Python plays in about the time that compiling takes."""
 OF_A_REQUEST = 60
 """Bytes of a request, in addition to its sectors."""
@@ -303,7 +303,7 @@ class Requests:
         """Return whether to use compiled functions for `sectors` more sectors."""
         if self.compile is not None:
             return self.compile
-        if work < FEW or not COLD.pays(work):
+        if work < FEW or not PLAY.pays(work):
             return False
         from mmsim.host import compiler  # loads Numba
 

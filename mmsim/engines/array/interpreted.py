@@ -20,11 +20,10 @@ import numpy.typing as npt
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
 from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
-from mmsim.engines.array.cold import Cold
+from mmsim.engines.array.lazy_compilation import LazilyCompiled
 from mmsim.engines.array.operations import ByWarp, InStep
 from mmsim.engines.array.turns_compiled import BARRIER
-from mmsim.engines.effect import Words, effect
-from mmsim.engines.held import ACCESS, OBJECT, SEQUENCER, per_lane
+from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
 from mmsim.engines.tally import Tally
 from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
@@ -33,7 +32,7 @@ from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.nodes import BarrierOp
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, tests_of, together
-from mmsim.meaning.frame import Frame, Request, Waiting
+from mmsim.meaning.frame import Frame, Request, Waiting, Words
 from mmsim.meaning.jumps import Steps
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
@@ -53,7 +52,7 @@ COUNTED = ("bank", "group")
 """The rules that the compiled counter knows."""
 MANY = 1 << 14
 """The least number of lanes for which the compiled counter counts a request's conflicts."""
-COLD = Cold("counting.count_stages", 1 << 24)
+COUNTER = LazilyCompiled("counting.count_stages", 1 << 24)
 """The lanes whose conflicts NumPy counts in about the time that the counter takes to compile."""
 
 
@@ -89,7 +88,7 @@ class Counted:
             self.numbers = numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
         counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
-        if len(addresses) >= MANY and counted and COLD.pays(len(addresses)):
+        if len(addresses) >= MANY and counted and COUNTER.pays(len(addresses)):
             assert conflict is not None
             parts = conflict.parts(self.firsts, numbers)
             self.least = len(parts)
@@ -191,7 +190,7 @@ class Interpreted:
         Memory that grows with the accesses is requested while it grows.
         """
         launch, grid = self.launch, self.grid
-        of_lanes = grid.threads * (per_lane(launch.meaning) + ACCESS)
+        of_lanes = grid.threads * (bytes_per_lane(launch.meaning) + ACCESS)
         most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
         if launch.machine.cache is not None:
             most = max(most, bytes_played(launch))
@@ -208,7 +207,7 @@ class Interpreted:
         """The same if every warp runs independently: a block's warps are active together."""
         launch, grid = self.launch, self.grid
         warps = min(grid.warps_per_block, grid.warps)
-        of_lanes = min(grid.block_size, grid.threads) * per_lane(launch.meaning)
+        of_lanes = min(grid.block_size, grid.threads) * bytes_per_lane(launch.meaning)
         objects = SEQUENCER + OBJECT * len(launch.meaning.typing.variables)
         return self.needed() + of_lanes + warps * objects
 
@@ -316,7 +315,7 @@ class Interpreted:
             assert request.values is not None
             array.gather(site.op, request.elements, blocks, request.values)
             return None
-        received, left = effect(request, array, blocks)
+        received, left = request.evaluate(array, blocks)
         if self.monitors is not None:
             self.report(self.monitors, request, counted, left)
         if left is not None and site.kind == "atomic":

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Event
 
-from mmsim.engines.cached import needed
-from mmsim.engines.effect import effect
+from mmsim.engines.cached_launch import needed
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION, Moment, Recurring
@@ -225,7 +224,7 @@ class Warp(Job):
         """Move the data; the warp gets the words that it reads when the request has completed."""
         driver, request, array = self.driver, self.request, self.array
         driver.tally.count(request.site, 1, self.stages, self.least)
-        self.values, left = effect(request, array, self.block)
+        self.values, left = request.evaluate(array, self.block)
         if driver.listeners:
             access = self.access(left)
             for listener in driver.listeners:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
-from mmsim.engines.events.cached import CachedUnit
+from mmsim.engines.events.cached_memory import CachedUnit
 from mmsim.engines.events.moment import COMPLETION, Recurring
 from mmsim.engines.events.units import MemoryUnit
 from mmsim.engines.tally import Tally

@@ -15,7 +15,7 @@ from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.events.synchronous import Synchronous
 from mmsim.engines.events.variables import traced_variables
-from mmsim.engines.held import ACCESS, OBJECT, SEQUENCER, per_lane
+from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies, shared
 from mmsim.monitors.listener import Listener
@@ -37,7 +37,7 @@ def ask_for_room(launch: Launch, recording: bool, checking: bool) -> None:
 def needed(launch: Launch, recording: bool, checking: bool) -> int:
     """The approximate bytes of a run, beyond the arguments and growing data."""
     grid, meaning = launch.grid, launch.meaning
-    held = grid.threads * (per_lane(meaning) + ACCESS)
+    held = grid.threads * (bytes_per_lane(meaning) + ACCESS)
     held += OF_A_WARP * grid.warps + OF_A_UNIT * min(len(launch.machine.units), 1 + grid.blocks)
     if launch.schedule == "asynchronous":
         held += grid.warps * (SEQUENCER + OBJECT * len(meaning.typing.variables))

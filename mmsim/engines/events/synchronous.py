@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
-from mmsim.engines.effect import effect
 from mmsim.engines.events.driver import Driver, Process
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
@@ -152,7 +151,7 @@ class Synchronous(Driver):
             lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
         self.round = round_ = self.cost(request.site, array, addresses, warps, blocks, lanes)
         round_.site, round_.addresses = request.site, addresses
-        values, left = effect(request, array, blocks)
+        values, left = request.evaluate(array, blocks)
         if self.listeners:
             moved = values if left is None else left
             self.report(request, array, addresses, warps, blocks, moved)

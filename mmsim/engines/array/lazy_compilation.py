@@ -14,19 +14,19 @@ eager = False
 
 
 @dataclass
-class Cold:
+class LazilyCompiled:
     """A function with machine code kept under `name`, compiled after `enough` work."""
 
     name: str
     enough: int
     done: int = 0
-    warm: bool = False
+    compiled: bool = False
 
     def pays(self, work: int) -> bool:
         """Return whether the next `work` should use the compiled function."""
-        if not self.warm:
+        if not self.compiled:
             from mmsim.host import compiler  # loads Numba
 
             self.done += work
-            self.warm = eager or self.done > self.enough or any(compiler.kept(self.name))
-        return self.warm
+            self.compiled = eager or self.done > self.enough or any(compiler.kept(self.name))
+        return self.compiled

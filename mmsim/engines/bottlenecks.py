@@ -12,7 +12,7 @@ from mmsim.model.cache import COUNTS, OF_A_DMM, PORT, WIRE, Numbers
 Integers = npt.NDArray[np.int64]
 
 
-def on_busiest(
+def at_bottlenecks(
     numbers: Numbers, counts: Integers, lines: Sequence[Hashable], kinds: Sequence[str]
 ) -> Integers:
     """The items of each row of counts at the busiest port, wire and slice.

@@ -29,14 +29,14 @@ SEQUENCER, OBJECT = 4608, 256
 _known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()
 
 
-def per_lane(meaning: Meaning) -> int:
+def bytes_per_lane(meaning: Meaning) -> int:
     """The most bytes of a lane at any time, without those of an access and of memory."""
     if meaning not in _known:
-        _known[meaning] = _per_lane(meaning)
+        _known[meaning] = _bytes_per_lane(meaning)
     return _known[meaning]
 
 
-def _per_lane(meaning: Meaning) -> int:
+def _bytes_per_lane(meaning: Meaning) -> int:
     meaning.ready()
     typing = meaning.typing
     variables = sum(type_.itemsize + 1 for type_ in typing.variables.values())

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def as_kind(kind: type[T], plain: object) -> T:
+def as_class(kind: type[T], plain: object) -> T:
     """Return the content of `plain` as a class derived from its own; nothing is copied."""
     made = object.__new__(kind)
     made.__dict__.update(plain.__dict__)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Environment
 
-from mmsim.engines.cached import asked, plain_state
+from mmsim.engines.cached_launch import asked, plain_state
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.engines.tally import Tally
 from mmsim.meaning.launch import Launch

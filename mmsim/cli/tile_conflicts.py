@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.conflicts import along, shape_of
+from mmsim.api.tile_conflicts import along, shape_of
 from mmsim.cli.numbers import at_least
 from mmsim.cli.output import console, save
 from mmsim.errors import LayoutError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mmsim.api.kinds import as_kind
+from mmsim.api.casting import as_class
 from mmsim.api.trace import Trace
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
@@ -57,7 +57,7 @@ class Run(run.Run):
     @classmethod
     def of(cls, plain: run.Run) -> Run:
         """Return an engine's run, with the methods for users."""
-        made = as_kind(cls, plain)
+        made = as_class(cls, plain)
         if plain.record is not None:
             made.__dict__["record"] = Trace.of(plain.record)
         made.__dict__["records"] = tuple(map(Trace.of, plain.records))
