@@ -10,30 +10,21 @@ import re
 from mmsim.cuda_c.complex_helpers import COMPLEX_HELPERS
 from mmsim.cuda_c.vectors import VECTOR_HELPERS
 
+EXTREMES = (("min", "<", "less"), ("max", ">", "greater"))
+
 HELPERS: dict[str, str] = {
     **COMPLEX_HELPERS,
     **VECTOR_HELPERS,
-    "add": """
-// x + y, which wraps around at 64 bits.
-__device__ long long add(long long x, long long y)
-{
-    return (long long)((unsigned long long)x + (unsigned long long)y);
-}
-""",
-    "subtract": """
-// x - y, which wraps around at 64 bits.
-__device__ long long subtract(long long x, long long y)
-{
-    return (long long)((unsigned long long)x - (unsigned long long)y);
-}
-""",
-    "multiply": """
-// x * y, which wraps around at 64 bits.
-__device__ long long multiply(long long x, long long y)
-{
-    return (long long)((unsigned long long)x * (unsigned long long)y);
-}
-""",
+    **{
+        name: f"""
+// x {sign} y, which wraps around at 64 bits.
+__device__ long long {name}(long long x, long long y)
+{{
+    return (long long)((unsigned long long)x {sign} (unsigned long long)y);
+}}
+"""
+        for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
+    },
     "negate": """
 // -x, which wraps around at 64 bits.
 __device__ long long negate(long long x)
@@ -66,34 +57,26 @@ __device__ long long modulo(long long x, long long y)
     return x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y;
 }
 """,
-    "floor_div_or_zero": """
-// x // y, and 0 where y is 0.
-__device__ long long floor_div_or_zero(long long x, long long y)
-{
-    return y == 0 ? 0 : floor_div(x, y);
-}
-""",
-    "modulo_or_zero": """
-// x % y, and 0 where y is 0.
-__device__ long long modulo_or_zero(long long x, long long y)
-{
-    return y == 0 ? 0 : modulo(x, y);
-}
-""",
-    "unsigned_floor_div_or_zero": """
-// x // y of numbers without a sign, and 0 where y is 0.
-__device__ unsigned long long unsigned_floor_div_or_zero(unsigned long long x, unsigned long long y)
-{
-    return y == 0 ? 0 : x / y;
-}
-""",
-    "unsigned_modulo_or_zero": """
-// x % y of numbers without a sign, and 0 where y is 0.
-__device__ unsigned long long unsigned_modulo_or_zero(unsigned long long x, unsigned long long y)
-{
-    return y == 0 ? 0 : x % y;
-}
-""",
+    **{
+        f"{name}_or_zero": f"""
+// x {sign} y, and 0 where y is 0.
+__device__ long long {name}_or_zero(long long x, long long y)
+{{
+    return y == 0 ? 0 : {name}(x, y);
+}}
+"""
+        for name, sign in (("floor_div", "//"), ("modulo", "%"))
+    },
+    **{
+        f"unsigned_{name}_or_zero": f"""
+// x {sign} y of numbers without a sign, and 0 where y is 0.
+__device__ unsigned long long unsigned_{name}_or_zero(unsigned long long x, unsigned long long y)
+{{
+    return y == 0 ? 0 : x {sign[0]} y;
+}}
+"""
+        for name, sign in (("floor_div", "//"), ("modulo", "%"))
+    },
     "power": """
 // x ** y of whole numbers, y >= 0, which wraps around at 64 bits.
 __device__ long long power(long long x, long long y)
@@ -241,48 +224,27 @@ __device__ long long shift_right(long long x, long long y)
     return x >> (y > 63 ? 63 : y);
 }
 """,
-    "minimum": """
-// min(x, y): y only if it is less.
-__device__ long long minimum(long long x, long long y)
-{
-    return y < x ? y : x;
-}
-""",
-    "maximum": """
-// max(x, y): y only if it is greater.
-__device__ long long maximum(long long x, long long y)
-{
-    return y > x ? y : x;
-}
-""",
-    "float_minimum": """
-// min(x, y) of floats: y only if it is less.
-__device__ double float_minimum(double x, double y)
-{
-    return y < x ? y : x;
-}
-""",
-    "float_maximum": """
-// max(x, y) of floats: y only if it is greater.
-__device__ double float_maximum(double x, double y)
-{
-    return y > x ? y : x;
-}
-""",
-    "lesser": """
-// min(x, y) of one type: y only if it is less.
-template <class Value> __device__ Value lesser(Value x, Value y)
-{
-    return y < x ? y : x;
-}
-""",
-    "greater": """
-// max(x, y) of one type: y only if it is greater.
-template <class Value> __device__ Value greater(Value x, Value y)
-{
-    return y > x ? y : x;
-}
-""",
+    **{
+        f"{prefix}{name}imum": f"""
+// {name}(x, y){what}: y only if it is {word}.
+__device__ {kind} {prefix}{name}imum({kind} x, {kind} y)
+{{
+    return y {sign} x ? y : x;
+}}
+"""
+        for prefix, kind, what in (("", "long long", ""), ("float_", "double", " of floats"))
+        for name, sign, word in EXTREMES
+    },
+    **{
+        word.replace("less", "lesser"): f"""
+// {name}(x, y) of one type: y only if it is {word}.
+template <class Value> __device__ Value {word.replace("less", "lesser")}(Value x, Value y)
+{{
+    return y {sign} x ? y : x;
+}}
+"""
+        for name, sign, word in EXTREMES
+    },
     "shifted_left": """
 // x << y for any y >= 0, of the bits that the type has.
 template <class Value> __device__ Value shifted_left(Value x, unsigned long long y)
@@ -343,20 +305,16 @@ __device__ int order(unsigned long long x, long long y)
     return x < (unsigned long long)y ? -1 : 0;
 }
 """,
-    "value_and": """
-// x and y: one of the two, y only where it is needed.
-template <class Value, class Other> __device__ Value value_and(Value x, Other y)
-{
-    return x != 0 ? y() : x;
-}
-""",
-    "value_or": """
-// x or y: one of the two, y only where it is needed.
-template <class Value, class Other> __device__ Value value_or(Value x, Other y)
-{
-    return x != 0 ? x : y();
-}
-""",
+    **{
+        f"value_{name}": f"""
+// x {name} y: one of the two, y only where it is needed.
+template <class Value, class Other> __device__ Value value_{name}(Value x, Other y)
+{{
+    return x != 0 ? {chosen};
+}}
+"""
+        for name, chosen in (("and", "y() : x"), ("or", "x : y()"))
+    },
     "trips": """
 // How often a loop over range(start, stop, step) turns; the way may have 64 bits.
 __device__ unsigned long long trips(long long start, long long stop, long long step)
