@@ -34,8 +34,8 @@ def test_a_difference_is_explained_by_rounding_and_three_standard_errors():
     assert not Figure("r", "c", "4.77", 4.7649).explained
 
 
-def bound(kept):
-    return Figure("r", "c", "log", "3.5, to 5.6", condition="a limit", satisfied=kept)
+def bound(satisfied):
+    return Figure("r", "c", "log", "3.5, to 5.6", condition="a limit", satisfied=satisfied)
 
 
 def test_a_bound_is_kept_or_not():
