@@ -36,6 +36,7 @@ REFUSED = {
     "s = cuda.shared.array((), numba.int64)": "",
     "s = cuda.shared.array(0, numba.int64)\n    a[0] = s[:4][0]": "give its bytes, as in kernel[",
     "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[::0][0]": "must be a constant, and not 0",
+    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[:: a[1]][0]": "must be a constant, and not 0",
 }
 TEXT = """\
 def first(x): return x[0]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import mmsim as mm
 from mmsim.engines.cached import new_state
 from mmsim.model import cache
-from mmsim.model.cache import ATOMIC, READ, WRITE
+from mmsim.model.cache import ATOMIC, KIND, READ, WRITE
+from mmsim.model.sectors import Asked
 from tests.kit.oracle.cached_memory import Cache
 
 NAMES = (
@@ -210,6 +213,12 @@ def test_pages_that_are_asked_for_take_time():
     assert cache.serve(numbers, state, 200, 0, READ, 1, [4], [0], 0, 1) - 19 == 201
 
 
+def test_every_bit_of_a_line_moves_it_to_the_other_half():
+    for bit in range(62):
+        assert [cache.home_of(1 << bit, halves) for halves in (1, 2)] == [0, 1]
+        assert cache.home_of(3 << bit, 2) == 0
+
+
 def test_a_crossing_brings_what_is_around_once_for_a_line():
     """Both halves have one way. A line that makes room for a copy takes one look more."""
     found = served(
@@ -377,3 +386,11 @@ def test_the_oracle_counts_the_same(seed):
         _, counts = oracle.serve(0, dmm, KINDS[kind], 1, [[place] for place in places])
         counts["tags"] -= len({sector // 4 for sector in sectors})
         assert {OTHER_NAMES.get(name, name): by for name, by in counts.items() if by} == found
+
+
+@pytest.mark.parametrize("sets", [0, 1, 2])
+@pytest.mark.parametrize("kind", KIND)
+def test_a_cache_asks_which_places_of_a_sector_are_written(sets, kind):
+    numbers = SimpleNamespace(sets=sets, sector=4)
+    asked = Asked.by(mm.UMM(4, 1), numbers, 1, kind, 4)
+    assert asked.masked == (sets > 0 and kind != "read")

@@ -32,8 +32,8 @@ from tests.kit.mutation.forge import Forge, file_of
 from tests.kit.mutation.in_place import Loaded
 from tests.kit.mutation.kept import Kept, Result
 from tests.kit.mutation.reach import Records, Test
-from tests.kit.mutation.sample import EACH, ROOMS, Mutant, Room, chosen, explanations
-from tests.kit.mutation.trial import FILE, MORE, Trial, Trier, loads, plan, within
+from tests.kit.mutation.sample import EACH, ROOMS, Mutant, Room, chosen, explanations, modules
+from tests.kit.mutation.trial import FILE, MORE, Trial, Trier, loads, place_of, plan, within
 
 HERE = Path(__file__).resolve().parent
 ELSEWHERE = (
@@ -46,12 +46,19 @@ COLUMNS = ("mutants", "killed", "timed out", "explained", "survived")
 
 
 def test_files(root: Path) -> list[str]:
-    """The files of tests that try mutants."""
-    return sorted(
-        str(path.relative_to(root))
+    """The files of tests that try mutants, and the modules of the rooms that have doctests."""
+    tests = [
+        path
         for path in (root / "tests").glob("*/test_*.py")
         if not str(path.relative_to(root / "tests")).startswith(ELSEWHERE)
-    )
+    ]
+    documented = [
+        path
+        for room in ROOMS
+        for path in modules(root, room)
+        if ">>> " in path.read_text(encoding="utf-8")
+    ]
+    return sorted(str(path.relative_to(root)) for path in [*tests, *documented])
 
 
 class Run:
@@ -137,10 +144,10 @@ class Run:
         """What else can be tried on a mutant that has survived so far."""
         mutant = trial.mutant
         every = plan(self.records, mutant)
-        if not trial.more and not mutant.at_import and trial.partly:
+        if not trial.more and trial.partly:
             by_time = sorted(
                 (test for file in trial.partly for test in every[file]),
-                key=lambda test: test.seconds,
+                key=lambda test: place_of(test, mutant),
             )
             tests: dict[str, list[Test]] = {}
             for test in within(by_time, MORE):

@@ -66,7 +66,7 @@ def unneeded(document: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
     Only mutants on which every file was tried count.
     """
     whole = {**document, "mutants": [one for one in document["mutants"] if one["matrix"]]}
-    kills = kills_of(whole)
+    kills = {file: keys for file, keys in kills_of(whole).items() if file.startswith("tests/")}
     needed = set(cover(kills, document["costs"]))
     for file in sorted(kills):
         if file not in needed:
