@@ -32,7 +32,16 @@ from tests.kit.mutation.forge import Forge, file_of
 from tests.kit.mutation.in_place import Loaded
 from tests.kit.mutation.kept import Kept, Result
 from tests.kit.mutation.reach import Records, Test
-from tests.kit.mutation.sample import EACH, ROOMS, Mutant, Room, chosen, explanations, modules
+from tests.kit.mutation.sample import (
+    EACH,
+    ROOMS,
+    Mutant,
+    Room,
+    chosen,
+    explanations,
+    judged,
+    modules,
+)
 from tests.kit.mutation.trial import FILE, MORE, Trial, Trier, loads, place_of, plan, within
 
 HERE = Path(__file__).resolve().parent
@@ -42,7 +51,7 @@ ELSEWHERE = (
 )  # fmt: skip
 """Beginnings of files of tests that try no mutant: they are of other rooms, start processes and
 browsers, read pages, or run algorithms."""
-COLUMNS = ("mutants", "killed", "timed out", "explained", "survived")
+COLUMNS = ("mutants", "killed", "timed out", "explained", "untested", "survived")
 
 
 def test_files(root: Path) -> list[str]:
@@ -224,10 +233,8 @@ def report(rooms: Sequence[Room], kept: Kept, reasons: dict[tuple[str, str, str,
     for room in rooms:
         row = Counter({"mutants": len(room.chosen)})
         for mutant in room.chosen:
-            verdict = kept.known[mutant.key].verdict
-            if verdict == "survived" and mutant.name in reasons:
-                verdict = "explained"
-            elif verdict == "survived":
+            verdict = judged(kept.known[mutant.key].verdict, mutant.name, reasons)
+            if verdict == "survived":
                 left.append(mutant)
             row[verdict] += 1
         total += row
