@@ -22,7 +22,10 @@ def either(T, a):
     y = 1
     if T.id > 2:
         y = 9
-    a[T.id] = x + y
+    for i in range(2, T.id + 3):
+        a[T.id] = x + y + i
+    for j in range(T.id, -3, -1):
+        a[T.id] += j
 
 
 def test_a_variable_has_the_range_of_all_its_values():
@@ -33,6 +36,8 @@ def test_a_variable_has_the_range_of_all_its_values():
     ranges = Ranges(meaning.code.body, meaning.typing, fields, meaning.numbers, meaning.extent)
     assert ranges.variables["x"] == (-7, 0)
     assert ranges.variables["y"] == (1, 9)
+    assert ranges.variables["i"] == (2, 9)
+    assert ranges.variables["j"] == (-2, 7)
 
 
 SIDES = [(0, 3), (0, 9), (2, 3), (-5, 3), (-7, -2)]

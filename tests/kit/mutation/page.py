@@ -101,7 +101,8 @@ def rooms(document: Mapping[str, Any], reasons: Mapping[Name, str]) -> Iterator[
 
 def _row(title: str, row: Mapping[str, int]) -> str:
     columns = (
-        "modules", "mutants", "reached", "tried", "killed", "timed out", "explained", "untested", "survived",
+        "modules", "mutants", "reached", "tried",
+        "killed", "timed out", "explained", "untested", "survived",
     )  # fmt: skip
     return f"| {title} | " + " | ".join(f"{row[column]:,}" for column in columns) + " |"
 
