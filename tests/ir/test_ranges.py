@@ -54,5 +54,10 @@ def test_a_remainder_is_within_its_range(left, right):
         assert high == min(left[1], right[1] - 1)
 
 
+def test_a_remainder_by_what_may_be_0_has_no_range():
+    assert BINARY["%"].range((0, 9), (0, 3)) is None
+    assert BINARY["%"].range((0, 9), (-3, 0)) is None
+
+
 def test_lanes_are_counted_under_any_mask():
     assert [count(mask, 5) for mask in (True, False, np.array([1, 0, 1, 1, 0], bool))] == [5, 0, 3]
