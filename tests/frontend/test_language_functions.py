@@ -8,6 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import ArithmeticFault, LaunchError, TypeFault
+from mmsim.frontend import intrinsics
 from mmsim.ir.functions import FUNCTIONS, fma
 from tests.kit.runs.expressions import evaluate
 
@@ -227,3 +228,9 @@ def test_what_is_stored_must_fit_the_array():
 def test_numpys_own_types_are_the_same():
     assert mm.float32 is np.float32
     assert evaluate("np.float32(x) * x", "float32", x=[0.1]) == np.float32(0.1) * np.float32(0.1)
+
+
+def test_our_own_functions_are_those_that_the_reader_is_given():
+    assert {name for name, row in FUNCTIONS.items() if row.own} == FUNCTIONS.keys() & vars(
+        intrinsics
+    )

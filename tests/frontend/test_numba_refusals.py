@@ -14,6 +14,7 @@ from mmsim.errors import LanguageError
 WHERE = "give the array a name of its own, as in s = {}(...), and use that"
 SHARED, LOCAL = WHERE.format("cuda.shared.array"), WHERE.format("cuda.local.array")
 OTHERS = "call min, max"
+CONSTANT = "must be a constant, and not 0"
 REFUSED = {
     "a[0] = cuda.shared.array(0, numba.int64)[:4][0]": SHARED,
     "s = cuda.shared.array(0, numba.int64)[:4]": SHARED,
@@ -35,7 +36,8 @@ REFUSED = {
     "s = cuda.shared.array((0, 2), numba.int64)": "extents are whole numbers from 1 on",
     "s = cuda.shared.array((), numba.int64)": "",
     "s = cuda.shared.array(0, numba.int64)\n    a[0] = s[:4][0]": "give its bytes, as in kernel[",
-    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[::0][0]": "must be a constant, and not 0",
+    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[::0][0]": CONSTANT,
+    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[:: a[1]][0]": CONSTANT,
 }
 TEXT = """\
 def first(x): return x[0]

@@ -66,7 +66,7 @@ def mutate(folder, test):
 def test_what_survives_is_reported_until_a_test_kills_it_or_it_is_explained(tmp_path):
     test = TEST + "    assert cost(2, 1) == 2\n"
     status, start, row, rest = mutate(tmp_path, test)
-    mutants, killed, timed_out, explained, survived = row
+    mutants, killed, timed_out, explained, _, survived = row
     assert (status, timed_out, explained, survived) == (1, 3, 2, 1)  # stages never fall
     assert killed == mutants - 6
     assert f"  - {LINE}\n  + {LINE.replace('> 0', '> 1')}\n" in rest
@@ -75,7 +75,7 @@ def test_what_survives_is_reported_until_a_test_kills_it_or_it_is_explained(tmp_
     # The rest is known, but for what the changed file of tests has found.
     status, start, row, rest = mutate(tmp_path, test + "    assert cost(1, 1) == 1\n")
     assert f"{mutants} mutants, {mutants - 2} to try\n" in start
-    assert (status, row) == (0, [mutants, killed + 1, 3, 2, 0])
+    assert (status, row) == (0, [mutants, killed + 1, 3, 2, 0, 0])
 
     status, start, *_ = mutate(tmp_path, test + "    assert cost(1, 1) == 1\n")
     assert (status, start.count("0 to try")) == (0, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.engines.cached_launch import new_state
 from mmsim.model import cache
-from mmsim.model.cache import ATOMIC, READ, WRITE
+from mmsim.model.cache import ATOMIC, KIND, READ, WRITE
+from mmsim.model.sectors import Asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
 from tests.kit.oracle.cached_memory import Cache
@@ -77,6 +80,12 @@ def test_how_many_clusters_have_which_sizes():
             assert of_each == [x * clusters // dmms for x in range(dmms)]
 
 
+def test_every_bit_of_a_line_moves_it_to_the_other_half():
+    for bit in range(62):
+        assert [cache.home_of(1 << bit, halves) for halves in (1, 2)] == [0, 1]
+        assert cache.home_of(3 << bit, 2) == 0
+
+
 def test_another_array_that_was_written_fills_the_cache():
     """Of a cache of 8 lines in two halves at most half have to go to memory: the others are
     copies."""
@@ -137,3 +146,11 @@ def test_many_requests_are_counted_as_the_oracle_says(seed):
     sizes = {"capacity": 8 * halves * ways * sets, "ways": ways, "halves": halves}
     memory = {"fetch": 1 << seed % 3, "channels": 1 + seed % 2, "banks": 2, "row": 2}
     compare(machine(dmms=4, **sizes, **memory), seed, 300)
+
+
+@pytest.mark.parametrize("sets", [0, 1, 2])
+@pytest.mark.parametrize("kind", KIND)
+def test_a_cache_asks_which_places_of_a_sector_are_written(sets, kind):
+    numbers = SimpleNamespace(sets=sets, sector=4)
+    asked = Asked.by(mm.UMM(4, 1), numbers, 1, kind, 4)
+    assert asked.masked == (sets > 0 and kind != "read")

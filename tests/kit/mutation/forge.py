@@ -60,7 +60,7 @@ class Forge:
         without = [f"-pno:{name}" for name in PLUGINS]
         return pytest.main(
             ["-q", "-s", "--tb=no", "--assert=plain", "--no-header", "--no-summary",
-             "--continue-on-collection-errors", *without, *files],
+             "--continue-on-collection-errors", "--doctest-modules", *without, *files],
             [*plugins],
         )  # fmt: skip
 

@@ -32,8 +32,17 @@ from tests.kit.mutation.forge import Forge, file_of
 from tests.kit.mutation.in_place import Loaded
 from tests.kit.mutation.kept import Kept, Result
 from tests.kit.mutation.reach import Records, Test
-from tests.kit.mutation.sample import EACH, ROOMS, Mutant, Room, chosen, explanations
-from tests.kit.mutation.trial import FILE, MORE, Trial, Trier, loads, plan, within
+from tests.kit.mutation.sample import (
+    EACH,
+    ROOMS,
+    Mutant,
+    Room,
+    chosen,
+    explanations,
+    judged,
+    modules,
+)
+from tests.kit.mutation.trial import FILE, MORE, Trial, Trier, loads, place_of, plan, within
 
 HERE = Path(__file__).resolve().parent
 ELSEWHERE = (
@@ -42,16 +51,23 @@ ELSEWHERE = (
 )  # fmt: skip
 """Beginnings of files of tests that try no mutant: they are of other rooms, start processes and
 browsers, read pages, or run algorithms."""
-COLUMNS = ("mutants", "killed", "timed out", "explained", "survived")
+COLUMNS = ("mutants", "killed", "timed out", "explained", "untested", "survived")
 
 
 def test_files(root: Path) -> list[str]:
-    """The files of tests that try mutants."""
-    return sorted(
-        str(path.relative_to(root))
+    """The files of tests that try mutants, and the modules of the rooms that have doctests."""
+    tests = [
+        path
         for path in (root / "tests").glob("*/test_*.py")
         if not str(path.relative_to(root / "tests")).startswith(ELSEWHERE)
-    )
+    ]
+    documented = [
+        path
+        for room in ROOMS
+        for path in modules(root, room)
+        if ">>> " in path.read_text(encoding="utf-8")
+    ]
+    return sorted(str(path.relative_to(root)) for path in [*tests, *documented])
 
 
 class Run:
@@ -137,10 +153,10 @@ class Run:
         """What else can be tried on a mutant that has survived so far."""
         mutant = trial.mutant
         every = plan(self.records, mutant)
-        if not trial.more and not mutant.at_import and trial.partly:
+        if not trial.more and trial.partly:
             by_time = sorted(
                 (test for file in trial.partly for test in every[file]),
-                key=lambda test: test.seconds,
+                key=lambda test: place_of(test, mutant),
             )
             tests: dict[str, list[Test]] = {}
             for test in within(by_time, MORE):
@@ -217,10 +233,8 @@ def report(rooms: Sequence[Room], kept: Kept, reasons: dict[tuple[str, str, str,
     for room in rooms:
         row = Counter({"mutants": len(room.chosen)})
         for mutant in room.chosen:
-            verdict = kept.known[mutant.key].verdict
-            if verdict == "survived" and mutant.name in reasons:
-                verdict = "explained"
-            elif verdict == "survived":
+            verdict = judged(kept.known[mutant.key].verdict, mutant.name, reasons)
+            if verdict == "survived":
                 left.append(mutant)
             row[verdict] += 1
         total += row

@@ -15,7 +15,7 @@ from typing import Any
 from tests.kit import ROOT
 from tests.kit.mutation.forge import file_of
 from tests.kit.mutation.kept import read
-from tests.kit.mutation.sample import RULES, Name, explanations
+from tests.kit.mutation.sample import RULES, Name, explanations, judged
 
 BEGIN = "<!-- the tables: make mutate writes them -->"
 END = "<!-- the end of the tables -->"
@@ -66,7 +66,7 @@ def unneeded(document: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
     Only mutants on which every file was tried count.
     """
     whole = {**document, "mutants": [one for one in document["mutants"] if one["matrix"]]}
-    kills = kills_of(whole)
+    kills = {file: keys for file, keys in kills_of(whole).items() if file.startswith("tests/")}
     needed = set(cover(kills, document["costs"]))
     for file in sorted(kills):
         if file not in needed:
@@ -83,19 +83,16 @@ def rooms(document: Mapping[str, Any], reasons: Mapping[Name, str]) -> Iterator[
     """The table of the rooms."""
     yield (
         "| room | modules | mutants there are | of lines that a test reaches | tried | killed "
-        "| timed out | explained | survived |"
+        "| timed out | explained | no test yet | survived |"
     )
-    yield "| --- | --: | --: | --: | --: | --: | --: | --: | --: |"
+    yield "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
     total: Counter[str] = Counter()
     for room, size in document["rooms"].items():
         row: Counter[str] = Counter(size)
         for entry in document["mutants"]:
             if entry["room"] == room:
                 row["tried"] += 1
-                verdict = entry["verdict"]
-                if verdict == "survived" and name_of(entry) in reasons:
-                    verdict = "explained"
-                row[verdict] += 1
+                row[judged(entry["verdict"], name_of(entry), reasons)] += 1
         total += row
         title = "the model's rules, by hand" if room == RULES else f"`{room}`"
         yield _row(title, row)
@@ -104,7 +101,8 @@ def rooms(document: Mapping[str, Any], reasons: Mapping[Name, str]) -> Iterator[
 
 def _row(title: str, row: Mapping[str, int]) -> str:
     columns = (
-        "modules", "mutants", "reached", "tried", "killed", "timed out", "explained", "survived",
+        "modules", "mutants", "reached", "tried",
+        "killed", "timed out", "explained", "untested", "survived",
     )  # fmt: skip
     return f"| {title} | " + " | ".join(f"{row[column]:,}" for column in columns) + " |"
 

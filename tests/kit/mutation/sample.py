@@ -24,6 +24,9 @@ MOST = 4
 RULES = "rules"
 """What stands for a room where several places change: the mutants of the model's rules."""
 
+UNTESTED = "No test yet: "
+"""How the reason begins of a survivor that makes a difference, but to no test."""
+
 Name = tuple[str, str, str, str]
 """A mutant's room, function, line, and what the line became."""
 
@@ -216,3 +219,10 @@ def explanations(file: Path) -> dict[Name, str]:
         for one in tomllib.loads(file.read_text(encoding="utf-8")).get("survivor", [])
         for mutant in one["mutants"]
     }
+
+
+def judged(verdict: str, name: Name, reasons: Mapping[Name, str]) -> str:
+    """A verdict with the reason of a survivor: "explained", "untested", or still "survived"."""
+    if verdict != "survived" or name not in reasons:
+        return verdict
+    return "untested" if reasons[name].startswith(UNTESTED) else "explained"
