@@ -61,16 +61,12 @@ def kills_of(document: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def unneeded(document: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Files that the cover does without: the mutants that they found, and reached without that.
-
-    Only mutants on which every file was tried count.
-    """
-    whole = {**document, "mutants": [one for one in document["mutants"] if one["matrix"]]}
-    kills = {file: keys for file, keys in kills_of(whole).items() if file.startswith("tests/")}
+    """Files of tests that the cover does without: the mutants that they found, and let pass."""
+    kills = {file: keys for file, keys in kills_of(document).items() if file.startswith("tests/")}
     needed = set(cover(kills, document["costs"]))
     for file in sorted(kills):
         if file not in needed:
-            let = sum(file in (*one["passed"], *one["partly"]) for one in whole["mutants"])
+            let = sum(file in (*one["passed"], *one["partly"]) for one in document["mutants"])
             yield file, len(kills[file]), let
 
 
@@ -131,9 +127,8 @@ def _code(text: str) -> str:
 def tables(document: Mapping[str, Any], reasons: Mapping[Name, str], root: Path) -> str:
     """All tables, with the sentences between them."""
     made, mutants = document["made"], document["mutants"]
-    whole = [one for one in mutants if one["matrix"]]
-    kills = kills_of({**document, "mutants": whole})
-    needed = cover(kills, document["costs"])
+    all_tried = all(one["matrix"] for one in mutants)
+    needed = cover(kills_of(document), document["costs"])
     rows = list(unneeded(document))
     shorter = [_short(file) for file in needed]
     lines = [
@@ -148,14 +143,21 @@ def tables(document: Mapping[str, Any], reasons: Mapping[Name, str], root: Path)
         "",
         "### Files of tests that the others do without",
         "",
-        f"On {len(whole)} mutants all files of tests were tried, of each file the quickest tests. "
-        f"{len(needed)} files together find every one of them that any file finds:",
+        "All files of tests were tried on each mutant."
+        if all_tried
+        else "Files were tried on each mutant until one found it, the quickest test first: another "
+        "may find it too. `--matrix` tries all.",
+        f"{len(needed)} files found all mutants that any file found, doctests of the modules among "
+        "them:",
         "",
         ", ".join(shorter) + ".",
         "",
-        f"These {len(rows)} do not add to them. *found* counts the mutants that a file found as "
-        "well, *let pass* those that its tests reach without noticing. The last column says what "
-        "else a file holds, by words in its text: mutants don't show whether that is tested twice.",
+        f"These {len(rows)} were not needed for that. *found* counts the mutants that a file found "
+        "as well, *let pass* those that its tests reach without noticing, in their time. "
+        "Where both are 0, the file tests other rooms or what the tests share, or its tests take "
+        "too long or start processes, or quicker ones found all that it reaches. The last column "
+        "says what else a file holds, by words in its text: mutants don't show whether that is "
+        "tested twice.",
         "",
         "| file | found | let pass | holds besides |",
         "| --- | --: | --: | --- |",
