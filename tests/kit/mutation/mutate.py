@@ -12,7 +12,7 @@ is missing, or the change makes no difference to any result, which `explained.to
 First each file of tests runs once, and the lines are recorded that each test reaches. Then each
 mutant gets a process, forked from one that has loaded mmsim and the tests, in which it replaces
 functions; no file is ever changed. Only tests that reach the mutant are tried, the quickest first.
-What came of it is kept in a file, by the text of the changed function: code that moves keeps its
+The result is kept in a file, by the text of the changed function: code that moves keeps its
 results. A test that would have failed without a mutant counts for nothing.
 
 Exits with status 1 if a survivor isn't explained.
