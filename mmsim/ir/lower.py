@@ -147,6 +147,9 @@ class Lowering:
         self.result = Lowered(code, typing)
         self.is_numbas = code.arithmetic == "numba"
         self.adds = False  # statements, which need numbers
+        # A helper may share a part 2^k times: each node is lowered once.
+        self.value: Callable[[ir.Expr], ir.Expr] = Memo(self._value)
+        self.truth: Callable[[ir.Expr], ir.Expr] = Memo(self._truth)
 
     def program(self) -> Lowered:
         """The whole program."""
@@ -268,7 +271,7 @@ class Lowering:
             return lowered
         return ir.Unary(wanted.name, lowered, NOWHERE)
 
-    def truth(self, value: ir.Expr) -> ir.Expr:
+    def _truth(self, value: ir.Expr) -> ir.Expr:
         """The truth value of an expression."""
         if isinstance(value, ir.Logic):
             return replace(value, left=self.truth(value.left), right=self.truth(value.right))
@@ -296,7 +299,7 @@ class Lowering:
             for one, at, extent in zip(index, whole, extents, strict=True)
         )
 
-    def value(self, value: ir.Expr) -> ir.Expr:
+    def _value(self, value: ir.Expr) -> ir.Expr:
         """An expression in its own type."""
         if isinstance(value, LEAVES):
             return value

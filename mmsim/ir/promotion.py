@@ -60,7 +60,7 @@ class Clash(Exception):
 
 
 def no_index(types: Iterable[Type]) -> str | None:
-    """Why numbers of these types can't be an index; None if they can."""
+    """The reason that numbers of these types can't be an index; None if they can."""
     kinds = {type_.kind for type_ in types}
     if "c" in kinds:
         return "an address is a whole number, not a complex one; write int(z.real)"
