@@ -27,7 +27,7 @@ from mmsim.cuda_c.text import (
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import consists_of
-from mmsim.ir.lower import Lowered, as_written, is_implied, unconverted
+from mmsim.ir.lower import Lowered, as_written, is_implied
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, row_of
 from mmsim.ir.promotion import BOOL, INT, UNSIGNED, Type, cast, no_index
@@ -102,8 +102,15 @@ class CText:
         return self.constant(value) if consists_of(value, FOLDED) else None
 
     def assigned(self, value: ir.Expr) -> Text:
-        """The text of a value that C itself converts, as it does in an assignment."""
-        return self.write(unconverted(value))
+        """The text of a value in an assignment, where C itself converts most numbers.
+
+        It converts no complex number to a real one, and no number to a truth value in memory.
+        """
+        if not is_implied(value):
+            return self.write(value)
+        held, wanted = self.of(value.operand), self.of(value)
+        by_c = wanted != BOOL and (held.kind != "c" or wanted.kind == "c")
+        return self.write(value.operand if by_c else value)
 
     def bound(self, value: ir.Expr) -> Text:
         """The text of a bound of a loop: C compares unsigned numbers in another way."""

@@ -322,7 +322,7 @@ def _shift_left(x: Value, y: Value) -> Value:
 
 
 def _shift_right(x: Value, y: Value) -> Value:
-    return np.right_shift(x, y) if _are_arrays(x, y) else x >> min(y, 62)
+    return np.right_shift(x, y) if _are_arrays(x, y) else x >> min(y, 63)
 
 
 def _minimum(x: Value, y: Value) -> Value:

@@ -288,7 +288,7 @@ def no_work(monkeypatch):
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)
-    monkeypatch.setattr(sys.modules["mmsim.sweeps.sweep"], "finished", never)
+    monkeypatch.setattr("mmsim.sweeps.workers.finished", never)
 
 
 @each_target

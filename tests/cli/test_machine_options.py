@@ -63,6 +63,7 @@ WORDS = {
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mmsim.cuda.machines._everywhere", [])  # `mmsim cuda` chooses for all
     (tmp_path / "mine.py").write_text(PROGRAM)
     (tmp_path / "kernel.py").write_text(KERNEL)
 

@@ -319,7 +319,7 @@ def test_operators_at_every_sign_and_at_the_limits(op):
 @pytest.mark.parametrize("op", OF_TWO)
 def test_constants_are_what_lanes_compute(op):
     for x, y in LIMITS:
-        if float in (type(x), type(y)) and op in (*WHOLE, "**"):
+        if float in (type(x), type(y)) and op in (*WHOLE, "**", "~ x"):
             continue
         expression = OF_TWO[op](constant(x), constant(y))
         for *_, expected in zip(*lanes_of(expression, [(x, y)]), strict=True):

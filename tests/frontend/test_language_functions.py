@@ -8,7 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import ArithmeticFault, LaunchError, TypeFault
-from mmsim.frontend import intrinsics
+from mmsim.frontend.thread import intrinsics
 from mmsim.ir.functions import FUNCTIONS, fma
 from tests.kit.runs.expressions import evaluate
 

@@ -1,7 +1,6 @@
 """Odd arguments of the public interface get words of mmsim, never an error of NumPy or Python."""
 
 import inspect
-import sys
 import warnings
 from functools import partial
 
@@ -325,7 +324,7 @@ def test_more_processes_than_cases_are_not_started(tmp_path, monkeypatch):
         asked.append(jobs)
         return iter(())
 
-    monkeypatch.setattr(sys.modules["mmsim.sweeps.sweep"], "finished", none_done)
+    monkeypatch.setattr("mmsim.sweeps.workers.finished", none_done)
     for jobs in (1, 2, 5000, np.int64(3)):
         with pytest.raises(KeyError):  # the rows that were not made
             mm.sweep(lambda n: None, {"n": [1, 2, 3]}, tmp_path / "rows.jsonl", jobs=jobs)

@@ -145,7 +145,7 @@ def test_the_development_mode_shows_all():
         done = subprocess.run(
             [sys.executable, "-X", "dev", "-c", text], capture_output=True, text=True, check=False
         )
-        assert "mmsim/meaning/launch.py" in done.stdout + done.stderr
+        assert "mmsim/api/binding.py" in done.stdout + done.stderr
         done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
-        assert "mmsim/meaning/launch.py" not in done.stdout + done.stderr
+        assert "mmsim/api/binding.py" not in done.stdout + done.stderr
         assert "LaunchError: <module" in done.stdout + done.stderr

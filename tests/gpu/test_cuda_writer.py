@@ -191,6 +191,19 @@ def test_the_range_of_an_operation_holds_all_that_it_gives(op):
                 assert found[0] <= BINARY[op].python(x, y, True) <= found[1], (left, right)
 
 
+def test_c_gets_the_truth_of_a_complex_number_and_not_the_number():
+    @mm.program
+    def facts(T, b):
+        if T.id > 2:
+            b[T.id] = bool(mm.complex128(1j))
+        else:
+            b[T.id] = mm.complex64(T.id) != 0
+
+    text = body(facts.cuda(np.zeros(8, bool), threads=8))
+    assert "b[T.id] = true;" in text
+    assert "complex<double>" not in text
+
+
 def test_a_variable_lives_where_all_who_read_it_can_see_it():
     @mm.program
     def carries(T, a):

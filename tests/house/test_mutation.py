@@ -226,10 +226,12 @@ def test_the_page_has_the_kept_numbers():
 
 
 def test_reasons_name_mutants_that_exist():
+    """Those of the kept results do: their code may have changed since."""
+    kept = {name_of(entry) for entry in read(KEPT)["mutants"]}
     wanted = defaultdict(set)
     for name, why in explanations(EXPLAINED).items():
         assert why.endswith(".")
-        wanted[name[0]].add(name)
+        wanted[name[0]] |= {name} - kept
     for room, names in wanted.items():
         for path in modules(ROOT, room):
             lines = " ".join(map(str.strip, path.read_text("utf-8").splitlines()))

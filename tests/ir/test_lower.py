@@ -5,7 +5,7 @@ import pytest
 from numba import cuda
 
 import mmsim as mm
-from mmsim.frontend.numba_kernel import as_program
+from mmsim.frontend.numba.kernel import as_program
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import as_written, is_check, is_implied, unchecked
 from mmsim.ir.operators import BINARY, LOWERED
@@ -130,7 +130,7 @@ def of_numba(a, out):
 def test_numbas_indices_wrap_and_its_divisions_by_zero_are_nodes():
     program = as_program(cuda.jit(of_numba))
     a = np.arange(8)
-    program, args = program.specialized((a, a.copy()))
+    program, args, _ = program.specialized((a, a.copy()))
     form = lowered(program, *args)
     found = [node.op for node in nodes(form) if isinstance(node, ir.Binary)]
     assert [op for op in found if op in LOWERED].count("from end") == 4

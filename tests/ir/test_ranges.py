@@ -33,7 +33,7 @@ def test_a_variable_has_the_range_of_all_its_values():
     launch = Launch(mm.HMM(1, 4, 5), either, arguments, 8, None, "synchronous", 100)
     meaning = launch.meaning
     fields = dict.fromkeys(ir.THREAD_FIELDS, (0, 7))
-    ranges = Ranges(meaning.code.body, meaning.typing, fields, meaning.numbers, meaning.extent)
+    ranges = Ranges(meaning.typing, fields, meaning.numbers, meaning.extent)
     assert ranges.variables["x"] == (-7, 0)
     assert ranges.variables["y"] == (1, 9)
     assert ranges.variables["i"] == (2, 9)

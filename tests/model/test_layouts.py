@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.cli import conflicts, trial
+from mmsim.cli import tile_conflicts, trial
 from mmsim.errors import RoomError
 from mmsim.model.layout import RAP, RAS, RAW, Diagonal, Layout, offsets_of
 from mmsim_algorithms import rap
@@ -157,7 +157,7 @@ def test_row_major_order_has_one_name():
     assert set(rap.LAYOUTS) | set(higher.LAYOUTS) | {"diagonal"} == set(trial.LAYOUTS)
     for name in ("RAW", "raw"):
         assert trial.LAYOUTS[trial.layout_name(name)](4, 0) == mm.layout.RAW()
-        assert conflicts.layout_of(name, 4) == mm.layout.RAW()
+        assert tile_conflicts.layout_of(name, 4) == mm.layout.RAW()
     texts = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for folder in ("mmsim", "algorithms", "docs", "notebooks")

@@ -136,14 +136,6 @@ def test_rows_are_tuples_everywhere():
     assert type(event.findings) is type(REPORT.findings)
 
 
-def test_totals_of_the_same_launches_have_the_very_rows():
-    """They are known by their identity, which a run doesn't change."""
-    first, second = mm.total([RUN, RUN]), mm.total([RUN, RUN])
-    assert first.accesses is second.accesses
-    assert first.rounds is second.rounds
-    assert replace(RUN, time=0).rounds is RUN.rounds
-
-
 def test_the_table_of_a_sweep_has_what_differs_and_what_came_out():
     assert cells(SWEEP._repr_html_()) == [
         ["size", "kind", "time", "stages"],
