@@ -46,7 +46,7 @@ class Packed:
         """The function, or an `MMSimError` with the reason for its absence."""
         reason = self.reason
         for name, text in self.texts.items():
-            if name != "<string>" and not linecache.getlines(name):  # many texts have that name
+            if not linecache.getlines(name):
                 linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         try:
             if self.content is not None:

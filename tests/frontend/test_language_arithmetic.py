@@ -297,7 +297,7 @@ def lanes_of(expression, pairs):
 
 
 def left_by(expression, *sides):
-    """What a program leaves that computes an expression of x and y, a lane for each pair."""
+    """The array left by a program that computes an expression of x and y, a lane for each pair."""
     source = "def f(T, a, b, out):\n    x, y = a[T.id], b[T.id]\n"
     source += f"    out[T.id] = {expression.text}\n"
     out = np.zeros(len(sides[0]), TYPES[expression.type])

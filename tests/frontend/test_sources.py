@@ -200,11 +200,11 @@ def test_annotations_are_for_the_reader():
 def test_executed_text_without_lines_is_refused_kindly():
     namespace = {"mm": mm}
     with pytest.raises(mm.LanguageError) as caught:
-        exec(compile(textwrap.dedent(DOUBLE), "<executed>", "exec"), namespace)
+        exec(textwrap.dedent(DOUBLE), namespace)
     assert str(caught.value) == (
         "the source of 'double' can't be read; define it in a file, a notebook cell or an "
         "interactive session, not through exec\n"
-        "  File '<executed>', line 3, in double"
+        "  File '<string>', line 3, in double"
     )
 
 

@@ -59,7 +59,7 @@ class Walk:
                 self.climbs.append(way)
 
     def entries(self):
-        """How often each room is entered."""
+        """The number of times that each room is entered."""
         return Counter(way[-1] for way in self.ways)
 
 

@@ -242,7 +242,7 @@ def reached(blocks, start, without=None):
 
 
 def is_reducible(blocks):
-    """Whether T1 (drop a self-loop) and T2 (merge with the only predecessor) leave one block."""
+    """Return whether T1 (drop a self-loop) and T2 (merge with the predecessor) leave one block."""
     edges = {one: set(blocks[one].targets) for one in reached(blocks, 0)}
     while len(edges) > 1:
         for label in edges:

@@ -22,7 +22,7 @@ from mmsim_algorithms.summed_area.one_memory import by_trees, in_one_memory
 
 ON_HMM = {**WAYS, "bands": by_bands, **{f"hybrid {k}": partial(by_hybrid, k=k) for k in (1, 2, 3)}}
 ONCE = ("a, read", "b, write")
-"""What the ways count whose names say nothing: the words of the matrix and of the table."""
+"""The quantities whose names say nothing: the words of the matrix and of the table."""
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 ways = pytest.mark.parametrize("way", ON_HMM)
 machines = pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 3)], ids=["DMM", "UMM"])

@@ -1,4 +1,4 @@
-"""What stands in for a GPU and for NVIDIA's profiler in tests."""
+"""A substitute for a GPU and for NVIDIA's profiler in tests."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class PlayedCuPy:
 
 
 def stage(multiprocessors, words, ready):
-    """What a measurement by a kernel of its own asks of a stage; `ready` makes its launches."""
+    """A stage for a measurement by a kernel of its own; `ready` makes its launches."""
     return SimpleNamespace(
         cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
         card=SimpleNamespace(multiprocessors=multiprocessors),

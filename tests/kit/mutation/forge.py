@@ -163,7 +163,7 @@ def limit(seconds: float, wall: float = 0) -> None:
 
 
 def raise_slow(*_: object) -> None:
-    """Handle the signal: pytest takes the exception for a failure, which `raised` tells apart."""
+    """Handle the signal: pytest takes the exception for a failure, so `raised` marks it."""
     Slow.raised = True
     raise Slow
 

@@ -24,7 +24,7 @@ VERDICTS = ("killed", "timed out", "survived")
 
 @dataclass
 class Result:
-    """What became of a mutant: the test that found it, "" for none, and the same by file.
+    """The fate of a mutant: the test that found it, "" for none, and the same by file.
 
     `tests` has for each file that found it the test and the way; `passed` those of which no test
     that reaches it found it, `partly` those of which not all of these were tried.

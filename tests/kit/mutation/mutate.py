@@ -114,7 +114,7 @@ class Run:
         self.records.load(self.files)
 
     def _known(self, mutant: Mutant) -> bool:
-        """Whether an earlier result holds: of the same code, found by the same tests."""
+        """Return whether an earlier result holds: of the same code, found by the same tests."""
         result = self.kept.of(mutant)
         if result is None or (self.options.matrix and not result.matrix):
             return False
@@ -150,7 +150,7 @@ class Run:
                 print(f"{count} of {len(todo)}, {time.monotonic() - begin:.0f} s", flush=True)
 
     def _more(self, trial: Trial) -> Trial | None:
-        """What else can be tried on a mutant that has survived so far."""
+        """The further tests for a mutant that has survived so far."""
         mutant = trial.mutant
         every = plan(self.records, mutant)
         if not trial.more and trial.partly:

@@ -30,7 +30,7 @@ HOLDS = {
     "compiled code": r"numba\.config|compiled",
     "findings": r"race|finding|checker",
 }
-"""What a file of tests holds besides numbers, by words in its text."""
+"""The subjects of a file of tests besides numbers, by words in its text."""
 
 
 def cover(kills: Mapping[str, frozenset[str]], cost: Mapping[str, float]) -> list[str]:
@@ -71,7 +71,7 @@ def unneeded(document: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
 
 
 def held(text: str) -> str:
-    """What else a file of tests holds."""
+    """The other subjects of a file of tests."""
     return ", ".join(what for what, words in HOLDS.items() if re.search(words, text)) or "-"
 
 

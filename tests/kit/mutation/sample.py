@@ -22,10 +22,10 @@ WRITERS = ("cuda_c", "engines")
 MOST = 4
 """Files of tests after which more make a line no likelier."""
 RULES = "rules"
-"""What stands for a room where several places change: the mutants of the model's rules."""
+"""The room of mutants that change several places: those of the model's rules."""
 
 UNTESTED = "No test yet: "
-"""How the reason begins of a survivor that makes a difference, but to no test."""
+"""The first words of the reason of a survivor that makes a difference, but to no test."""
 
 Name = tuple[str, str, str, str]
 """A mutant's room, function, line, and what the line became."""
@@ -146,7 +146,7 @@ def of_rules(root: Path) -> Iterator[Mutant]:
 
 
 def places(text: str, part: str) -> Iterator[int]:
-    """Where a part begins in a text.
+    """The place at which a part begins in a text.
 
     >>> list(places("abab", "ab"))
     [0, 2]
@@ -184,7 +184,7 @@ def rank(mutant: Mutant, weight: int, seed: int = SEED) -> float:
 
 @dataclass
 class Room:
-    """What there is to choose from in a room, and what is chosen, the first first."""
+    """The mutants of a room, and those chosen, in the order of the choice."""
 
     name: str
     modules: int

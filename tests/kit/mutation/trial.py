@@ -31,7 +31,7 @@ FEW = 6
 """Files that are tried on a mutant for which mmsim is loaded again."""
 UNLOADED = "it does not load"
 TRACED = tuple(f"mmsim/{room}/" for room in ROOMS)
-"""Where lines are recorded. A rule that stands elsewhere is tried by tests that reach an engine."""
+"""The folders whose lines are recorded. Rules elsewhere are tried by tests that reach an engine."""
 
 
 @dataclass
@@ -230,7 +230,7 @@ class Inner(Forge):
 
 
 def loads(forge: Forge, file: str) -> bool:
-    """Whether a file of tests loads when all is loaded again; in a process of its own."""
+    """Return whether a file of tests loads when all is loaded again; in a process of its own."""
     load_instead({}, forge.root)
     inner = Inner(forge.root, lambda forge: 0)
     inner.main([file], inner)
