@@ -1,4 +1,4 @@
-"""The lowered form: what its README says holds for every node of many programs."""
+"""The lowered form: what its page says holds for every node of many programs."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from numba import cuda
 import mmsim as mm
 from mmsim.frontend.numba.kernel import as_program
 from mmsim.ir import nodes as ir
-from mmsim.ir.lower import as_written, is_check, is_implied, unchecked
+from mmsim.ir.lower import Lowering, as_written, is_check, is_implied, unchecked
+from mmsim.ir.numba_types import typed
 from mmsim.ir.operators import BINARY, LOWERED
 from mmsim.ir.promotion import BOOL, INT, UNSIGNED, is_int
 from mmsim.ir.walk import expressions, operands, parts, statements, stored, targets
@@ -138,6 +139,20 @@ def test_numbas_indices_wrap_and_its_divisions_by_zero_are_nodes():
     assert not any(map(is_check, nodes(form)))
     index = next(one for one in statements(form.code.body) if isinstance(one, ir.Load)).index[0]
     assert as_written(index) is not index
+
+
+def test_parts_that_an_expression_shares_stay_shared():
+    """Else an expression of 64 nodes would become one of 2^64."""
+
+    @mm.program
+    def write(T, a):
+        a[T.id] = 1
+
+    value, (store,) = ir.Const(1), write.code.body
+    for _ in range(64):
+        value = ir.Binary("+", value, value, store.place)
+    form = Lowering(write.code, typed(write.code, {"a": np.dtype(int)}, {})).value(value)
+    assert form.left is form.right
 
 
 @pytest.mark.parametrize("op", LOWERED)
