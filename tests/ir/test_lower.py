@@ -142,14 +142,14 @@ def test_numbas_indices_wrap_and_its_divisions_by_zero_are_nodes():
 
 
 def test_parts_that_an_expression_shares_stay_shared():
-    """Else an expression of 64 nodes would become one of 2^64."""
+    """Else an expression of 16 nodes would become one of 2^16."""
 
     @mm.program
     def write(T, a):
         a[T.id] = 1
 
     value, (store,) = ir.Const(1), write.code.body
-    for _ in range(64):
+    for _ in range(16):
         value = ir.Binary("+", value, value, store.place)
     form = Lowering(write.code, typed(write.code, {"a": np.dtype(int)}, {})).value(value)
     assert form.left is form.right
