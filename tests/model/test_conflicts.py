@@ -55,10 +55,6 @@ def test_a_bank_fills_its_stages_in_ascending_order_of_address():
     assert Banks(4).stage_of([12, 4, 8, 1, 4, 5]) == [2, 0, 1, 0, 0, 1]
 
 
-def test_groups_travel_in_ascending_order():
-    assert Groups(4).stage_of([12, 4, 8, 1, 4, 13]) == [3, 1, 2, 0, 1, 3]
-
-
 def test_warps_without_a_request_take_no_stage():
     for kind in (Banks, Groups, AnotherBanks):
         assert counts([[0, 4], [], [3]], kind(4), number=5) == [2, 0, 1, 0, 0]

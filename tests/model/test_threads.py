@@ -15,21 +15,6 @@ def warps(grid):
     return [list(grid.warp_threads(warp)) for warp in range(grid.warps)]
 
 
-@pytest.mark.parametrize(
-    ("threads", "block_size", "width", "expected"),
-    [
-        (8, 8, 4, [[0, 1, 2, 3], [4, 5, 6, 7]]),
-        (6, 6, 4, [[0, 1, 2, 3], [4, 5]]),
-        (6, 3, 2, [[0, 1], [2], [3, 4], [5]]),  # a warp never spans two blocks
-        (7, 5, 3, [[0, 1, 2], [3, 4], [5, 6]]),  # the last block is smaller
-        (5, 2, 4, [[0, 1], [2, 3], [4]]),
-        (1, 1, 32, [[0]]),
-    ],
-)
-def test_warps_are_consecutive_threads_of_one_block(threads, block_size, width, expected):
-    assert warps(Grid(threads, block_size, width)) == expected
-
-
 def test_the_fields_of_every_thread():
     grid = Grid(threads=9, block_size=5, width=2)
     assert grid.id.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8]
