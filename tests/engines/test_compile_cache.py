@@ -274,11 +274,7 @@ UNKNOWN = "import os; os.environ.pop('HOME', None); os.getuid = lambda: 54321\n"
 
 @pytest.mark.parametrize(
     ("environment", "before"),
-    [
-        ({"HOME": "/dev/null"}, ""),
-        ({}, UNKNOWN),
-        ({"MMSIM_CACHE_DIR": "/dev/null"}, ""),
-    ],
+    [({"HOME": "/dev/null"}, ""), ({}, UNKNOWN), ({"MMSIM_CACHE_DIR": "/dev/null"}, "")],
     ids=["no home", "unknown user", "a file"],
 )
 def test_what_cannot_be_kept_is_compiled_all_the_same(environment, before):

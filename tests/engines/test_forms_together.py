@@ -11,7 +11,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import operands, statements, with_expressions, with_operands
 from tests.kit.generators.random_programs import same
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
-from tests.kit.runs.paths import agrees
+from tests.kit.runs.paths import agrees, both_schedules
 
 GRID, BLOCK = (2, 2), (4, 3)
 THREADS = 48
@@ -60,7 +60,7 @@ def expected():
     }
 
 
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@both_schedules
 def test_it_computes_what_numpy_does(schedule):
     runs = [
         mm.HMM(2, 4, 5).run(

@@ -12,9 +12,8 @@ from mmsim.errors import FormatError
 from mmsim.model.cache import COUNTS, counters
 from mmsim.results.cache import BUSIEST, OF_RUN
 from mmsim.results.roofline import roofline
+from tests.kit.runs.paths import both_engines, both_schedules
 
-both_engines = pytest.mark.parametrize("engine", ["events", "array"])
-both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 SLICED = mm.Cached(4, 8, 20, sectors=4, slices=8, atomic_time=2)
 WORDS = np.zeros(512, int)
 HOW = {"threads": 64, "block_size": 16}

@@ -110,12 +110,7 @@ def on_the_gpu(case: RandomCase, space: gpu.Space) -> dict[str, Any]:
     Without CuPy's pool each of them is an allocation of its own: compute-sanitizer knows its end.
     """
     with cupy().cuda.using_allocator(None):
-        return gpu.once(
-            case.program,
-            *case.arguments,
-            **case.launch,
-            space=space,
-        )
+        return gpu.once(case.program, *case.arguments, **case.launch, space=space)
 
 
 def outcomes(drawn: list[RandomCase]) -> Iterator[Outcome]:

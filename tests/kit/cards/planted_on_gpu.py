@@ -144,12 +144,7 @@ def tasks(pairs: Iterable[Pair] = PAIRS) -> list[Task]:
         for tool in TOOLS
     ]
     return sorted(
-        fitting,
-        key=lambda task: (
-            not task.of_its_kind,
-            may_hang(task.pair),
-            task.variant,
-        ),
+        fitting, key=lambda task: (not task.of_its_kind, may_hang(task.pair), task.variant)
     )
 
 

@@ -142,11 +142,7 @@ def run_case(case, schedule, **options):
 
     kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM, RefOwn: OwnMachine}
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
-        case.program,
-        *case.arguments,
-        **case.launch,
-        schedule=schedule,
-        **options,
+        case.program, *case.arguments, **case.launch, schedule=schedule, **options
     )
 
 
@@ -738,10 +734,7 @@ def write_helper(author, helpers, arrays):
 
 
 DTYPES = ["int64", "int64", "float64", "int32", "bool", "float32", "complex128", "complex64"]
-SHAPES = st.one_of(
-    st.tuples(st.integers(1, 16)),
-    st.tuples(st.integers(1, 6), st.integers(1, 6)),
-)
+SHAPES = st.one_of(st.tuples(st.integers(1, 16)), st.tuples(st.integers(1, 6), st.integers(1, 6)))
 
 
 @st.composite

@@ -44,6 +44,7 @@ from mmsim.gpu.replay import cupy, once_written
 from mmsim.reports.gpu import counters_summary
 from tests.kit.numba_suite import run
 from tests.kit.numba_suite.collected import Collected, load, save
+from tests.kit.runs.bits import floats, same_bits
 
 KINDS = 3
 """Kinds of arguments for which a kernel is kept: a GPU's time is short."""
@@ -168,21 +169,6 @@ def outcomes(cp: Any, launches: Iterable[Collected]) -> list[Outcome]:
         if not done[-1].equal:
             print(f"{launch.case.program}: differs by {units:g} units", flush=True)
     return done
-
-
-def floats(array: Any) -> Any:
-    """An array as floats, if it holds any: the parts of complex numbers side by side."""
-    whole = np.ascontiguousarray(array).reshape(-1)
-    return whole.view(f"f{whole.itemsize // 2}") if whole.dtype.kind == "c" else whole
-
-
-def same_bits(found: Any, expected: Any) -> bool:
-    """Whether two arrays are the same, bit for bit; all floats that are not numbers are."""
-    found, expected = floats(found), floats(expected)
-    same = found.view(f"V{found.itemsize}") == expected.view(f"V{expected.itemsize}")
-    if found.dtype.kind == "f":
-        same |= np.isnan(found) & np.isnan(expected)
-    return bool(np.all(same))
 
 
 def distance(found: Any, expected: Any, loose: str = "") -> float:

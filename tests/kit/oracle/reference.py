@@ -597,12 +597,7 @@ BINARY = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
-UNARY = {
-    ast.Not: operator.not_,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: invert,
-}
+UNARY = {ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: invert}
 COMPARE = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -866,9 +861,7 @@ class Sequencer:
                 place = yield from self.place(node, lanes, frame)
                 return (yield from self.read(node, place, lanes))
             case ast.Tuple(elements) | ast.List(elements):
-                parts = []
-                for element in elements:
-                    parts.append((yield from self.value(element, lanes, frame)))
+                parts = yield from self.several(elements, lanes, frame)
                 return {t: tuple(part[t] for part in parts) for t in lanes}
             case ast.BinOp(left, op, right):
                 a = yield from self.value(left, lanes, frame)
@@ -912,16 +905,12 @@ class Sequencer:
                     t: whole[t][0] if whole[t] is not things[t] else len(things[t]) for t in lanes
                 }
             case ast.Call(ast.Name(name), arguments):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 return {t: quiet(BUILTINS[name], *[v[t] for v in values]) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("math" | "mm" as module), name), arguments) if (
                 name not in ("shared", "registers", "barrier", "vector")
             ):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 if name in OF_BITS:
                     return {t: OF_BITS[name](values[0][t]) for t in lanes}
                 if module == "mm" and name not in ("fma", "exp10"):
@@ -940,9 +929,7 @@ class Sequencer:
             case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "atomic"), op), arguments):
                 return (yield from self.atomic(node, op, arguments, lanes, frame))
             case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "warp"), op), arguments):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 return {} if op == "sync" else exchange(op, self.launch, lanes, values)
             case ast.Call(ast.Attribute(inner, "conjugate"), []):
                 a = yield from self.value(inner, lanes, frame)
@@ -958,12 +945,16 @@ class Sequencer:
                 return (yield Meeting("block", kind.removeprefix("barrier_"), tests))
         raise NotImplementedError(ast.unparse(node))
 
+    def several(self, nodes, lanes, frame):
+        """The values of several expressions, from left to right."""
+        found = []
+        for node in nodes:
+            found.append((yield from self.value(node, lanes, frame)))
+        return found
+
     def atomic(self, node, op, arguments, lanes, frame):
         """One access that reads and writes; what it read."""
-        parts = []
-        for argument in arguments:
-            parts.append((yield from self.value(argument, lanes, frame)))
-        row, index, *given = parts
+        row, index, *given = yield from self.several(arguments, lanes, frame)
         place = {t: self.row(node, row[t], index[t], t) for t in lanes}
         result = {}
         for array, some in self.groups(place, lanes):
@@ -984,9 +975,7 @@ class Sequencer:
         return {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}[name]
 
     def call(self, function, arguments, lanes, frame):
-        values = []
-        for argument in arguments:
-            values.append((yield from self.value(argument, lanes, frame)))
+        values = yield from self.several(arguments, lanes, frame)
         names = [parameter.arg for parameter in function.args.args]
         inner = Frame(dict(zip(names, values, strict=True)))
         yield from self.body(function.body, lanes, inner)

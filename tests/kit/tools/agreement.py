@@ -54,7 +54,6 @@ from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES
 from tests.kit.generators.random_programs import (
     DTYPES,
     RandomCase,
-    bits,
     drawn,
     evaluated,
     in_turn,
@@ -63,6 +62,7 @@ from tests.kit.generators.random_programs import (
     same,
 )
 from tests.kit.oracle.reference import RefPlaced
+from tests.kit.runs.paths import outcome
 
 CHUNK = 50
 """Programs that are drawn together."""
@@ -143,12 +143,6 @@ def used(code: ir.Code) -> set[str]:
 
 
 # ------------------------------------------------------------ one program
-
-
-def outcome(run: Any) -> Any:
-    """All that a run has, but its engine."""
-    contents = {name: bits(values) for name, values in run.arrays.items()}
-    return run.time, run.accesses, run.rounds, contents
 
 
 PATHS = {"interpreted": "array, interpreted", "plain": "array, fused", "fused": "array, compiled"}

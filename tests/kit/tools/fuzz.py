@@ -110,10 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     seed, jobs = arguments.seed, max(arguments.jobs, 1)
     start = time.monotonic()
     programs = gather(
-        outcomes(seed, "program", arguments.count, jobs, corpus()),
-        "program",
-        arguments.count,
-        seed,
+        outcomes(seed, "program", arguments.count, jobs, corpus()), "program", arguments.count, seed
     )
     documents = gather(
         outcomes(seed, "document", arguments.documents, jobs, []),
