@@ -1,4 +1,4 @@
-"""What a card's rules take, counted by fused programs: every path gives what the event engine does.
+"""Stages by a card's rules in fused programs: every path gives what the event engine does.
 
 By all kinds of accesses (reads, writes, atomics, compare and swap) to words of all sizes: of rows,
 of one word, of words side by side, by all lanes or by some.

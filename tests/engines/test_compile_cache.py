@@ -1,4 +1,4 @@
-"""What fused programs leave on the disk: kept for the next time, and never in the way."""
+"""The files that fused programs leave on the disk: kept for the next time, and never in the way."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def triple(T, a):
 
 
 def doubled():
-    """Whether the compiled program does what it should, in a process that hasn't met it."""
+    """Return whether the compiled program does what it should, in a process that hasn't met it."""
     execute._ready.clear()
     run = run_along("fused", double, np.arange(8), threads=8)
     return run.arrays["a"].tolist() == list(range(0, 16, 2)) and run.time == 2 * (1 + 1 + 4)

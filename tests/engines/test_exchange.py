@@ -1,4 +1,4 @@
-"""What lanes of a warp get from each other, on both engines and under both schedules.
+"""Values that lanes of a warp get from each other, on both engines and under both schedules.
 
 The expected numbers are worked out by hand, for warps of 8 lanes.
 """

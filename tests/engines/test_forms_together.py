@@ -114,7 +114,7 @@ def test_so_does_its_kernel(tmp_path):
 
 
 def test_a_pass_may_change_every_expression():
-    """What an expression or a statement is made of can be put into it again, and replaced."""
+    """The parts of an expression or a statement can be put into it again, and replaced."""
 
     def marked(value):
         return ir.Const(7) if isinstance(value, ir.Var) else with_operands(value, marked)

@@ -17,7 +17,7 @@ def zeros(size, dtype=int):
 
 
 def fuses(program, *args, **how):
-    """Whether a program has a fused path."""
+    """Return whether a program has a fused path."""
     try:
         run_along("plain", program, *args, **how)
     except CannotFuse:

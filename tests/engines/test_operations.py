@@ -1,4 +1,4 @@
-"""What an asynchronous run keeps of its warps' requests: all of them, in little memory."""
+"""The requests of its warps that an asynchronous run keeps: all of them, in little memory."""
 
 import gc
 import tracemalloc

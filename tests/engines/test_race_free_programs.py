@@ -1,4 +1,4 @@
-"""Whether random programs without a race are many, rich, and without one for a reason."""
+"""Random programs without a race: many, rich, and without one for a reason."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ counting = settings(max_examples=DRAWS, database=None, phases=[Phase.generate])
 
 
 def features(case):
-    """What happens in the asynchronous run of a case, and what doesn't."""
+    """Name all that may happen in the asynchronous run of a case, and say if it does."""
     run = run_case(case, "asynchronous", trace=True)
     trace, width = run.trace, case.machine_spec.width
     blocks = -(-run.threads // run.block_size)

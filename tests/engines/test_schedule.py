@@ -268,7 +268,7 @@ def test_many_dmms(dmms, compile):
 
 
 def taken_together(machine, sequences, warps_per_block):
-    """What `same_dmms` finds in warps of equally many operations."""
+    """The finding of `same_dmms` in warps of equally many operations."""
     grid = grid_of(machine, len(sequences), warps_per_block)
     steps = len(sequences[0])
     start = np.arange(len(sequences) + 1) * steps

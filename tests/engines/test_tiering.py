@@ -1,4 +1,4 @@
-"""Which way a program that is not compiled takes: by a clock that the tests move."""
+"""The way that a program takes while it is not compiled: by a clock that the tests move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops wait for another thread, and which go on for themselves without an end."""
+"""Loops that wait for another thread, and those that go on for themselves without an end."""
 
 import numpy as np
 import pytest

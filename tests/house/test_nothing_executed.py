@@ -81,7 +81,7 @@ def files():
 
 
 def executed(tree):
-    """What a file calls or imports that could execute what it is given."""
+    """The names that a file calls or imports and that could execute what it is given."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = node.module if isinstance(node, ast.ImportFrom) else None

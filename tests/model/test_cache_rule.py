@@ -25,7 +25,7 @@ NAMES = (
 
 
 def served(machine, *requests):
-    """What requests took, each a kind, a DMM, sectors, and the places touched in each.
+    """The counts of requests, each a kind, a DMM, sectors, and the places touched in each.
 
     Without a tag request for each line.
     """

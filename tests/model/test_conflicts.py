@@ -1,4 +1,4 @@
-"""What one warp's request costs: the congestion of banks, the number of address groups."""
+"""The cost of one warp's request: the congestion of banks, the number of address groups."""
 
 from __future__ import annotations
 

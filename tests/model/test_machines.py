@@ -1,4 +1,4 @@
-"""What a machine is: its memory units, as data that doesn't change (docs/machines.md)."""
+"""Machines: their memory units, as data that doesn't change (docs/machines.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a tile free of conflicts: `mmsim.api.tile_conflicts` and the searches."""
+"""Questions of whether a tile is free of conflicts: `mmsim.api.tile_conflicts` and the searches."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How threads are cut into blocks and warps, and where blocks live."""
+"""Threads cut into blocks and warps, and the DMMs of the blocks."""
 
 from __future__ import annotations
 

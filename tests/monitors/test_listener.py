@@ -1,4 +1,4 @@
-"""What an engine reports to its listeners, event by event."""
+"""Reports of an engine to its listeners, event by event."""
 
 import numpy as np
 

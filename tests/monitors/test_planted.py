@@ -21,7 +21,7 @@ def times_of(findings):
 
 
 def agree(known, expected):
-    """Whether times are those expected, where any are."""
+    """Return whether times are those expected, where any are."""
     return all(
         expects is None or knows == expects
         for knew, expecting in zip(known, expected, strict=True)

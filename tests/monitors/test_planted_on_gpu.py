@@ -328,7 +328,7 @@ def test_a_bug_that_is_missed_and_a_false_alarm_show_in_the_table(monkeypatch):
 
 
 class Cards:
-    """What stands for CuPy: notes what is allocated and launched."""
+    """A substitute for CuPy: notes what is allocated and launched."""
 
     class cuda:
         @staticmethod

@@ -91,7 +91,7 @@ def report(detector, bound, calls):
 
 
 def all_pairs(bound, calls):
-    """What `findings` must say: {(line, line, array): (elements, element, threads, blocks)}."""
+    """The findings due: {(line, line, array): (elements, element, threads, blocks)}."""
     grid = bound.grid
     accesses = []
     for number, (site, lanes, _) in enumerate(calls):

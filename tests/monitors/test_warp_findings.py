@@ -1,4 +1,4 @@
-"""What a check finds where lanes exchange, and where barriers take the whole grid."""
+"""Findings of a check where lanes exchange, and where barriers take the whole grid."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def read_often(T, a):
 
 
 def bounds(run):
-    """What binds each line, what binds the run, and the bound on its time by each resource."""
+    """The resources that bind each line and the run, and the bound on its time by each resource."""
     found = roofline(run)
     lines = [line.bound for line in run.profile().lines if line.bound]
     return lines, found.binds, {bound.resource: bound.time for bound in found.bounds}

@@ -86,16 +86,6 @@ def test_accesses_on_banks(schedule):
 
 
 @both_schedules
-def test_accesses_on_groups(schedule):
-    run = mm.UMM(4, 3).run(strided, numbers(8), numbers(16), 3, threads=8, schedule=schedule)
-    # b: 0 3 6 9 and 12 15 18 21 (mod 16: 2 5) are in groups 0 0 1 2 and 3 3 0 1: 3 stages each.
-    assert accesses(run) == [
-        ("a", "read", "memory", 2, 2, 2, "coalesced"),
-        ("b", "write", "memory", 2, 6, 2, "casual"),
-    ]
-
-
-@both_schedules
 def test_accesses_on_the_hmm(schedule):
     run = mm.HMM(2, 4, 3).run(
         shuffle, numbers(32), numbers(32), threads=32, block_size=16, schedule=schedule
@@ -248,7 +238,7 @@ def test_no_rounds_without_lock_step():
 
 
 def profile_rows(run):
-    """What each line with an access cost, by its text."""
+    """The cost of each line with an access, by its text."""
     return {
         line.text.strip(): (line.requests, line.stages, line.wasted, line.time)
         for line in run.profile().lines
@@ -400,7 +390,7 @@ MARKUP, OTHER_MARKUP = "[red]x[/red]", "[blue]y[/blue]"
 
 
 def shown_by_rich(value):
-    """What Rich prints of a value, captions wider than their tables on one line again."""
+    """The text that Rich prints of a value, captions wider than their tables on one line again."""
     out = io.StringIO()
     Console(file=out, width=200).print(value)
     return out.getvalue().replace(" \n", " ")
@@ -599,28 +589,6 @@ def test_json_keeps_every_bit(dtype, schedule):
         assert list(map(repr, one.values)) == list(map(repr, other.values))
 
 
-@both_schedules
-@pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 3, 2)])
-def test_json_keeps_the_trace(machine, schedule):
-    run = machine.run(
-        shuffle, numbers(32), numbers(32), threads=32, block_size=16, schedule=schedule, trace=True
-    )
-    back = there_and_back(run).trace
-    for name in ("machine", "threads", "block_size", "schedule", "time", "units"):
-        assert getattr(back, name) == getattr(run.trace, name)
-    assert back.dispatches == run.trace.dispatches
-    assert (back.waits, back.arrivals) == (run.trace.waits, run.trace.arrivals)
-    assert back.releases == run.trace.releases
-    for one, other in zip(run.trace.cycles(), back.cycles(), strict=True):
-        assert one.registers == other.registers
-        assert all((one.memory[name] == other.memory[name]).all() for name in one.memory)
-
-
-def test_json_keeps_a_total():
-    run = mm.DMM(4, 3).run(copy, numbers(4), numbers(4), threads=4)
-    there_and_back(mm.total([run, run]))
-
-
 def test_json_keeps_unicode():
     source = "def grüße(T, ä):\n    ä[T.id] = 1  # 漢字 😀 \\u0000 \t\n"
     run = mm.DMM(4, 3).run(mm.program(define(source, "grüße")), numbers(4), threads=4)
@@ -769,7 +737,7 @@ def test_a_total_shares_nothing_with_its_runs_and_says_where_traces_are():
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What a class of results must not be."""
+    """A class that results must not have."""
 
     size: int
     data: bytes

@@ -223,20 +223,6 @@ def test_values_are_those_that_were_read_or_sent(schedule):
     ]
 
 
-@both_schedules
-@all_machines
-def test_completions_are_the_dispatches_in_order_of_completion(machine, schedule):
-    run = machine.run(
-        copy, np.arange(10), np.zeros(10, int), threads=10, schedule=schedule, trace=True
-    )
-    trace, latency = run.trace, 3
-    assert all(d.completion == d.time + d.stage_count + latency - 1 for d in trace.dispatches)
-    assert sorted(trace.completions, key=lambda d: (d.time, d.warp)) == list(trace.dispatches)
-    times = [d.completion for d in trace.completions]
-    assert times == sorted(times)
-    assert times[-1] == run.time
-
-
 # ------------------------------------------------------------------ waits and barriers
 
 

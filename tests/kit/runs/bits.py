@@ -14,7 +14,7 @@ def floats(array: Any) -> Any:
 
 
 def same_bits(found: Any, expected: Any) -> bool:
-    """Whether two arrays are the same, bit for bit; all floats that are not numbers are."""
+    """Return whether two arrays are the same, bit for bit; all floats that are not numbers are."""
     found, expected = floats(found), floats(expected)
     same = found.view(f"V{found.itemsize}") == expected.view(f"V{expected.itemsize}")
     if found.dtype.kind == "f":
