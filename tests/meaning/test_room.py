@@ -1,4 +1,4 @@
-"""What a run asks for before it starts and while it goes on, against what it takes."""
+"""The memory that a run asks for before it starts and while it goes on, against what it takes."""
 
 import tracemalloc
 
