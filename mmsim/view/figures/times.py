@@ -1,4 +1,4 @@
-"""The time of runs against n, p, w or l, with the formula that predicts it."""
+"""The time of runs against n, p, w or l, with the formula that predicts it, and other curves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
-from mmsim.view.figures.curves import draw_curve
-from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above
+from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import as_svg
+from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above, marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDTH, HEIGHT = 4.4, 2.9
+"""The size, in inches, of a curve in a page of text."""
 MANY = 20
 """With so many values or more, the points are small."""
 FEW = 8
@@ -95,6 +98,28 @@ def times(
         scale(drawn, x, heights)
         legend_above(drawn, columns=2)
     return drawn
+
+
+def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
+    """Draw a curve; measured and claimed points differ in marker, not only in colour.
+
+    Returns the axes, new ones if none are given.
+    """
+    with drawing(axes, WIDTH, HEIGHT) as drawn:
+        for number, series in enumerate(curve.series):
+            drawn.plot(series.x, series.y, **marks(number), label=printable(series.name))
+        labels = {"title": curve.title, "xlabel": curve.x_label, "ylabel": curve.y_label}
+        drawn.set(**{name: printable(text) for name, text in labels.items()})
+        drawn.grid(alpha=0.3)
+        drawn.legend(frameon=False)
+    return drawn
+
+
+def curve_svg(curve: Curve) -> str:
+    """Return a curve as an SVG element for HTML. Text stays text, and the page fetches nothing."""
+    figure: Any = draw_curve(curve).figure
+    text = as_svg(figure, letters="none", salt=curve.title, title=alt_text(figure))
+    return text[text.index("<svg") :]
 
 
 def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
