@@ -146,7 +146,7 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
             0.9 * base ** math.floor(math.log(min(measured), base)),
             1.1 * base ** math.ceil(math.log(max(measured), base)),
         )
-        drawn.yaxis.set_major_formatter(_plain)
+        in_full(drawn.yaxis)
         drawn.minorticks_off()
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
@@ -167,14 +167,22 @@ def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
     if len(x) <= FEW and min(apart, default=span) >= span / MOST_TICKS:
         drawn.set_xticks(x)
         drawn.xaxis.minorticks_off()
-    drawn.xaxis.set_major_formatter(_plain)
+    in_full(drawn.xaxis)
 
 
-def _plain(value: float, position: float) -> str:
-    """A tick's number in full, or as a power if that is shorter."""
-    if value >= 2**17:
-        for base in (2, 10):
-            power = round(math.log(value, base))
-            if value == base**power:
-                return f"${base}^{{{power}}}$"
-    return f"{value:g}" if value < 10**6 else f"{value:.1e}"
+def in_full(axis: Any) -> None:
+    """Give an axis its ticks' numbers in full, or all as powers of one base if they are and one of
+    them is from 2^17 on.
+    """
+
+    def text(value: float, position: float) -> str:
+        low, high = axis.get_view_interval()
+        seen = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+        if seen and min(seen) > 0 and max(seen) >= 2**17:
+            for base in (2, 10):
+                powers = {tick: round(math.log(tick, base)) for tick in (*seen, value)}
+                if all(tick == base**power for tick, power in powers.items()):
+                    return f"${base}^{{{powers[value]}}}$"
+        return f"{value:g}" if value < 10**6 else f"{value:.1e}"
+
+    axis.set_major_formatter(text)
