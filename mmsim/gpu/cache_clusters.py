@@ -105,36 +105,6 @@ def grouped(every: Sequence[int], cycles: Callable[[int, int], int]) -> list[lis
     return found
 
 
-def members(rows: Sequence[Row]) -> list[list[int]]:
-    """The multiprocessors of each cluster; none if the rows lack them."""
-    return [
-        [int(one) for one in own.split()]
-        for row in rows
-        if row["number"] == CLUSTERS and "multiprocessors" in row
-        for own in str(row["multiprocessors"]).split(";")
-    ]
-
-
-def sizes(rows: Sequence[Row], multiprocessors: int) -> tuple[int, ...] | None:
-    """The size of each cluster; None if the rows lack them, or no two delay each other."""
-    found = tuple(map(len, members(rows)))
-    return found if sum(found) == multiprocessors > len(found) else None
-
-
-def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
-    """The half with most of each cluster; None if the rows don't show it.
-
-    >>> half_of(({"number": "clusters", "multiprocessors": "0 3; 1 2"},
-    ...          {"number": "halves of multiprocessors", "halves": "0110"}))
-    (0, 1)
-    """
-    of_each = "".join(str(row["halves"]) for row in rows if row["number"] == cache_halves.OF_EACH)
-    found = members(rows)
-    if not found or max(map(max, found)) >= len(of_each):
-        return None
-    return tuple(int(2 * sum(of_each[one] == "1" for one in own) > len(own)) for own in found)
-
-
 def _cycles(stage: Stage, one: int, other: int) -> int:
     """The least cycles that a multiprocessor takes next to another one, of two launches."""
     cp = stage.cp

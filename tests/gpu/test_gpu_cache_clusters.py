@@ -8,8 +8,15 @@ import pytest
 
 from benchmarks.laboratory.cached_machine import section as cached
 from mmsim.gpu import cache_clusters
-from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
-from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
+from mmsim.gpu.cache_clusters import grouped, kernel, measured
+from mmsim_algorithms.gpu.cache_calibrated import (
+    CHOSEN,
+    cached_machine,
+    cached_numbers,
+    half_of,
+    members,
+    sizes,
+)
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
