@@ -16,8 +16,7 @@ from typing import Any
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import FormatError
-from mmsim.gpu.cache_clusters import CLUSTERS
-from mmsim.gpu.cache_halves import HALVES, OF_EACH
+from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_EACH
 from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
@@ -62,7 +61,7 @@ class Measured:
         return count / accesses
 
     def cycles(self, which: str) -> list[float]:
-        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_halves`."""
+        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_multiprocessors`."""
         rows = [row for row in self.record.rows if row["number"] == HALVES]
         return [float(row[which]) for row in rows]  # type: ignore[arg-type]
 
@@ -237,8 +236,8 @@ CHOSEN = {
 }
 """Numbers that no point measures. The counters show the sectors and halves. There are as many
 clusters as NVIDIA describes (GPCs); half of them belong to each half of the cache, as the halves of
-blocks show (`mmsim.gpu.cache_halves`). The others are plain numbers, on which the points' counts
-hardly depend."""
+blocks show (`OF_BLOCKS`). The others are plain numbers, on which the points' counts hardly
+depend."""
 
 
 def cached_numbers(record: Record, plain: Calibration) -> dict[str, Any]:
