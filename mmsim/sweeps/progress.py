@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mmsim.host.progress_bar import bar
+from mmsim.host.progress import bar
 
 
 @contextmanager
