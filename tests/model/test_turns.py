@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.model.turns import DMMsInTurn, WarpsInOrder, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, WarpsInOrder, WarpsInTurn
 
 WARPS = 7
 DMMS = 3
@@ -83,20 +83,20 @@ def test_warps_in_turn_go_on_after_the_one_dispatched_last():
 
 
 def test_none_ready():
-    for turns in (WarpsInTurn(), DMMsInTurn(lambda warp: 0), WarpsInOrder()):
+    for turns in (WarpsInTurn(), GroupsInTurn(lambda warp: 0), WarpsInOrder()):
         assert turns.pop() is None
         assert dispatched(turns, 5) == [5]
         assert turns.pop() is None
 
 
 def test_dmms_in_turn_and_warps_in_turn_within_each():
-    turns = DMMsInTurn(lambda warp: warp // 4)  # warps 0..3 on DMM 0, 4..6 on DMM 1
+    turns = GroupsInTurn(lambda warp: warp // 4)  # warps 0..3 on DMM 0, 4..6 on DMM 1
     assert dispatched(turns, 0, 1, 2, 4, 5) == [0, 4, 1, 5, 2]
     assert dispatched(turns, 0, 3, 4, 6) == [6, 3, 4, 0]  # on from DMM 0; in it on from warp 2
 
 
 def test_a_dmm_without_a_ready_warp_is_passed_over():
-    turns = DMMsInTurn(lambda warp: warp)
+    turns = GroupsInTurn(lambda warp: warp)
     assert dispatched(turns, 0) == [0]
     assert dispatched(turns, 0, 2) == [2, 0]
 
@@ -115,6 +115,6 @@ def test_dmms_in_turn_as_the_plain_model(happenings, dmms):
     def dmm_of_warp(warp):
         return dmms[warp]
 
-    assert play(DMMsInTurn(dmm_of_warp), happenings) == play(
+    assert play(GroupsInTurn(dmm_of_warp), happenings) == play(
         PlainDMMsInTurn(dmm_of_warp), happenings
     )
