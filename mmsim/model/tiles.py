@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,17 @@ LARGEST = 2**40
 """The largest distance of adjacent elements: far beyond any memory."""
 
 
-class Base(Protocol):
-    """Any layout."""
+@runtime_checkable
+class Layout(Protocol):
+    """An object that maps the elements of an array to words."""
 
     def offsets(self, shape: Shape) -> Offsets:
-        """Word offset of every element."""
+        """Word offset of every element, an integer array of shape `shape`.
+
+        Each element has its own word, and one element has word 0. Unused words may lie
+        between them.
+        Raises `LayoutError` if the shape doesn't fit.
+        """
         ...
 
 
@@ -126,7 +132,7 @@ class Swizzle(DrawnLayout):
     bits: int
     base: int
     shift: int
-    layout: Base | None = None
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
         name = "of a swizzle"
@@ -140,7 +146,7 @@ class Swizzle(DrawnLayout):
             )
 
     @staticmethod
-    def of_bytes(row: int, size: int, layout: Base | None = None) -> Swizzle:
+    def of_bytes(row: int, size: int, layout: Layout | None = None) -> Swizzle:
         """Return the hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
 
         >>> str(Swizzle.of_bytes(128, 2)), str(Swizzle.of_bytes(32, 4))
