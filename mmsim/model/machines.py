@@ -149,7 +149,7 @@ class Machine(ABC):
         """The latencies of the first `count` units."""
         return self._of_units("latency", count)
 
-    def stage_times(self, count: int) -> npt.NDArray[np.int64]:
+    def times_of_stages(self, count: int) -> npt.NDArray[np.int64]:
         """The time units of a stage of the first `count` units."""
         return self._of_units("stage_time", count)
 
@@ -175,10 +175,10 @@ class Machine(ABC):
         Each warp also has one request under way, and each block is on the DMM of its number.
         """
         plain = self.cache is None or self.cache.plain
-        return self.under_way == 1 and self.resident is None and plain and not self.slow
+        return self.under_way == 1 and self.resident is None and plain and not self.slow_stages
 
     @cached_property
-    def slow(self) -> bool:
+    def slow_stages(self) -> bool:
         """Return whether a stage of some unit takes more than a time unit."""
         return any(unit.stage_time > 1 for unit in (self.memory, *self._different))
 
