@@ -324,10 +324,8 @@ class Interpreted:
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            stages = (
-                counted.stages * self.launch.machine.times_of_stages(int(units.max()) + 1)[units]
-            )
-            times = dispatch_times(self.now, stages, units)
+            each = self.launch.machine.times_of_stages(1 + int(units.max()))
+            times = dispatch_times(self.now, counted.stages * each[units], units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         monitors.accessed(
             Access(
