@@ -13,7 +13,7 @@ variable is added.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mmsim.errors import LanguageError, Place
@@ -36,6 +36,7 @@ class BasicBlock:
     targets: tuple[Label, ...]
     place: Place
     test: ir.Expr | None = None
+    turn: tuple[str, ir.Expr, ir.Expr, ir.Expr] | None = None
 
 
 class Flow:
@@ -150,6 +151,7 @@ class _Nesting:
     blocks: Mapping[Label, BasicBlock]
     flow: Flow
     prefix: str
+    ends: Callable[[Place], ir.Stmt] | None = None
     in_scope: dict[Label, list[Label]] = field(default_factory=dict)
     behind_loop: dict[Label, list[Label]] = field(default_factory=dict)
     apart: set[Label] = field(default_factory=set)
@@ -193,6 +195,11 @@ class _Nesting:
     def loop(self, header: Label, around: _Around) -> ir.Block:
         """The loop of a header; its test decides if the header leaves it for what follows."""
         block, inner = self.blocks[header], _Around(header, header, around.after)
+        if block.turn is not None:
+            if around.after != block.targets[1]:
+                raise LanguageError("a loop that ends elsewhere", block.place)
+            body = self.scope(self.again(header), self.jump(header, block.targets[0], inner))
+            return (*block.body, ir.For(*block.turn, body, block.place))
         if block.test is not None and block.targets.count(around.after) == 1:
             leaves_first = block.targets[0] == around.after
             test = ir.Unary("not", block.test, block.place) if leaves_first else block.test
@@ -227,6 +234,8 @@ class _Nesting:
         place = self.blocks[source].place
         if target == around.after:
             return ()
+        if target == END and self.ends is not None:
+            return (self.ends(place),)
         if self.is_own(source, target, around):
             return self.tree(target, around)
         if target == around.loop:
@@ -252,7 +261,10 @@ class _Nesting:
 
 
 def structured(
-    blocks: Mapping[Label, BasicBlock], entry: Label, prefix: str = "block_"
+    blocks: Mapping[Label, BasicBlock],
+    entry: Label,
+    prefix: str = "block_",
+    ends: Callable[[Place], ir.Stmt] | None = None,
 ) -> ir.Block:
     """The statements that do the same as a graph from its block `entry` on.
 
@@ -268,5 +280,5 @@ def structured(
     >>> loop == ir.While((), x, (less,), place)
     True
     """
-    nesting = _Nesting(blocks, Flow(blocks, entry), prefix)
+    nesting = _Nesting(blocks, Flow(blocks, entry), prefix, ends)
     return nesting.scope(nesting.to(END), nesting.tree(entry, _Around()))
