@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from mmsim.engines.array.fused.analysis import Analysis, behind
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import unconverted
-from mmsim.ir.walk import expressions, parts, statements, written_arrays
+from mmsim.ir.tidy import read_by
+from mmsim.ir.walk import statements, written_arrays
 
 FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 """Statements that each lane does by itself."""
@@ -28,9 +29,11 @@ def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
     used: set[str] = set()
     written: set[str] = set()
     for statement in block:
-        by_lanes = _by_lanes(statement, analysis)
-        access = ir.Load | ir.Store | ir.Atomic
-        array = statement.array if isinstance(statement, access) else ""
+        # Each lane does it by itself, or it has nothing to do.
+        by_lanes = isinstance(statement, FOR_EACH_LANE | ir.Forget)
+        if isinstance(statement, ir.Assign):
+            by_lanes = statement.target not in analysis.uniform
+        array = statement.array if isinstance(statement, ir.Load | ir.Store | ir.Atomic) else ""
         changes = isinstance(statement, ir.Store | ir.Atomic)
         if not by_lanes or array in (used if changes else written):
             if group:
@@ -45,13 +48,6 @@ def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
             written.add(array)
     if group:
         yield tuple(group)
-
-
-def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Return whether each lane does a statement by itself, or the statement has nothing to do."""
-    if isinstance(statement, ir.Assign):
-        return statement.target not in analysis.uniform
-    return isinstance(statement, FOR_EACH_LANE | ir.Forget)
 
 
 def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
@@ -88,13 +84,7 @@ class Moves:
             for s in every
             if isinstance(s, ir.Load) and s.target in analysis.once and s.array not in stored
         }
-        self._reads = Counter(
-            part.name
-            for statement in every
-            for value in expressions(statement)
-            for part in parts(value)
-            if isinstance(part, ir.Var)
-        )
+        self._reads = Counter(name for statement in every for name in read_by(statement))
 
     def moved(self, group: ir.Block) -> set[str]:
         """The variables that a group reads only to write them again."""
