@@ -3,7 +3,6 @@
 import pytest
 from simpy import Environment, Event, Timeout
 
-from mmsim.engines.events.driver import Failure
 from mmsim.engines.events.moment import COMPLETION, DISPATCH, Moment, Recurring
 from mmsim.errors import LaunchError
 
@@ -88,7 +87,13 @@ def test_a_recurring_event_happens_again():
 def test_what_an_event_raises_ends_the_run_as_it_is():
     env = Environment()
     error = LaunchError("once")
-    Failure(env, error).after(1, COMPLETION)
+
+    def fail(_):
+        raise error
+
+    moment = Moment(env)
+    moment.callbacks = [fail]
+    moment.after(1, COMPLETION)
     with pytest.raises(LaunchError, match="once") as raised:
         env.run()
     assert raised.value is error
