@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
-from mmsim.model.turns import ClustersInTurn, DMMsInTurn, Turns, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
@@ -132,9 +133,10 @@ class Asynchronous(Driver):
         machine = self.launch.machine
         if machine.shared and unit.dmm is None:
             if sizes := machine.clusters_of(self.grid.dmms_used):
-                clusters = cluster_of_each(sizes)
-                return ClustersInTurn(self.dmm_of_warp, clusters.tolist())
-            return DMMsInTurn(self.dmm_of_warp)
+                cluster_of_dmm = cluster_of_each(sizes).tolist()
+                dmms = partial(GroupsInTurn, self.dmm_of_warp)
+                return GroupsInTurn(lambda warp: cluster_of_dmm[self.dmm_of_warp(warp)], dmms)
+            return GroupsInTurn(self.dmm_of_warp)
         return WarpsInTurn()
 
 

@@ -136,8 +136,8 @@ class Synchronous(Driver):
         values, left = request.evaluate(array, blocks)
         ends = np.append(firsts[1:], len(warps))
         if self.listeners:
-            times = stages * self.units[units[0]].unit.stage_time
-            times = np.repeat(dispatch_times(self.now, times, units), ends - firsts)
+            each = np.array([self.units[unit].unit.stage_time for unit in units])
+            times = np.repeat(dispatch_times(self.now, stages * each, units), ends - firsts)
             self.round.access = Access(
                 site,
                 array,

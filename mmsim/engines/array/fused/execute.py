@@ -157,6 +157,7 @@ class Execution:
             sums, least = sums[:-1], sums[-1]
         columns = (one.tolist() for one in (requests, sums.sum(axis=0), least))
         latencies = launch.machine.latencies(len(sums))
+        stage_times = launch.machine.times_of_stages(len(sums))
         for number, of_units, *counted in zip(self.known.sites, sums.T, *columns, strict=True):
             if number == BARRIER_SITE:
                 continue
@@ -164,7 +165,7 @@ class Execution:
             if launch.schedule == "asynchronous":
                 tally.count(site, *counted)
             elif counted[0]:
-                took = round_time(of_units, latencies)
+                took = round_time(of_units * stage_times, latencies)
                 tally.round(site, time, took, *counted)
                 time += took
         if launch.schedule == "asynchronous":
