@@ -107,14 +107,17 @@ def quick_quotient(numba: Any) -> Any:
     """A quotient for Numba: a shift, or a division of 32 bits, if that is enough."""
     int64, uint32 = numba.int64, numba.uint32
 
-    def divided(number: Any, by: Any) -> Any:
-        if by & (by - 1) == 0:
-            return int64(number) >> turns_compiled.trailing_zeros(int64(by))
-        if number < 1 << 32 and by < 1 << 32:
-            return int64(uint32(number) // uint32(by))
-        return int64(number) // by
+    def chosen(number: Any, by: Any) -> Any:
+        def divided(number: Any, by: Any) -> Any:
+            if by & (by - 1) == 0:
+                return int64(number) >> turns_compiled.trailing_zeros(int64(by))
+            if number < 1 << 32 and by < 1 << 32:
+                return int64(uint32(number) // uint32(by))
+            return int64(number) // by
 
-    return lambda number, by: divided
+        return divided
+
+    return chosen
 
 
 LANES = 8  # slots of a cache that are compared together
