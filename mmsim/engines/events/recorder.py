@@ -26,10 +26,7 @@ OF_A_WAIT, OF_A_VALUE = 240, 40
 
 
 class Recorder(Listener):
-    """Collects dispatches, waits, barriers and changes of variables in their order.
-
-    It only notes the reports; `trace` makes the trace from them, which takes longer.
-    """
+    """Notes all that happens, in order; `trace` makes the trace from it, which takes longer."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch

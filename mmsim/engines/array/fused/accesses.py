@@ -110,12 +110,12 @@ class Words:
 class Accesses(Pieces):
     """A program that is being written, with the state of its accesses.
 
-    Within a loop over the warps `access` counts the accesses so far. `moving` are the variables
-    that are written as they are read, and `words` gives their words.
+    Within a loop over the warps `access` counts the accesses so far. `forwarding` are the variables
+    that are written as they are read, and `forwarded` gives their words.
     """
 
     access = 0
-    moving: frozenset[str] | set[str] = frozenset()
+    forwarding: frozenset[str] | set[str] = frozenset()
 
     def _register_write(self, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
         with self._warps():
@@ -155,21 +155,21 @@ class Accesses(Pieces):
 
     def _load(self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None) -> None:
         text = self.text
-        moving = target if target in self.moving else None
+        moving = target if target in self.forwarding else None
         found = self._request(site, array, index, moving)
         if target is None:
             return
-        self.words.pop(target, None)
-        self.left.pop(target, None)
+        self.forwarded.pop(target, None)
+        self.in_rows.pop(target, None)
         if moving:
-            self.words[moving] = found.word
-            self.nowhere.add(moving)
+            self.forwarded[moving] = found.word
+            self.unstored.add(moving)
         elif found.row and target in self.moves.unwritten:
             text.add(f"row_{target} = {found.first}")
             text.add(f"rows_{target}[np.uint64(warp - warp0)] = row_{target}")
-            self.left[target] = array, found.row
+            self.in_rows[target] = array, found.row
             self.rowed.add(target)
-            self.nowhere.add(target)
+            self.unstored.add(target)
             self.at_hand.add(target)
         else:
             self.owned.add(target)
@@ -235,8 +235,8 @@ class Accesses(Pieces):
             left = LEAVES[statement.op].format(old=old, value=brought, compare="".join(compare))
             text.add(f"{found.word} = {left}")
             if target is not None:
-                self.words.pop(target, None)
-                self.left.pop(target, None)
+                self.forwarded.pop(target, None)
+                self.in_rows.pop(target, None)
                 self.owned.add(target)
                 text.add(f"own_{target}[here] = {old}")
         self._give_up()

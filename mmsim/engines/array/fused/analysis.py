@@ -187,10 +187,7 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
 
 
 def gathered(body: ir.Block, array: str, held: Type) -> str | None:
-    """The kind of an array's atomics, if the array has no other access and their order is free.
-
-    Then several copies of the array can be merged, whichever thread has changed which.
-    """
+    """The kind of an array's atomics, if it has no other access: then copies can be merged."""
     uses = [s for s in accesses(body) if s.array == array]
     atomics = [s for s in uses if isinstance(s, ir.Atomic)]
     if not uses or len(atomics) < len(uses) or order_of_atomics(atomics, {array: held}):

@@ -21,10 +21,7 @@ FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 
 
 def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
-    """The statements of a block in order, grouped into loops.
-
-    Within a group, no statement uses an array that another one writes.
-    """
+    """The statements of a block in loops; none of a loop uses an array that another one writes."""
     group: list[ir.Stmt] = []
     used: set[str] = set()
     written: set[str] = set()
@@ -71,8 +68,8 @@ class Moves:
     """The variables that are set by one read of memory, and their uses.
 
     `unwritten` are those read from arrays that the program never writes: memory still holds the
-    word when it is needed. `moved` gives for each group the variables that a later statement of the
-    group writes unchanged, and that have no other use.
+    word when it is needed. `forwarded` gives for each group the variables that a later statement of
+    the group writes unchanged, and that have no other use.
     """
 
     def __init__(self, body: ir.Block, analysis: Analysis) -> None:
@@ -86,7 +83,7 @@ class Moves:
         }
         self._reads = Counter(name for statement in every for name in read_by(statement))
 
-    def moved(self, group: ir.Block) -> set[str]:
+    def forwarded(self, group: ir.Block) -> set[str]:
         """The variables that a group reads only to write them again."""
         loaded: set[str] = set()
         found: set[str] = set()

@@ -95,12 +95,12 @@ class Pieces:
         )
         self.same.assigned = self.lanes.assigned
         self.moves = Moves(self.body, self.analysis)
-        self.words: dict[str, str] = {}  # of variables that are written as they are read
-        self.left: dict[str, tuple[str, Row]] = {}  # variables whose words stay in an array
-        self.at_hand: set[str] = set()  # those of `left` whose row the loop at work has looked up
+        self.forwarded: dict[str, str] = {}  # of variables that are written as they are read
+        self.in_rows: dict[str, tuple[str, Row]] = {}  # variables whose words stay in an array
+        self.at_hand: set[str] = set()  # those of `in_rows` that the loop at work has looked up
         # A loop's body may be written twice, without a mask and with one: earlier decisions.
-        self.rowed: set[str] = set()  # all variables that have been in `left`
-        self.nowhere: set[str] = set()  # those, and all that have been in `words`
+        self.rowed: set[str] = set()  # all variables that have been in `in_rows`
+        self.unstored: set[str] = set()  # those, and all that have been in `forwarded`
         self.owned: set[str] = set()  # variables that have been read into their own place
         self.lists: dict[str, str] = {}  # of elements, with the room of each
         self.mask: str | None = None
@@ -151,15 +151,15 @@ class Pieces:
 
     def _own(self, name: str, lane: str | None = None) -> str:
         """The text of a per-lane variable, for the lane at work or for the lane `lane`."""
-        if name in self.words:
-            return self.words[name]
-        if name not in self.left:
+        if name in self.forwarded:
+            return self.forwarded[name]
+        if name not in self.in_rows:
             return f"own_{name}[{f'at + {lane}' if lane else 'here'}]"
         if name not in self.at_hand:
             with self.text.at_head():
                 self.text.add(f"row_{name} = rows_{name}[np.uint64(warp - warp0)]")
             self.at_hand.add(name)
-        return self._in_row(*self.left[name], f"row_{name}", lane or "np.uint64(lane)")
+        return self._in_row(*self.in_rows[name], f"row_{name}", lane or "np.uint64(lane)")
 
     @staticmethod
     def _in_row(array: str, row: Row, first: str, lane: str) -> str:
@@ -175,7 +175,7 @@ class Pieces:
     def _held(self) -> list[str]:
         """The variables that a kernel keeps for each lane."""
         elsewhere = self.analysis.uniform | self.analysis.inlined.keys()
-        elsewhere |= self.nowhere - self.owned
+        elsewhere |= self.unstored - self.owned
         return sorted(self.typing.variables.keys() - elsewhere)
 
     def _skeleton(self) -> list[str]:

@@ -124,9 +124,8 @@ def _function(text: str) -> Callable[..., tuple[list[int], int]]:
 def accesses(text: str, limit: int, numbers: list[ir.Scalar]) -> tuple[list[int], int]:
     """The site of each access in order, -1 for a barrier, and the steps: accesses, trips of loops.
 
-    `limit`, the most steps, is as `max_accesses`.
-
-    Raises `CannotFuse` for too many steps, numbers beyond 64 bits, and operations without a value.
+    `limit`, the most steps, is as `max_accesses`. Raises `CannotFuse` for too many steps, numbers
+    beyond 64 bits, and operations without a value.
     """
     try:
         whole = [Whole(value) if type(value) is int else value for value in numbers]

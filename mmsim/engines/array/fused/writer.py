@@ -166,7 +166,7 @@ class _Writer(Accesses):
         """Write the statements of one loop over the warps."""
         accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
         self.access = 0
-        self.moving = frozenset() if self.mask else self.moves.moved(group)
+        self.forwarding = frozenset() if self.mask else self.moves.forwarded(group)
         if accesses:
             self._stop()
             self._in_step(accesses)
@@ -342,8 +342,8 @@ class _Writer(Accesses):
         assigned, outer = self.lanes.assigned, self.mask
         before = set(assigned)
         # A break would leave the first part alone.
-        together = outer or self.depth or breaks(body)
-        parts_ = [("0", most)] if together else [("0", least), (least, most)]
+        single_part = outer or self.depth or breaks(body)
+        parts_ = [("0", most)] if single_part else [("0", least), (least, most)]
         self.depth += 1
         for begin, end in parts_:
             masked = end == most
