@@ -1,6 +1,6 @@
 """Complex numbers in C: their type, which NVRTC lacks, and its operations.
 
-The meaning is that of `mmsim.ir.complex_numbers`. In memory they are volatile, as all words are.
+The meaning is that of `mmsim.ir.functions`. In memory they are volatile, as all words are.
 """
 
 from __future__ import annotations

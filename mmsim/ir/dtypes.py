@@ -14,6 +14,17 @@ FLOAT: Type = np.dtype(np.float64)
 COMPLEX: Type = np.dtype(np.complex128)
 UNSIGNED: Type = np.dtype(np.uint64)
 
+SUPPORTED = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128"
+
+
+def supported(dtype: str) -> bool:
+    """Return whether arrays of a NumPy dtype of that name can be used."""
+    return dtype in SUPPORTED
+
 
 def is_int(type_: Type) -> bool:
     """Return whether values are integers."""

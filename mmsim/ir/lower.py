@@ -20,7 +20,7 @@ from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, UNARY, row_of
+from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.promotion import (
     BOOL,
     INT,
@@ -128,7 +128,7 @@ def unchecked(value: ir.Expr) -> ir.Expr:
 
 def as_written(index: ir.Expr) -> ir.Expr:
     """A number of an index as the program has it: a negative one may count from the end."""
-    if isinstance(index, ir.Binary) and row_of(index.op).kind == "index":
+    if isinstance(index, ir.Binary) and row_of(index).kind == "index":
         return index.left
     return index
 
@@ -336,7 +336,7 @@ class Lowering:
             if self.result.of(inner) == wanted:
                 return inner
             return ir.Unary(op if made.type == wanted else wanted.name, inner, value.place)
-        (type_,), kind = how.operands, UNARY[op].kind
+        (type_,), kind = how.operands, row_of(value).kind
         inner = self.into(value.operand, type_)
         if kind == "same" or (kind == "absolute" and type_.kind == "u"):
             return inner
@@ -344,14 +344,14 @@ class Lowering:
 
     def _binary(self, value: ir.Binary) -> ir.Expr:
         """An operation in one type, on a right operand that is checked unless all pass."""
-        how, row, op = self.typing.operation(value), BINARY[value.op], value.op
+        how, row, op = self.typing.operation(value), row_of(value), value.op
         type_ = how.result.type
         left, right = self.into(value.left, type_), self.into(value.right, type_)
-        if row.refused is None or (how.ieee and not is_whole(type_)):
+        if not row.refused or (how.ieee and not is_whole(type_)):
             return ir.Binary(op, left, right, value.place)
         if row.kind == "power" and not is_whole(type_):
             return ir.Binary(f"finite {op}", left, right, value.place)
-        is_passed = type_.kind == "u" and CHECKS[row.refused].test == "< 0"
+        is_passed = type_.kind == "u" and CHECKS[row.refused].sign == "< 0"
         if not is_passed and not _is_positive(value.right):
             if self.is_numbas and row.kind == "division":
                 op += OR_ZERO

@@ -1,4 +1,4 @@
-"""The combination of types: the type in which an operation computes, and the type of its result.
+"""The combination of types: the type that holds two values, and the type of a result.
 
 A value may have a requested type, by a cast such as `mm.float32(x)`. Or it is a number of
 Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
@@ -6,8 +6,7 @@ Python's: an integer (64 bits), a float (double), a complex number (two doubles)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,19 +17,21 @@ from mmsim.ir.dtypes import (
     COMPLEX,
     FLOAT,
     INT,
+    SUPPORTED,
+    SUPPORTED_TEXT,
     UNSIGNED,
     Type,
     is_int,
     is_whole,
     limits,
     part,
+    supported,
     wide,
 )
-from mmsim.ir.functions import FUNCTIONS, Function
-from mmsim.ir.operators import BINARY, UNARY, row_of
+from mmsim.ir.operators import CASTS, UNARY, row_of
 
 __all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "UNSIGNED", "Type", "is_int", "is_whole", "limits"]
-__all__ += ["part", "wide"]
+__all__ += ["SUPPORTED", "SUPPORTED_TEXT", "part", "supported", "wide"]
 
 
 class ValueType(NamedTuple):
@@ -79,24 +80,6 @@ def holds(type_: Type, other: Type) -> bool:
     return low <= least and most <= high
 
 
-def call_result(function: Function, type_: Type) -> Type:
-    """The type of a function's result, from that of its operands.
-
-    >>> call_result(FUNCTIONS["sqrt"], FLOAT), call_result(FUNCTIONS["popc"], UNSIGNED)
-    (dtype('float64'), dtype('int64'))
-    """
-    if function.result == "complex":
-        return np.promote_types(type_, np.complex64)
-    if function.result == "part" and type_.kind == "c":
-        return part(type_)
-    return {"bool": BOOL, "count": INT}.get(function.result, type_)
-
-
-def element(type_: Type) -> ValueType:
-    """A value that comes from an array of that type."""
-    return ValueType(type_, type_ == UNSIGNED)
-
-
 def join(first: ValueType | None, second: ValueType | None) -> ValueType | None:
     """The type that holds both; None stands for nothing known yet."""
     if first is None or second is None or first == second:
@@ -140,77 +123,26 @@ def cast(op: str) -> ValueType | None:
     >>> cast("float32"), cast("int")
     (ValueType(type=dtype('float32'), strong=True), ValueType(type=dtype('int64'), strong=False))
     """
-    if op in SUPPORTED and op != "bool":
-        return ValueType(np.dtype(op), True)
-    row = UNARY.get(op)
-    return ValueType(row.gives) if row is not None and row.gives is not None else None
-
-
-def fixed_result(value: ir.Operating) -> ValueType | None:
-    """The type of an operation's result for all operands; None if it depends on them."""
-    if isinstance(value, ir.Compare):
-        return ValueType(BOOL)
-    return cast(value.op) if isinstance(value, ir.Unary) else None
+    row = CASTS.get(op) or UNARY.get(op)
+    made = None if row is None else row.gives
+    return None if made is None else ValueType(made, op in CASTS)
 
 
 def result_of(value: ir.Operating, type_: Type) -> Type:
     """The type of an operation's result, from the type in which it computes."""
-    fixed = fixed_result(value)
-    if fixed is not None:
-        return fixed.type
-    if isinstance(value, ir.Call):
-        return call_result(FUNCTIONS[value.op], type_)
-    if isinstance(value, ir.Binary):
-        return FLOAT if is_whole(type_) and row_of(value.op).kind == "quotient" else type_
-    is_length = value.op in UNARY and UNARY[value.op].kind == "absolute"
-    return part(type_) if is_length and type_.kind == "c" else type_
-
-
-def compared(types: tuple[Type, ...], common: Callable[[], Type]) -> Operation:
-    """A comparison in a common type; that of integers is exact, whatever their types are."""
-    if not all(map(is_whole, types)):
-        return Operation((common(),) * len(types), ValueType(BOOL), True)
-    exact = tuple(one if one == UNSIGNED else INT for one in types)
-    return Operation(exact, ValueType(BOOL), True)
-
-
-def operation(value: ir.Operating, *held: ValueType) -> Operation:
-    """Return the arithmetic of an operation on operands of these types."""
-    types = tuple(one.type for one in held)
-    strong = any(one.strong for one in held)
-    if isinstance(value, ir.Compare):
-        return compared(types, lambda: promoted(*held) if strong else _plain(value, held))
-    fixed = fixed_result(value)
-    if fixed is not None:
-        return Operation(types, fixed, True)
-    if isinstance(value, ir.Call):
-        strong = strong and value.op != "complex"
-        common = _of_call(FUNCTIONS[value.op], held, strong)
-        strong = strong and FUNCTIONS[value.op].result in ("float", "same", "part")
-    else:
-        common = promoted(*held) if strong else _plain(value, held)
-    result = result_of(value, common)
-    return Operation((common,) * len(held), ValueType(result, strong), strong)
-
-
-def _plain(value: ir.Operating, held: tuple[ValueType, ...]) -> Type:
-    """The type in which Python's numbers compute."""
-    joined = reduce(join, held, None)
-    assert joined is not None
-    kind = BINARY[value.op].kind if isinstance(value, ir.Binary) else ""
-    as_they_are = kind == "extreme" or (kind == "bits" and joined.type == BOOL)
-    return joined.type if as_they_are else wide(joined.type)
-
-
-def _of_call(function: Function, held: tuple[ValueType, ...], strong: bool) -> Type:
-    """The type of a function's operands: of floats double, or float32 if this was requested.
-
-    `complex` makes a number of Python's, as `float` does.
-    """
-    if function.takes == "complex":
-        return held[0].type if strong else wide(held[0].type)
-    common = promoted(*held) if strong else INT
-    return FLOAT if function.takes == "float" and is_int(common) else common
+    row = row_of(value)
+    match row.result:
+        case "bool":
+            return BOOL
+        case "count":
+            return INT
+        case "complex":
+            return np.promote_types(type_, np.complex64)
+        case "part" if type_.kind == "c":
+            return part(type_)
+        case "quotient" if is_whole(type_):
+            return FLOAT
+    return type_ if row.gives is None else row.gives
 
 
 def type_of_number(number: ir.Scalar) -> Type:
@@ -220,26 +152,3 @@ def type_of_number(number: ir.Scalar) -> Type:
     if isinstance(number, int):
         return INT if number < 2**63 else UNSIGNED
     return COMPLEX if isinstance(number, complex) else FLOAT
-
-
-SUPPORTED = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-)
-SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128"
-
-
-def supported(dtype: str) -> bool:
-    """Return whether arrays of a NumPy dtype of that name can be used."""
-    return dtype in SUPPORTED

@@ -22,27 +22,27 @@ import numpy as np
 from mmsim.errors import Place, TypeFault, shown
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, COMPARE, ORDERED, UNARY
+from mmsim.ir.operators import row_of
 from mmsim.ir.promotion import (
     BOOL,
     FLOAT,
     INT,
+    UNSIGNED,
     Clash,
     Operation,
     Type,
     ValueType,
     cast,
-    element,
-    fixed_result,
     is_int,
     is_whole,
     join,
     limits,
-    operation,
+    promoted,
+    result_of,
     type_of_number,
+    wide,
 )
 from mmsim.ir.walk import expressions, inside, operands, stored, targets
 
@@ -58,8 +58,11 @@ class Typing:
     `strong` are the variables, and the arrays without a dtype, whose type was requested.
 
     These are Python's rules, with NumPy's for requested types; a dialect with others
-    overrides `element`, `join`, `computes`, and the refusals.
+    overrides `element`, `join`, `made`, `common`, and the refusals.
     """
+
+    ieee = False
+    """Floats have a value for all operands, whether or not their type was requested."""
 
     def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
         self.code = code
@@ -84,19 +87,53 @@ class Typing:
 
     def element(self, type_: Type) -> ValueType:
         """A value that comes from an array of that type, or a number of it."""
-        return element(type_)
+        return ValueType(type_, type_ == UNSIGNED)
 
     def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type that holds both; None stands for nothing known yet."""
         return join(first, second)
 
-    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
-        """Return the arithmetic of an operation on operands of these types."""
-        return operation(value, *held)
+    def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
+        """The type that a cast of a value gives; None if it is no cast."""
+        return cast(value.op) if isinstance(value, ir.Unary) else None
+
+    def common(self, value: ir.Operating, held: tuple[ValueType, ...]) -> ValueType:
+        """The type in which an operation computes, and whether its result is of that type.
+
+        Functions of floats compute in double, or in float32 if this was requested. `complex` makes
+        a number of Python's, as `float` does.
+        """
+        row = row_of(value)
+        strong = any(one.strong for one in held) and row.result != "complex"
+        if strong:
+            common = promoted(*held)
+        else:
+            joined = reduce(self.join, held, None)
+            assert joined is not None
+            as_it_is = row.kind == "extreme" or (
+                row.arity == 2 and row.kind == "bits" and joined.type == BOOL
+            )
+            common = joined.type if as_it_is else wide(joined.type)
+        if row.takes == "float" and (is_int(common) or not strong):
+            common = FLOAT
+        return ValueType(common, strong and row.result not in ("bool", "count"))
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation with these known operands; None if it is open."""
-        return self.computes(value, *known).result if known else fixed_result(value)
+        return self.computes(value, *known).result if known else self.made(value, BOOL)
+
+    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
+        """Return the arithmetic of an operation on operands of these types."""
+        types = tuple(one.type for one in held)
+        made = self.made(value, types[0])
+        if made is not None:
+            return Operation(types, made, True)
+        if isinstance(value, ir.Compare) and all(map(is_whole, types)):  # whatever the types are
+            exact = tuple(one if one == UNSIGNED else INT for one in types)
+            return Operation(exact, ValueType(BOOL), True)
+        common, strong = self.common(value, held)
+        result = ValueType(result_of(value, common), strong)
+        return Operation((common,) * len(held), result, self.ieee or strong)
 
     def _infer(self) -> None:
         """Widen until nothing changes. Types only grow, so this ends."""
@@ -280,55 +317,43 @@ class Typing:
     def _check_expression(self, value: ir.Expr) -> None:
         for part in operands(value):
             self._check_expression(part)
-        kinds = {self.of(part).kind for part in operands(value)}
+        kinds: set[str] = {self.of(part).kind for part in operands(value)}
         if isinstance(value, ir.Var) and value.name not in self.variables:
             raise self._fault(f"the variable {value.name!r} is never assigned", value.place)
-        if isinstance(value, ir.Unary):
-            self._check_unary(value.op, self.of(value.operand), value.place)
-        elif isinstance(value, ir.Call):
-            for part in value.operands:
-                self._check_argument(value.op, self.of(part), value.place)
-            self._check_operands(value, value.place)
-        elif isinstance(value, ir.Binary):
-            op, row, place = value.op, BINARY[value.op], value.place
-            if row.kind in ("bits", "shift") and kinds & {"f", "c"}:
-                raise self._fault(f"{op} takes integers", place)
-            if "c" in kinds and isinstance(row.complex, str):
-                raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
-            self._check_operands(value, place)
-        elif isinstance(value, ir.Compare):
-            if COMPARE[value.op].ordered and "c" in kinds:
-                raise self._fault(f"complex numbers have no {value.op}; {ORDERED}", value.place)
+        if isinstance(value, ir.Operating):
+            self._check_operation(value, kinds)
         elif isinstance(value, ir.Lookup):
             for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
                 if kind in kinds:
                     message = f"an index of {value.table!r} is a whole number, not a {text}"
                     raise self._fault(message, value.place)
 
-    def _check_unary(self, op: str, held: Type, place: Place) -> None:
-        """Refuse wrong operands of ~ and of casts."""
-        row = UNARY.get(op)
-        if row is not None and row.kind == "bits" and not is_whole(held):
-            raise self._fault("~ takes an integer", place)
-        made = cast(op)
-        if held.kind == "c" and made is not None and made.type.kind not in "cb":
+    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
+        """Refuse operands that an operation doesn't take."""
+        op, row, place = value.op, row_of(value), value.place
+        if row.takes == "bits" and kinds & {"f", "c"}:
+            what = "integers" if isinstance(value, ir.Binary) else "an integer"
+            raise self._fault(f"{op} takes {what}", place)
+        made = cast(op) if isinstance(value, ir.Unary) else None
+        if "c" in kinds and made is not None and made.type.kind not in "cb":
             name = f"mm.{op}" if made.strong else op
             raise self._fault(
                 f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
                 place,
             )
+        if "c" in kinds and row.takes == "float":
+            self._check_complex_argument(op, place)
+        if "c" in kinds and row.complex and isinstance(row.complex, str):
+            raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
+        if isinstance(value, ir.Binary | ir.Call):
+            self._check_operands(value, place)
 
-    def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse wrong arguments of a function."""
-        takes = FUNCTIONS[op].takes
-        if takes == "bits" and not is_whole(held):
-            raise self._fault(f"{op} takes an integer", place)
-        if takes == "float" and held.kind == "c":
-            raise self._fault(
-                f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or "
-                "z.imag",
-                place,
-            )
+    def _check_complex_argument(self, op: str, place: Place) -> None:
+        """Refuse a function of real numbers."""
+        raise self._fault(
+            f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or z.imag",
+            place,
+        )
 
     def _check_operands(self, value: ir.Operating, place: Place) -> None:
         """Refuse a number in the program that doesn't fit the others' type."""

@@ -80,10 +80,10 @@ def strict(block: ir.Block) -> ir.Block:
 
     def of(value: ir.Expr) -> ir.Expr:
         value = with_operands(value, index if isinstance(value, ir.RegisterRead) else of)
-        if isinstance(value, ir.Binary) and row_of(value.op).kind == "division":
+        if isinstance(value, ir.Binary) and row_of(value).kind == "division":
             op = value.op.removesuffix(OR_ZERO)
             if op != value.op:
-                check = ir.Unary(str(BINARY[op].refused), value.right, value.place)
+                check = ir.Unary(BINARY[op].refused, value.right, value.place)
                 return replace(value, op=op, right=check)
         return value
 
@@ -165,7 +165,7 @@ class Analysis(Uniformity):
                 if part.name not in self.inlined and part.name not in self._same_once:
                     return False
             elif isinstance(part, ir.Binary):
-                row = row_of(part.op)
+                row = row_of(part)
                 divides = row.kind == "division" and self._constant(unchecked(part.right))
                 if (row.refused or row.checked) and not divides:
                     return False

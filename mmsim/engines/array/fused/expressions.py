@@ -17,11 +17,12 @@ from mmsim.engines.array.fused import spelling
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
-from mmsim.ir.fold import consists_of
 from mmsim.ir.lower import Lowered, unchecked
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import CHECKS, row_of
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast
+from mmsim.ir.operators import row_of
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int
+from mmsim.ir.row import Row
+from mmsim.ir.typed import consists_of
 
 UNIFORM = {
     "count": "threads",
@@ -173,7 +174,8 @@ class NumbaText:
             case ir.Compare(op, left, right):
                 return f"({self.write(left)} {op} {self.write(right)})"
             case ir.Call(op, operands):
-                return spelling.call(op, self.of(operands[0]), list(map(self.write, operands)))
+                texts = list(map(self.write, operands))
+                return spelling.call(op, row_of(value), self.of(operands[0]), texts)
             case ir.Logic(op, left, right):
                 first = self._keep(self.write(left))
                 return self._either(first if op == "and" else f"not {first}", right, first)
@@ -244,22 +246,22 @@ class NumbaText:
         return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
-        op, held, made = value.op, self.of(value.operand), cast(value.op)
+        row, held = row_of(value), self.of(value.operand)
         text = self.write(value.operand)
-        if op in CHECKS:
+        if row.kind == "check":
             text = self._keep(text)
-            self._refuse(f"{text} {CHECKS[op].test}", text, spelling.one_of(held))
+            self._refuse(f"{text} {row.sign}", text, spelling.one_of(held))
             return text
-        if made is not None and held.kind == "f" and made.type.kind in "iu":
+        if row.gives is not None and held.kind == "f" and is_int(row.gives):
             text = self._keep(text)
             zero = "0.0" if held == FLOAT else f"{numpy_name(held)}(0)"
-            self._refuse(f"not ({spelling.inside(text, made.type)})", text, zero)
-        if op == "abs" and held.kind == "i" and held != INT:
+            self._refuse(f"not ({spelling.inside(text, row.gives)})", text, zero)
+        if row.kind == "absolute" and held.kind == "i" and held != INT:
             text = self._keep(text)
-        return spelling.unary(op, held, text)
+        return spelling.unary(row, held, text)
 
     def _binary(self, value: ir.Binary) -> str:
-        op, row, type_ = value.op, row_of(value.op), self.of(value)
+        op, row, type_ = value.op, row_of(value), self.of(value)
         if row.checked is not None:
             return self._float_power(value)
         left = self.write(value.left)
@@ -270,7 +272,7 @@ class NumbaText:
             and self.folded(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
-            return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
+            return self._by_uniform(row, left, value.right, isinstance(value.left, ir.ThreadField))
         number = self.folded(value.right)
         known = number if isinstance(number, int | float) and number > 0 else None
         is_checked = known is not None or unchecked(value.right) is not value.right
@@ -297,7 +299,7 @@ class NumbaText:
         self._refuse(f"np.isinf({square}) and not np.isinf({base})", square, "1.0")
         return square
 
-    def _by_uniform(self, op: str, left: str, divisor: ir.Expr, natural: bool) -> str:
+    def _by_uniform(self, row: Row, left: str, divisor: ir.Expr, natural: bool) -> str:
         """A division by a value that all threads share: a shift by a constant power of two.
 
         Processors divide slowly. The divisor is inspected once, before the loop over the warps.
@@ -316,11 +318,11 @@ class NumbaText:
                 elif number is not divisor:
                     self._refuse(f"{name} == 0", name, "1")
         name, shift = self.text.divisors[number, power]
-        if power and natural and op == "//":
+        if power and row.sign == "%":
+            return f"({left} & ({name} - 1))"
+        if power and natural:
             return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
-        if power:
-            return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
-        return f"{row_of(op).numba}({left}, {name})"
+        return f"({left} >> {shift})" if power else f"{row.numba}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is used more than once, computed once."""

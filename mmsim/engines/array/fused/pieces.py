@@ -42,7 +42,7 @@ def divisors(launch: Launch) -> list[ir.Expr]:
         for statement in statements(body)
         for value in expressions(statement)
         for part in parts(value)
-        if isinstance(part, ir.Binary) and row_of(part.op).kind == "division"
+        if isinstance(part, ir.Binary) and row_of(part).kind == "division"
     ]
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.operators import UNARY, Binary
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast, is_int, limits, part
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
+from mmsim.ir.row import Row
 
 
 def numpy_name(type_: Type) -> str:
@@ -39,7 +38,7 @@ def inside(text: str, type_: Type) -> str:
 
 
 def binary(
-    row: Binary,
+    row: Row,
     op: str,
     type_: Type,
     left: str,
@@ -52,7 +51,7 @@ def binary(
     `known` is the right one if it is a positive number; `is_checked` says that it isn't 0.
     """
     if row.kind == "extreme":
-        return f"({right} if {right} {row.c.sign} {left} else {left})"
+        return f"({right} if {right} {row.sign} {left} else {left})"
     if row.kind == "index":
         return f"({left} + {right} if {left} < 0 else {left})"
     is_pythons = type_ == FLOAT and row.kind == "division" and is_checked
@@ -71,21 +70,20 @@ def binary(
     return f"np.{type_.name}({row.numba}(np.int64({left}), np.int64({right})))"
 
 
-def _is_numbas(row: Binary, type_: Type, known: float | None) -> bool:
+def _is_numbas(row: Row, type_: Type, known: float | None) -> bool:
     """Return whether Numba's own operator gives the value for all right operands left."""
     if row.kind == "division":
         return type_ == UNSIGNED or (known is not None and is_int(type_))
     return row.kind == "shift" and known is not None and known < 64 and type_ != UNSIGNED
 
 
-def unary(op: str, held: Type, text: str) -> str:
+def unary(row: Row, held: Type, text: str) -> str:
     """A cast, not x, -x, ~x or abs(x) of a value; that of a narrow integer's abs is a name."""
-    made, name = cast(op), numpy_name(held)
-    if made is not None:
-        if made.type == BOOL:
-            return f"(not {text})" if op == "not" else f"({text} != 0)"
-        return f"{numpy_name(made.type)}({text})"
-    row = UNARY[op]
+    name = numpy_name(held)
+    if row.gives == BOOL:
+        return f"(not {text})" if row.kind == "not" else f"({text} != 0)"
+    if row.gives is not None:
+        return f"{numpy_name(row.gives)}({text})"
     if held.kind == "c":
         if row.kind == "absolute":
             raise CannotFuse("abs of a complex number")
@@ -96,12 +94,11 @@ def unary(op: str, held: Type, text: str) -> str:
         return f"{name}({text} if {text} >= 0 else -{text})"
     if row.kind == "sign" and is_int(held) and held != INT:
         return f"{name}({name}(0) - {text})"
-    return wrapped(held, f"{row.c.sign}{text}")
+    return wrapped(held, f"{row.sign}{text}")
 
 
-def call(op: str, type_: Type, texts: Sequence[str]) -> str:
+def call(op: str, row: Row, type_: Type, texts: Sequence[str]) -> str:
     """The text of a function of values of a type."""
-    row = FUNCTIONS[op]
     if row.takes == "bits":
         width = 8 * type_.itemsize
         found = f"{row.numba}(np.uint64(np.uint{width}({texts[0]})))"
@@ -115,7 +112,7 @@ def call(op: str, type_: Type, texts: Sequence[str]) -> str:
     if not row.numba:
         raise CannotFuse(f"the function {op}")
     text = f"{row.numba}({', '.join(texts)})"
-    is_rounded = row.numba.startswith("np.") and row.result == "float"
+    is_rounded = row.numba.startswith("np.") and row.result == "same"
     return f"np.{type_.name}({text})" if is_rounded else text
 
 

@@ -373,7 +373,7 @@ class _Writer(Accesses):
                 if op == "//":
                     low, high = self._limits(left)
                     return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
-            if row_of(op).ends is not None:
+            if row_of(value).ends is not None:
                 least, greatest = extremes(op, self._limits(left), self._limits(right))
                 return _extreme("min", op, least), _extreme("max", op, greatest)
         raise CannotFuse("a loop whose length isn't known beforehand")
