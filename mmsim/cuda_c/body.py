@@ -24,7 +24,8 @@ from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.promotion import Type
-from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from mmsim.cuda_c.expressions import CText
 from mmsim.ir import nodes as ir
-from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE
 
 
 def exchanged(

@@ -36,8 +36,8 @@ from mmsim.ir.lower import Lowered, as_written, is_implied
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, OR_ZERO, row_of
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, no_index
-from mmsim.ir.ranges import WHOLE, Ranges
-from mmsim.ir.row import Row
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE, Row
 from mmsim.ir.typed import consists_of
 
 WRITER = "the writer of CUDA C"

@@ -15,7 +15,8 @@ from itertools import pairwise
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import INT
-from mmsim.ir.ranges import WHOLE, Ranges, is_within
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE, is_within
 from mmsim.ir.tidy import read_by, set_by
 from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements

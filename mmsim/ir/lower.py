@@ -46,8 +46,6 @@ from mmsim.ir.walk import (
     with_targets,
 )
 
-LEAVES = (ir.Const, ir.Var, ir.Number, ir.ThreadField, ir.Extent)
-"""The expressions without parts, which stay."""
 OF_FLOATS: dict[ir.AtomicOp, ir.AtomicOp] = {"max": "greater", "min": "less"}
 OF_INTEGERS: dict[ir.AtomicOp, ir.AtomicOp] = {"nanmax": "max", "nanmin": "min"}
 """The name of an atomic operation of Numba's for arrays of these numbers."""
@@ -301,8 +299,6 @@ class Lowering:
 
     def _value(self, value: ir.Expr) -> ir.Expr:
         """An expression in its own type."""
-        if isinstance(value, LEAVES):
-            return value
         if isinstance(value, ir.Unary):
             return self._unary(value)
         if isinstance(value, ir.Binary):

@@ -80,18 +80,6 @@ def holds(type_: Type, other: Type) -> bool:
     return low <= least and most <= high
 
 
-def join(first: ValueType | None, second: ValueType | None) -> ValueType | None:
-    """The type that holds both; None stands for nothing known yet."""
-    if first is None or second is None or first == second:
-        return second if first is None else first
-    if first.strong or second.strong:
-        return ValueType(promoted(first, second), True)
-    if first.type == second.type:
-        return first
-    kinds = first.type.kind + second.type.kind
-    return ValueType(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
-
-
 def promoted(*held: ValueType) -> Type:
     """The type in which values compute if the type of at least one was requested.
 

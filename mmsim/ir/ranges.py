@@ -10,39 +10,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TypeVar
 
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, row_of
+from mmsim.ir.operators import row_of
 from mmsim.ir.promotion import BOOL, Type, is_int, is_whole, limits
 from mmsim.ir.row import WHOLE, Range, is_within
-
-__all__ = ["WHOLE", "Range", "Ranges", "everything", "extremes", "is_within"]
 
 READER = "the search for ranges"
 PATIENCE = 4
 """The times that a variable's range may grow before it is assumed to hold any value."""
-
-End = TypeVar("End")
-
-
-def extremes(
-    op: str, left: tuple[End, End], right: tuple[End, End]
-) -> tuple[list[tuple[End, End]], list[tuple[End, End]]]:
-    """The operands at which an operation of two ranges has its least and its greatest result.
-
-    The ends of a range may be numbers, or texts that stand for numbers:
-
-    >>> extremes("-", ("a", "b"), ("c", "d"))
-    ([('a', 'd')], [('b', 'c')])
-    """
-    ends = BINARY[op].ends
-    assert ends is not None
-    least, greatest = ends
-    return [(left[i], right[j]) for i, j in least], [(left[i], right[j]) for i, j in greatest]
 
 
 class Ranges:

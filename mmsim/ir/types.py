@@ -14,7 +14,7 @@ promotion of the requested ones; any other operand is a Python number and takes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
 import numpy as np
@@ -27,6 +27,7 @@ from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.promotion import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
@@ -37,14 +38,13 @@ from mmsim.ir.promotion import (
     cast,
     is_int,
     is_whole,
-    join,
     limits,
     promoted,
     result_of,
     type_of_number,
     wide,
 )
-from mmsim.ir.walk import expressions, inside, operands, stored, targets
+from mmsim.ir.walk import expressions, inside, operands, statements, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"
@@ -83,7 +83,7 @@ class Typing:
             self.arrays.setdefault(local.name, FLOAT)  # never written
         self._infer()  # the types of reads from those
         self._of = Memo(self._find)  # from now on nothing changes
-        self._check(code.body)
+        self._each(_as_checked(code.body), self._check_statement)
 
     def element(self, type_: Type) -> ValueType:
         """A value that comes from an array of that type, or a number of it."""
@@ -91,7 +91,14 @@ class Typing:
 
     def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type that holds both; None stands for nothing known yet."""
-        return join(first, second)
+        if first is None or second is None or first == second:
+            return second if first is None else first
+        if first.strong or second.strong:
+            return ValueType(promoted(first, second), True)
+        if first.type == second.type:
+            return first
+        kinds = first.type.kind + second.type.kind
+        return ValueType(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
 
     def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
         """The type that a cast of a value gives; None if it is no cast."""
@@ -110,10 +117,8 @@ class Typing:
         else:
             joined = reduce(self.join, held, None)
             assert joined is not None
-            as_it_is = row.kind == "extreme" or (
-                row.arity == 2 and row.kind == "bits" and joined.type == BOOL
-            )
-            common = joined.type if as_it_is else wide(joined.type)
+            are_bools = isinstance(value, ir.Binary) and row.kind == "bits" and joined.type == BOOL
+            common = joined.type if row.kind == "extreme" or are_bools else wide(joined.type)
         if row.takes == "float" and (is_int(common) or not strong):
             common = FLOAT
         return ValueType(common, strong and row.result not in ("bool", "count"))
@@ -138,15 +143,8 @@ class Typing:
     def _infer(self) -> None:
         """Widen until nothing changes. Types only grow, so this ends."""
         before = None
-        while before != (before := self._state()):
-            self._block(self.code.body)
-
-    def _state(self) -> tuple[dict[str, Type], dict[str, Type], set[str]]:
-        """The state that every widening changes."""
-        return dict(self.variables), dict(self.arrays), set(self.strong)
-
-    def _block(self, block: Iterable[ir.Stmt]) -> None:
-        self._each(block, self._statement)
+        while before != (before := (dict(self.variables), dict(self.arrays), set(self.strong))):
+            self._each(statements(self.code.body), self._widen_by)
 
     def _each(self, block: Iterable[ir.Stmt], look: Callable[[ir.Stmt], None]) -> None:
         """Look at each statement; types that clash are an error there."""
@@ -158,7 +156,7 @@ class Typing:
                 assert place is not None  # a statement that computes has one
                 raise self._fault(str(clash), place) from None
 
-    def _statement(self, statement: ir.Stmt) -> None:
+    def _widen_by(self, statement: ir.Stmt) -> None:
         array = getattr(statement, "array", None)
         if array is not None and array not in self._fixed:
             for value in stored(statement):
@@ -166,8 +164,6 @@ class Typing:
         if isinstance(statement, ir.Setting):
             for name in targets(statement):
                 self._widen(self.variables, name, self.set_to(statement))
-        for block in inside(statement):
-            self._block(block)
 
     def set_to(self, statement: ir.Setting) -> ValueType | None:
         """The type of the values that a statement gives its targets."""
@@ -179,7 +175,9 @@ class Typing:
             case ir.For():
                 return ValueType(INT)
             case ir.Exchange(_, op, given):
-                return self._exchanged(op, given)
+                if op.startswith("shuffle"):
+                    return self._of(given[0])
+                return ValueType(BOOL if op in ("any", "all") else INT)
             case ir.Barrier(op=op):
                 return ValueType(INT if op == "count" else BOOL)
             case _:
@@ -197,12 +195,6 @@ class Typing:
         joined = self.join(self._known(types, name), held)
         if joined is not None:
             self._set(types, name, joined)
-
-    def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> ValueType | None:
-        """The type of an exchange: a shuffle moves a value, the others give truth or bits."""
-        if op.startswith("shuffle"):
-            return self._of(given[0])
-        return ValueType(BOOL if op in ("any", "all") else INT)
 
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
@@ -247,12 +239,7 @@ class Typing:
 
     # Errors of types
 
-    def _check(self, block: Iterable[ir.Stmt]) -> None:
-        self._each(block, self._check_statement)
-
     def _check_statement(self, statement: ir.Stmt) -> None:
-        if isinstance(statement, ir.While):
-            self._check(statement.prelude)
         for value in expressions(statement):
             self._check_expression(value)
         if isinstance(statement, ir.Assign):
@@ -269,8 +256,6 @@ class Typing:
                 self._check_store(statement.array, value, statement.place)
             if isinstance(statement, ir.Atomic):
                 self._check_atomic(statement.op, statement.array, statement.place)
-        for block in inside(statement)[isinstance(statement, ir.While) :]:
-            self._check(block)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that CUDA lacks for the array's type."""
@@ -294,25 +279,15 @@ class Typing:
         """Refuse a value that doesn't fit the array's type."""
         held, stored = self.arrays[array], self.of(value)
         if stored.kind == "c" and held.kind != "c":
-            raise self._fault(
-                f"a complex number is stored in {array!r}, which holds {held}; store its .real, or "
-                "give the array a complex type",
-                place,
-                array,
-            )
-        if stored.kind == "f" and is_whole(held):
-            raise self._fault(
-                f"a float is stored in {array!r}, which holds {held}; write int(...), or give the "
-                "array a float type",
-                place,
-                array,
-            )
-        if held == BOOL and stored != BOOL:
-            raise self._fault(
-                f"a number is stored in {array!r}, which holds bool; write bool(...) or compare",
-                place,
-                array,
-            )
+            what, remedy = "complex number", "store its .real, or give the array a complex type"
+        elif stored.kind == "f" and is_whole(held):
+            what, remedy = "float", "write int(...), or give the array a float type"
+        elif held == BOOL and stored != BOOL:
+            what, remedy = "number", "write bool(...) or compare"
+        else:
+            return
+        message = f"a {what} is stored in {array!r}, which holds {held}; {remedy}"
+        raise self._fault(message, place, array)
 
     def _check_expression(self, value: ir.Expr) -> None:
         for part in operands(value):
@@ -373,3 +348,15 @@ class Typing:
 
     def _fault(self, message: str, place: Place, array: str | None = None) -> TypeFault:
         return TypeFault(message, program=self.code.name, place=place, array=array)
+
+
+def _as_checked(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements, each before those inside it, but a loop's test behind its prelude."""
+    for statement in block:
+        blocks = inside(statement)
+        if isinstance(statement, ir.While):
+            yield from _as_checked(blocks[0])
+            blocks = blocks[1:]
+        yield statement
+        for inner in blocks:
+            yield from _as_checked(inner)

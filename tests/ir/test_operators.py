@@ -175,8 +175,8 @@ def test_every_row_has_what_its_readers_need():
 COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
-    "engines/array/fused/expressions.py": {"%"},  # of the two divisions, by a shift or a mask
-    "engines/array/fused/spelling.py": {"*"},  # of the sums, the one whose parts mix
+    # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
+    "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/expressions.py": {"-"},  # a literal with a sign
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import least, of_one, of_row, stages
+from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
-from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.promotion import limits, no_index

@@ -42,7 +42,7 @@ def _namespace() -> dict[str, Any]:
     called += " row_of_bank_parts row_of_group_parts parts_asking packed_bank_request"
     called += " paired_bank_parts pairs_asking"
     names = {name: getattr(counting, name) for name in called.split()}
-    names |= {name: getattr(runtime, name) for name in runtime.__all__}
+    names |= {name: getattr(runtime, name) for name in runtime.NAMES}
     return names | {"__name__": runtime.__name__, "np": np}
 
 
@@ -70,7 +70,7 @@ def plain(kernel: str) -> Kernel:
         return map(np.uint64, range(int(bounds[0]))) if unsigned else range(*bounds)
 
     namespace = _namespace() | {"range": counted}
-    namespace |= {name: wrapping(getattr(runtime, name)) for name in runtime.__all__}
+    namespace |= {name: wrapping(getattr(runtime, name)) for name in runtime.NAMES}
     exec(compile(kernel, "<a fused program>", "exec"), namespace)
     run: Kernel = namespace["kernel"]
 

@@ -19,10 +19,9 @@ from mmsim.engines.array.fused.analysis import (
     straighten,
     strict,
 )
-from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text
+from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text, numpy_name
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
-from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import Lowered
 from mmsim.ir.operators import row_of

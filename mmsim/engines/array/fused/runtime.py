@@ -244,28 +244,5 @@ def complex_conjugate(x: complex) -> complex:
     return complex(x.real, -x.imag)
 
 
-__all__ = [
-    "brev",
-    "clz",
-    "complex_conjugate",
-    "complex_divide",
-    "complex_multiply",
-    "complex_negate",
-    "copy_one",
-    "copy_row",
-    "ffs",
-    "float_floor_divide",
-    "float_modulo",
-    "floor_divide",
-    "mark",
-    "mark_row",
-    "modulo",
-    "popc",
-    "power",
-    "shift_left",
-    "shift_of",
-    "shift_right",
-    "trips",
-    "unsigned_shift_left",
-    "unsigned_shift_right",
-]
+NAMES = [name for name, one in globals().items() if getattr(one, "__module__", "") == __name__]
+"""The names of these functions."""
