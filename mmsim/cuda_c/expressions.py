@@ -32,10 +32,10 @@ from mmsim.cuda_c.text import (
     literal_of,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, no_index
 from mmsim.ir.lower import Lowered, as_written, is_implied
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, OR_ZERO, row_of
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, no_index
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE, Row
 from mmsim.ir.typed import consists_of
@@ -223,7 +223,7 @@ class CText:
             return Text(f"{first} {value.op} {second}", COMPARING)
         if self.of(value.left) == UNSIGNED:
             return Text(f"{call('order', left, right).code} {value.op} 0", COMPARING)
-        return Text(f"{call('order', right, left).code} {row_of(value).turned} 0", COMPARING)
+        return Text(f"0 {value.op} {call('order', right, left).code}", COMPARING)
 
     def _logic(self, value: ir.Logic) -> Text:
         result = self.of(value)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import INT
+from mmsim.ir.dtypes import INT
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE, is_within
 from mmsim.ir.tidy import read_by, set_by

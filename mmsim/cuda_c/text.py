@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
 from mmsim.ir.row import WHOLE, Row
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
+
+from mmsim.ir import nodes as ir
 
 Type = np.dtype[np.generic]
 
@@ -59,3 +62,32 @@ def limits(type_: Type) -> tuple[int, int]:
     """
     found = np.iinfo(type_.name)
     return int(found.min), int(found.max)
+
+
+def no_index(types: Iterable[Type]) -> str | None:
+    """The reason that numbers of these types can't be an index; None if they can."""
+    kinds = {type_.kind for type_ in types}
+    if "c" in kinds:
+        return "an address is a whole number, not a complex one; write int(z.real)"
+    if "f" in kinds:
+        return "an address is a whole number, not a float; write // for a whole quotient"
+    return None
+
+
+def holds(type_: Type, other: Type) -> bool:
+    """Return whether a type of integers holds all numbers of another one.
+
+    >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
+    (True, False)
+    """
+    (low, high), (least, most) = limits(type_), limits(other)
+    return low <= least and most <= high
+
+
+def type_of_number(number: ir.Scalar) -> Type:
+    """The type of a number as it stands."""
+    if isinstance(number, bool):
+        return BOOL
+    if isinstance(number, int):
+        return INT if number < 2**63 else UNSIGNED
+    return COMPLEX if isinstance(number, complex) else FLOAT

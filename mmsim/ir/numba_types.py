@@ -18,19 +18,18 @@ from mmsim.errors import Place
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
-from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import (
+from mmsim.ir.dtypes import (
     BOOL,
     COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
     Type,
-    ValueType,
     is_int,
     is_whole,
 )
-from mmsim.ir.types import Typing
+from mmsim.ir.operators import row_of
+from mmsim.ir.types import Typing, ValueType
 from mmsim.ir.walk import operands
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, SUPPORTED, Type
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, SUPPORTED, Type, is_whole, part
 from mmsim.ir.functions import FUNCTIONS, absolute, divide, multiply
 from mmsim.ir.powers import power
 from mmsim.ir.row import WHOLE, Range, Row
@@ -280,18 +280,17 @@ LOWERED: dict[str, Row] = {
 """The operators that only the lowered form has."""
 
 
-def _compare(compute: Any, turned: str, complex_: str, *means: Any) -> Row:
-    return _two(compute, "", "compare", result="bool", turned=turned, complex=complex_,
-                means=(*means, compute))
+def _compare(compute: Any, refused: str, *means: Any) -> Row:
+    return _two(compute, kind="compare", result="bool", complex=refused, means=(*means, compute))
 
 
 COMPARE: dict[str, Row] = {
-    "==": _compare(operator.eq, "==", "", ast.Eq, np.equal),
-    "!=": _compare(operator.ne, "!=", "", ast.NotEq, np.not_equal),
-    "<": _compare(operator.lt, ">", ORDERED, ast.Lt),
-    "<=": _compare(operator.le, ">=", ORDERED, ast.LtE),
-    ">": _compare(operator.gt, "<", ORDERED, ast.Gt),
-    ">=": _compare(operator.ge, "<=", ORDERED, ast.GtE),
+    "==": _compare(operator.eq, "", ast.Eq, np.equal),
+    "!=": _compare(operator.ne, "", ast.NotEq, np.not_equal),
+    "<": _compare(operator.lt, ORDERED, ast.Lt),
+    "<=": _compare(operator.le, ORDERED, ast.LtE),
+    ">": _compare(operator.gt, ORDERED, ast.Gt),
+    ">=": _compare(operator.ge, ORDERED, ast.GtE),
 }
 
 UNARY: dict[str, Row] = {
@@ -340,3 +339,20 @@ TABLES: dict[type, Mapping[str, Row]] = {
 def row_of(value: ir.Operating) -> Row:
     """The row of an operation, also of one that only the lowered form has."""
     return TABLES[type(value)][value.op]
+
+
+def result_of(value: ir.Operating, type_: Type) -> Type:
+    """The type of an operation's result, from the type in which it computes."""
+    row = row_of(value)
+    match row.result:
+        case "bool":
+            return BOOL
+        case "count":
+            return INT
+        case "complex":
+            return np.promote_types(type_, np.complex64)
+        case "part" if type_.kind == "c":
+            return part(type_)
+        case "quotient" if is_whole(type_):
+            return FLOAT
+    return type_ if row.gives is None else row.gives

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
+from mmsim.ir.dtypes import BOOL, Type, is_int, is_whole, limits
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import BOOL, Type, is_int, is_whole, limits
 from mmsim.ir.row import WHOLE, Range, is_within
 
 READER = "the search for ranges"

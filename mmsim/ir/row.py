@@ -49,7 +49,7 @@ class Row:
     number if `compute(x, 0)` doesn't hold. `checked` computes, and refuses results. With right
     operands in `within`, `compute` is monotonic in each operand; `bounds` gives the range of other
     operators. `ends` are the ends of two ranges at which the result is least, and those at which it
-    is greatest. A comparison is `turned` when its operands change places.
+    is greatest.
     """
 
     arity: int
@@ -73,7 +73,6 @@ class Row:
     within: Range | None = None
     bounds: Callable[..., Range | None] | None = None
     ends: tuple[Pairs, Pairs] | None = None
-    turned: str = ""
 
     @cached_property
     def python(self) -> Callable[..., Any]:

@@ -16,41 +16,154 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from mmsim.errors import Place, TypeFault, shown
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
-from mmsim.ir.memo import Memo
-from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import (
+from mmsim.ir.dtypes import (
     BOOL,
     COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
-    Clash,
-    Operation,
     Type,
-    ValueType,
-    cast,
     is_int,
     is_whole,
     limits,
-    promoted,
-    result_of,
     type_of_number,
     wide,
 )
+from mmsim.ir.memo import Memo
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import CASTS, result_of, row_of
 from mmsim.ir.walk import expressions, inside, operands, statements, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"
 
 
-class Typing:
+class ValueType(NamedTuple):
+    """The type of a value, and whether it is strong: requested, and no number of Python's.
+
+    The term is NumPy's (NEP 50): a weak number takes the type of a strong one.
+    """
+
+    type: Type
+    strong: bool = False
+
+
+class Operation(NamedTuple):
+    """The arithmetic of an operation: its operands are converted to `operands` before.
+
+    If it is `ieee`, an operation of floats has a value for all operands, as in IEEE 754; Python's
+    refuses some, such as a division by zero.
+    """
+
+    operands: tuple[Type, ...]
+    result: ValueType
+    ieee: bool
+
+
+class Clash(Exception):
+    """Two requested types have no common one."""
+
+
+def promoted(*held: ValueType) -> Type:
+    """The type in which values compute if the type of at least one was requested.
+
+    >>> promoted(ValueType(np.dtype("int32"), True), ValueType(np.dtype("float64")))
+    dtype('float64')
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("int64")))
+    dtype('float32')
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("complex128")))
+    dtype('complex64')
+    """
+    strong = [one.type for one in held if one.strong]
+    common = np.result_type(*strong)
+    if common.kind == "f" and all(map(is_int, strong)):
+        raise Clash(
+            f"no integer type holds both {strong[0]} and {strong[1]}; convert one of them, as in "
+            f"mm.{strong[0]}(...)"
+        )
+    kinds = {one.type.kind for one in held}
+    if "c" in kinds and common.kind != "c":
+        return np.dtype(np.complex64) if common.itemsize == 4 and common.kind == "f" else COMPLEX
+    if "f" in kinds and common.kind not in "fc":
+        return FLOAT
+    return common
+
+
+class Types:
+    """The types of names, from which those of expressions follow.
+
+    `variables` and `arrays` map unique names to types; `numbers` are those of number parameters.
+    `strong` are the names whose type was requested.
+    """
+
+    variables: dict[str, Type]
+    arrays: dict[str, Type]
+    numbers: dict[str, Type]
+    strong: set[str]
+    _of: Callable[[ir.Expr], ValueType | None]
+
+    def element(self, type_: Type) -> ValueType:
+        """A value that comes from an array of that type, or a number of it."""
+        return ValueType(type_)
+
+    def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
+        """The type that holds both; None stands for nothing known yet."""
+        unsigned = first is not None and first.type == UNSIGNED
+        return first if unsigned or second is None else second
+
+    def of(self, value: ir.Expr) -> Type:
+        """The type of an expression."""
+        return self.value_type(value).type
+
+    def value_type(self, value: ir.Expr) -> ValueType:
+        """The type of an expression, and whether it was requested."""
+        found = self._of(value)
+        assert found is not None, value
+        return found
+
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
+        """The type of an operation with these known operands; None if it is open."""
+        return ValueType(result_of(value, known[0].type))
+
+    def _known(self, types: dict[str, Type], name: str) -> ValueType | None:
+        return ValueType(types[name], name in self.strong) if name in types else None
+
+    def _find(self, value: ir.Expr) -> ValueType | None:
+        """The type of an expression as far as it is known; None if nothing is."""
+        match value:
+            case ir.Const(number):
+                return self.element(type_of_number(number))
+            case ir.Var(name):
+                return self._known(self.variables, name)
+            case ir.Number(name):
+                return self.element(self.numbers[name])
+            case ir.ThreadField() | ir.Extent():
+                return ValueType(INT)
+            case ir.RegisterRead(array):
+                return self._known(self.arrays, array)
+            case ir.Lookup(_, values):
+                types = (self.element(type_of_number(one)) for one in values)
+                return reduce(self.join, types, None)
+            case ir.Logic(_, left, right) | ir.Choose(_, left, right):
+                return self.join(self._of(left), self._of(right))
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                # An operand that isn't known yet is ignored.
+                known = [one for one in map(self._of, operands(value)) if one is not None]
+                if isinstance(value, ir.Compare):
+                    return ValueType(BOOL)
+                return self.computed(value, known)
+            case _:
+                assert_never(value, TYPING)
+
+
+class Typing(Types):
     """The types of one program for one set of argument types.
 
     `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
@@ -77,7 +190,7 @@ class Typing:
                 dtype = arrays[given[0]] if isinstance(given, tuple) else np.dtype(given)
                 self._set(self.arrays, local.name, self.element(dtype))
                 self._fixed.add(local.name)
-        self._of: Callable[[ir.Expr], ValueType | None] = self._find
+        self._of = self._find
         self._infer()
         for local in code.locals:
             self.arrays.setdefault(local.name, FLOAT)  # never written
@@ -102,7 +215,8 @@ class Typing:
 
     def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
         """The type that a cast of a value gives; None if it is no cast."""
-        return cast(value.op) if isinstance(value, ir.Unary) else None
+        made = row_of(value).gives
+        return None if made is None else ValueType(made, value.op in CASTS)
 
     def common(self, value: ir.Operating, held: tuple[ValueType, ...]) -> ValueType:
         """The type in which an operation computes, and whether its result is of that type.
@@ -183,9 +297,6 @@ class Typing:
             case _:
                 assert_never(statement, TYPING)
 
-    def _known(self, types: dict[str, Type], name: str) -> ValueType | None:
-        return ValueType(types[name], name in self.strong) if name in types else None
-
     def _set(self, types: dict[str, Type], name: str, held: ValueType) -> None:
         types[name] = held.type
         if held.strong:
@@ -196,46 +307,9 @@ class Typing:
         if joined is not None:
             self._set(types, name, joined)
 
-    def of(self, value: ir.Expr) -> Type:
-        """The type of an expression."""
-        return self.value_type(value).type
-
-    def value_type(self, value: ir.Expr) -> ValueType:
-        """The type of an expression, and whether it was requested."""
-        found = self._of(value)
-        assert found is not None, value
-        return found
-
     def operation(self, value: ir.Operating) -> Operation:
         """The arithmetic of an operation."""
         return self.computes(value, *map(self.value_type, operands(value)))
-
-    def _find(self, value: ir.Expr) -> ValueType | None:
-        """The type of an expression as far as it is known; None if nothing is."""
-        match value:
-            case ir.Const(number):
-                return self.element(type_of_number(number))
-            case ir.Var(name):
-                return self._known(self.variables, name)
-            case ir.Number(name):
-                return self.element(self.numbers[name])
-            case ir.ThreadField() | ir.Extent():
-                return ValueType(INT)
-            case ir.RegisterRead(array):
-                return self._known(self.arrays, array)
-            case ir.Lookup(_, values):
-                types = (self.element(type_of_number(one)) for one in values)
-                return reduce(self.join, types, None)
-            case ir.Logic(_, left, right) | ir.Choose(_, left, right):
-                return self.join(self._of(left), self._of(right))
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
-                # An operand that isn't known yet is ignored.
-                known = [one for one in map(self._of, operands(value)) if one is not None]
-                if isinstance(value, ir.Compare):
-                    return ValueType(BOOL)
-                return self.computed(value, known)
-            case _:
-                assert_never(value, TYPING)
 
     # Errors of types
 
@@ -309,9 +383,8 @@ class Typing:
         if row.takes == "bits" and kinds & {"f", "c"}:
             what = "integers" if isinstance(value, ir.Binary) else "an integer"
             raise self._fault(f"{op} takes {what}", place)
-        made = cast(op) if isinstance(value, ir.Unary) else None
-        if "c" in kinds and made is not None and made.type.kind not in "cb":
-            name = f"mm.{op}" if made.strong else op
+        if "c" in kinds and row.gives is not None and row.gives.kind not in "cb":
+            name = f"mm.{op}" if op in CASTS else op
             raise self._fault(
                 f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
                 place,

@@ -23,6 +23,7 @@ from mmsim.errors import (
     VectorError,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT, UNSIGNED, limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
@@ -35,7 +36,6 @@ from mmsim.ir.operators import (
     truth,
     without,
 )
-from mmsim.ir.promotion import INT, UNSIGNED, limits, no_index
 from mmsim.ir.typed import Constants, computing, may_refuse
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from mmsim.errors import Place, VectorError
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 from mmsim.ir.operators import Mask
-from mmsim.ir.promotion import Type
 from mmsim.meaning.evaluation import Evaluator, active_lanes, uneven
 from mmsim.meaning.frame import Frame, Request, Site
 from mmsim.model.machines import LONGEST, Machine

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.ir import operators
-from mmsim.ir.promotion import SUPPORTED
+from mmsim.ir.dtypes import SUPPORTED
 from mmsim.ir.row import Row
 
 

@@ -12,8 +12,8 @@ from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import limits, no_index
 from mmsim.ir.nodes import AtomicOp
-from mmsim.ir.promotion import limits, no_index
 from mmsim.model.conflicts import Conflict
 
 BARRIER_SITE = -1

@@ -14,9 +14,9 @@ from functools import partial
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import COMMUTING
 from mmsim.ir.atomics import order_matters as order_of_atomics
+from mmsim.ir.dtypes import Type, is_int
 from mmsim.ir.lower import as_written, is_implied, unchecked
 from mmsim.ir.operators import BINARY, OR_ZERO, row_of
-from mmsim.ir.promotion import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
 from mmsim.ir.walk import (
     accesses,
@@ -170,8 +170,8 @@ class Analysis(Uniformity):
                 if (row.refused or row.checked) and not divides:
                     return False
             elif isinstance(part, ir.Unary):
-                made = cast(part.op)
-                if made is not None and is_int(made.type) and not is_implied(part):
+                made = row_of(part).gives
+                if made is not None and is_int(made) and not is_implied(part):
                     return False  # a float may not fit
         return True
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
 from mmsim.ir.lower import Lowered, unchecked
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
 from mmsim.ir.row import Row
 from mmsim.ir.typed import consists_of
 

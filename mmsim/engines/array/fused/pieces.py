@@ -23,9 +23,9 @@ from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text, nump
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.lower import Lowered
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import BOOL, INT
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 

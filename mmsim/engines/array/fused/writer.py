@@ -21,10 +21,10 @@ from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.loops import fused_loops, needs_lanes
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT
 from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import INT
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
 
