@@ -124,26 +124,17 @@ class Evaluator:
 
     def extent(self, extent: ir.Extent) -> int:
         """A size of an array, or an error if the array has no such axis."""
-        shape = self.shapes[extent.array]
+        array, axis, shape = extent.array, extent.axis, self.shapes[extent.array]
+        message = None
         if extent.rank is not None and extent.rank != len(shape):
-            self._fault(
-                AddressError,
-                self._wrong_rank(extent.array, extent.rank),
-                extent.place,
-                array=extent.array,
-            )
-        if extent.axis is None:
+            message = self._wrong_rank(array, extent.rank)
+        elif isinstance(axis, int) and not -len(shape) <= axis < len(shape):
+            message = f"{array!r} has {dimensions(len(shape))}, no axis {axis}"
+        if message is not None:
+            self._fault(AddressError, message, extent.place, array=array)
+        if axis is None:
             return math.prod(shape)
-        if extent.axis == "ndim":
-            return len(shape)
-        if not -len(shape) <= extent.axis < len(shape):
-            self._fault(
-                AddressError,
-                f"{extent.array!r} has {dimensions(len(shape))}, no axis {extent.axis}",
-                extent.place,
-                array=extent.array,
-            )
-        return shape[extent.axis]
+        return len(shape) if axis == "ndim" else shape[axis]
 
     def _wrong_rank(self, array: str, rank: int) -> str:
         shape = self.shapes[array]
@@ -157,14 +148,14 @@ class Evaluator:
         For vectors of several elements, it gives the number of the vector.
         """
         shape = self.shapes[array]
-        if len(index) != len(shape):
-            return self._refused(array, index, place, self._wrong_rank(array, len(index)))
         message = no_index(map(self.typing.of, index))
+        kind: type[ProgramError] = AddressError
+        if len(index) != len(shape):
+            message = self._wrong_rank(array, len(index))
+        elif message is None and shape[-1] % vector:
+            message, kind = uneven(shape, vector), VectorError
         if message is not None:
-            return self._refused(array, index, place, message)
-        if shape[-1] % vector:
-            message = uneven(shape, vector)
-            return self._refused(array, index, place, message, VectorError)
+            return self._refused(array, index, place, message, kind)
         shape = (*shape[:-1], shape[-1] // vector)
         parts = [(self._evaluate(part), extent) for part, extent in zip(index, shape, strict=True)]
 
@@ -199,7 +190,7 @@ class Evaluator:
         index: tuple[ir.Expr, ...],
         place: Place,
         message: str,
-        kind: type[ProgramError] = AddressError,
+        kind: type[ProgramError],
     ) -> Elements:
         """Report an index that no array has, for the first thread that gets there."""
         parts = [self._evaluate(as_written(part)) for part in index]
