@@ -17,10 +17,10 @@ from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
+from mmsim.ir.dtypes import type_of_number
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
-from mmsim.ir.promotion import type_of_number
 from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning.arguments import checked, completed, key_of
 from mmsim.meaning.frame import Frame, Site, frame_fields
