@@ -118,7 +118,7 @@ class Shape:
 
     # Declarations
 
-    def _walk(self, block: Iterable[ir.Stmt], path: Path, is_loop: bool, more: int = 0) -> None:
+    def _walk(self, block: Iterable[ir.Stmt], path: Path, is_loop: bool) -> None:
         statements = list(block)
         number = len(self._blocks)
         self._blocks.append(statements)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu.cache_points import LINE, SCRATCH, Card, Point, chain_lines, counted, zeros_words
+from mmsim.gpu.cache_points import LINE, SCRATCH, ZEROS, Card, Point, chain_lines, counted
 from mmsim.gpu.cache_programs import walk
 from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
@@ -64,7 +64,7 @@ class Stage:
 
     @cached_property
     def zeros(self) -> Any:
-        return self.cp.zeros(zeros_words(), dtype=np.int32)
+        return self.cp.zeros(ZEROS, dtype=np.int32)
 
     @cached_property
     def chain(self) -> Any:

@@ -247,11 +247,10 @@ def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
 
 def _hardware(case: Case, launches: Sequence[Profiled], metric: str) -> int:
     """A metric of one repetition."""
-    values = [launch.metrics.get(metric) for launch in launches]
-    numbers = [value for value in values if value is not None]
-    if len(numbers) != len(values):
+    if not all(metric in launch.metrics for launch in launches):
         raise NoCounters(f"ncu gave no {metric} for {case.program}; this GPU may not count it")
-    return numbers[-1] - (numbers[0] if len(numbers) == 2 else 0)
+    values = [launch.metrics[metric] for launch in launches]
+    return values[-1] - (values[0] if len(values) == 2 else 0)
 
 
 def _count(case: Case, place: Place, known: Expected, hardware: int) -> Count:
