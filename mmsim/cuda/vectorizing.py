@@ -102,9 +102,7 @@ class Vectorized:
         result, kernel = self._kernels[types]
         shape = np.broadcast_shapes(*(array.shape for array in given))
         inputs = [
-            np.ascontiguousarray(np.broadcast_to(array.astype(dtype, copy=False), shape)).reshape(
-                -1
-            )
+            _looped(array.astype(dtype, copy=False), shape, ())
             for array, dtype in zip(given, types, strict=True)
         ]
         made = device_array(math.prod(shape), result, stream=stream)

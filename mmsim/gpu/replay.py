@@ -162,17 +162,9 @@ def once(
     the errors of `kernel`.
     """
     cp = cupy()
-    written = kernel(
-        program,
-        *args,
-        threads=threads,
-        block_size=block_size,
-        grid=grid,
-        block=block,
-        space=space,
-        lock_step=lock_step,
-    )
-    return once_written(cp, written)
+    how: dict[str, Any] = {"threads": threads, "block_size": block_size}
+    how |= {"grid": grid, "block": block}
+    return once_written(cp, kernel(program, *args, **how, space=space, lock_step=lock_step))
 
 
 def replay(
@@ -207,20 +199,9 @@ def replay(
         unit = "cycles"
     else:
         times, unit = _milliseconds(cp, written, function, samples), "ms"
-    return Replay(
-        program.name,
-        device(),
-        space,
-        unit,
-        statistics.median(times),
-        min(times),
-        max(times),
-        samples,
-        repeat if space == "shared" else 1,
-        arrays,
-        calibration,
-        (program, args, how),
-    )
+        repeat = 1
+    found = (unit, statistics.median(times), min(times), max(times), samples, repeat, arrays)
+    return Replay(program.name, device(), space, *found, calibration, (program, args, how))
 
 
 def compiled(cp: Any, written: Kernel) -> Any:
