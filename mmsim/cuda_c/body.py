@@ -12,11 +12,10 @@ import numpy as np
 
 from mmsim.cuda_c import atomics, vectors
 from mmsim.cuda_c.expressions import WRITER, CText
-from mmsim.cuda_c.fields import ranges_of_fields
 from mmsim.cuda_c.lanes import Jump, Lanes, exchanged, has, refuse_parting, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
-from mmsim.cuda_c.shape import Shape
+from mmsim.cuda_c.shape import Shape, ranges_of_fields
 from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
 from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir

@@ -18,7 +18,7 @@ from mmsim.gpu.cache_programs import walk
 from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Row
-from mmsim.gpu.replay import compiled, cupy, device
+from mmsim.gpu.replay import compiled, cupy, device, elapsed
 
 SAMPLES = 5
 PASSES = 3
@@ -123,13 +123,8 @@ class Stage:
         launch()
         found = []
         for _ in range(SAMPLES):
-            begin, end = self.cp.cuda.Event(), self.cp.cuda.Event()
             before()
-            begin.record()
-            launch()
-            end.record()
-            end.synchronize()
-            found.append(float(self.cp.cuda.get_elapsed_time(begin, end)))
+            found.append(elapsed(self.cp, launch))
         return found
 
     def measure(self, point: Point) -> Row:

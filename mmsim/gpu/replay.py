@@ -12,7 +12,7 @@ import statistics
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -277,13 +277,18 @@ def timed(cp: Any, launch: Callable[[int], None], samples: int, sweeps: int = 1)
     for repetition in range(samples):
         for _ in range(sweeps):
             sweep.fill(repetition % 256)
-        begin, end = cp.cuda.Event(), cp.cuda.Event()
-        begin.record()
-        launch(repetition)
-        end.record()
-        end.synchronize()
-        times.append(float(cp.cuda.get_elapsed_time(begin, end)))
+        times.append(elapsed(cp, partial(launch, repetition)))
     return times
+
+
+def elapsed(cp: Any, launch: Callable[[], None]) -> float:
+    """Milliseconds of the GPU's work from one launch."""
+    begin, end = cp.cuda.Event(), cp.cuda.Event()
+    begin.record()
+    launch()
+    end.record()
+    end.synchronize()
+    return float(cp.cuda.get_elapsed_time(begin, end))
 
 
 def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:
