@@ -156,7 +156,7 @@ def name_of(item):
 
 @pytest.fixture(scope="class")
 def initialize_from_pytest_config(request):
-    """What the package's own configuration of pytest gives its tests."""
+    """The fixture of the package's own configuration of pytest."""
     request.cls._dump_failed_filechecks = False
 
 
@@ -191,7 +191,7 @@ def pytest_runtest_protocol(item):
 
 
 def shortened(said):
-    """What a test said: an error of mmsim without the source before it, and no folders."""
+    """The words of a test: an error of mmsim without the source before it, and no folders."""
     said = re.sub(r"^.*?(?=mmsim\.errors\.)", "", " ".join(said.split()))
     return re.sub(r"(/[\w.+@-]+)+/", "", said)[:300]
 
