@@ -71,7 +71,7 @@ class KernelReport:
 
 @dataclass
 class _Kept:
-    """What a report keeps of a kernel: its row, its first launch, the waste of each line."""
+    """The part of a report on one kernel: its row, its first launch, the waste of each line."""
 
     row: KernelReport
     first: Launched
