@@ -17,7 +17,7 @@ a warp write one element in one request, the lowest-numbered thread's value stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ from mmsim.monitors.lines import (
     found_access,
     row_starts,
 )
-from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.listener import Access, Listener, Stay
 from mmsim.monitors.vector_clocks import VectorClocks
 from mmsim.results.findings import Finding, FoundAccess, Scope
 
@@ -130,6 +130,9 @@ class RaceDetector(Listener):
         self._ask()
         if self._lanes >= BATCH:
             self._take_in()
+
+    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
+        self.clocks.released([stay.warp for stay in stays])
 
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each pair of lines that race for elements of an array, in their order."""

@@ -6,16 +6,14 @@ barrier (`listener`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from typing import Any
 
-from mmsim.errors import Place
-from mmsim.ir.nodes import BarrierScope
-from mmsim.ir.operators import Mask
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
 from mmsim.monitors.initcheck import UnwrittenReads
 from mmsim.monitors.lines import Lines
-from mmsim.monitors.listener import Access, Integers, Listener, Stay
+from mmsim.monitors.listener import Listener
 from mmsim.monitors.racecheck import RaceDetector
 from mmsim.monitors.synccheck import SyncCheck
 from mmsim.monitors.updates import LostUpdates
@@ -24,6 +22,16 @@ from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
 OF_A_THREAD = 72  # bytes: its last place and time, its latest write, and an access reported
+
+
+def _passed_on(event: str) -> Any:
+    """A method that passes an event on to every monitor."""
+
+    def pass_on(self: Monitors, *facts: Any) -> None:
+        for one in self._every:
+            getattr(one, event)(*facts)
+
+    return pass_on
 
 
 class Monitors(Listener):
@@ -50,33 +58,9 @@ class Monitors(Listener):
         self._every: list[Listener] = [self.races, self.unwritten, self.updates, self.barriers]
         self._every += [one for one in some if one is not None]
 
-    def forget(self) -> None:
-        for one in self._every:
-            one.forget()
-
-    def accessed(self, access: Access) -> None:
-        for one in self._every:
-            one.accessed(access)
-
-    def met(
-        self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"
-    ) -> None:
-        self.barriers.met(place, here, live, time, scope)
-
-    def synced(self, threads: Integers) -> None:
-        if self.warp_syncs is not None:
-            self.warp_syncs.synced(threads)
-
-    def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
-    ) -> None:
-        self.barriers.arrived(warp, place, here, time, scope)
-
-    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
-        self.races.clocks.released([stay.warp for stay in stays])
-
-    def ended(self, warp: int, live: Mask) -> None:
-        self.barriers.ended(warp, live)
+    forget, accessed, met, synced, arrived, released, ended = map(
+        _passed_on, ("forget", "accessed", "met", "synced", "arrived", "released", "ended")
+    )
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings, races first.
