@@ -27,12 +27,12 @@ from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
+from mmsim.model.byte_banks import fewest_of_vectors, served
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import fewest_of_vectors, served
 
 T = TypeVar("T")
 Integers = npt.NDArray[np.int64]

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from mmsim.meaning.frame import Kind
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.clocks import VectorClocks
 from mmsim.monitors.lines import (
     Lines,
     Numbering,
@@ -36,7 +37,6 @@ from mmsim.monitors.lines import (
     row_starts,
 )
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.monitors.vector_clocks import VectorClocks
 from mmsim.results.findings import Finding, FoundAccess, Scope
 
 BATCH = 1 << 18

@@ -186,9 +186,5 @@ def _meet_apart(warps: list[list[FoundAccess]]) -> Iterator[tuple[FoundAccess, F
         actions = [came[arrival] for came in warps if len(came) > arrival]
         waiting = next((action for action in actions if action.kind == "barrier"), None)
         for action in actions:
-            if waiting is not None and _place(action) != _place(waiting):
+            if waiting is not None and action.where != waiting.where:
                 yield waiting, action
-
-
-def _place(action: FoundAccess) -> tuple[Any, ...]:
-    return action.kind, action.function, action.file, action.line

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lane_clocks import LaneClocks
+from mmsim.monitors.clocks import LaneClocks
 from mmsim.monitors.lines import (
     Concerned,
     Lines,

@@ -69,18 +69,18 @@ class Monitors(Listener):
         meet in a line that races as well, or whose updates get lost.
         """
         races = self.races.findings()
-        racing = {(race.array, access) for race in races for access in _places(race)}
+        racing = {(race.array, access.where) for race in races for access in race.accesses}
         unwritten = [
             found
             for found in self.unwritten.findings()
-            if (found.array, *_places(found)) not in racing
+            if (found.array, found.accesses[0].where) not in racing
         ]
         lost = tuple(self.updates.findings())
-        named = racing | {(found.array, access) for found in lost for access in _places(found)}
+        named = racing | {(found.array, one.where) for found in lost for one in found.accesses}
         syncs = [
             found
             for found in (() if self.warp_syncs is None else self.warp_syncs.findings())
-            if not any((found.array, access) in named for access in _places(found))
+            if not any((found.array, one.where) in named for one in found.accesses)
         ]
         return (*races, *lost, *unwritten, *self.barriers.findings(), *syncs)
 
@@ -94,8 +94,3 @@ def bytes_watched(launch: Launch) -> int:
         noted[site.array] += 1
     cells = sum(noted[name] * array.size * len(array.bases) for name, array in arrays.items())
     return cells + OF_A_THREAD * launch.grid.threads
-
-
-def _places(finding: Finding) -> list[tuple[str, str, int, str]]:
-    """The lines of a finding's accesses."""
-    return [(one.function, one.file, one.line, one.kind) for one in finding.accesses]

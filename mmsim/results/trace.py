@@ -17,17 +17,18 @@ import numpy.typing as npt
 
 from mmsim.host.guesses import instead, unknown
 from mmsim.ir.nodes import Source
+from mmsim.model.byte_banks import served
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import RAW, Layout, place
 from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import served
 from mmsim.results.events import (
     MANY_UNITS,
     Arrival,
     Asked,
+    Change,
     Cycle,
     Dispatch,
     Given,
@@ -38,9 +39,10 @@ from mmsim.results.events import (
     Stage,
     TracedArray,
     TracedUnit,
+    TracedVariable,
+    Variables,
     Wait,
 )
-from mmsim.results.variables import Change, TracedVariable, Variables
 from mmsim.results.waits import waits_of
 
 T = TypeVar("T")

@@ -17,9 +17,8 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.results.events import Arrival, Asked, Given, Integers, Release, Shared, Site
+from mmsim.results.events import Arrival, Asked, Change, Given, Integers, Release, Shared, Site
 from mmsim.results.trace import Trace
-from mmsim.results.variables import Change
 
 OF_A_DISPATCH, OF_A_LANE = 900, 240
 """Bytes of a dispatch in a trace, and of each of its lanes."""
