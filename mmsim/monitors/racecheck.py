@@ -77,6 +77,10 @@ class Accesses(NamedTuple):
         return Accesses(*(column[where] for column in self))
 
 
+TYPES = (np.int64, *[np.int32] * 5, np.uint64, np.int64, *[np.int32] * 3)
+"""The types of the columns of `Accesses`."""
+
+
 class RaceDetector(Listener):
     """Collects accesses in any order, and reports the races among them at the end."""
 
@@ -98,7 +102,7 @@ class RaceDetector(Listener):
 
     def forget(self) -> None:
         self.clocks.forget()
-        self._reported: list[tuple[Any, ...]] = []
+        self._reported: list[tuple[Any, ...]] = []  # columns of `Accesses`, or one number each
         self._numbering = Numbering()
         self._lanes = 0
         self._held: list[Accesses] = []
@@ -114,12 +118,11 @@ class RaceDetector(Listener):
         if access.writes:
             assert access.values is not None
             bits = self._numbering.of(bits_of(access.values.astype(array.dtype, copy=False)))
-        columns = access.elements, access.threads, access.warps, access.blocks, access.intervals
         self._reported.append(
             (
+                self.first_cell[site.array] + access.cells,
                 self.line_of_site[site.number],
-                self.first_cell[site.array] + access.copies * array.size,
-                *map(_kept, columns),
+                *map(_kept, (access.warps, access.blocks, access.intervals, access.threads)),
                 bits,
                 _kept(access.times),
                 *order,
@@ -163,10 +166,9 @@ class RaceDetector(Listener):
         reported, self._reported, self._lanes = self._reported, [], 0
         if not reported:
             return
-        lanes = [len(one[2]) for one in reported]
+        lanes = [len(one[0]) for one in reported]
 
-        def column(number: int, dtype: Any) -> Integers:
-            parts = [one[number] for one in reported]
+        def column(parts: tuple[Integers | int, ...], dtype: Any) -> Integers:
             if not any(isinstance(part, np.ndarray) for part in parts):
                 return np.repeat(np.array(parts, dtype), lanes)
             arrays = [
@@ -175,14 +177,11 @@ class RaceDetector(Listener):
             ]
             return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
-        cell = column(1, np.int64) + column(2, np.int64)
-        line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
-        block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
-        time, releases, view = column(8, np.int64), column(9, np.int32), column(10, np.int32)
-        own = cell, line, warp, block, interval, thread, bits, time, releases, view
-        accesses = Accesses(*own, column(11, np.int32))
+        columns = zip(*reported, strict=True)
+        accesses = Accesses(*map(column, columns, TYPES))
         # One access for each element that a warp's request touches, of its lowest-numbered thread.
         request = np.repeat(np.arange(len(lanes)), lanes)
+        cell, warp = accesses.cell, accesses.warp
         order = np.lexsort((warp, request, cell))
         accesses = accesses.at(order[row_starts(cell[order], request[order], warp[order])])
         if self.synchronous:  # these rounds get nothing else
