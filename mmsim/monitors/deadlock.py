@@ -34,6 +34,11 @@ class Read(NamedTuple):
     time: int
     number: int
 
+    @property
+    def access(self) -> tuple[Site, int, int, int]:
+        """Its site, thread, block and time."""
+        return self.site, self.thread, self.block, self.time
+
 
 class DeadlockCheck(Listener):
     """Counts the requests without progress, and records the threads that have read since.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from mmsim.meaning.launch import Launch
-from mmsim.monitors.lines import Concerned, Lines, element_finding, found_access
+from mmsim.monitors.lines import Concerned, Lines, access_of, element_finding
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -53,6 +53,6 @@ class UnwrittenReads(Listener):
         """A finding for each line that read uninitialized memory, in the order of the text."""
         for line, (cell, thread, block, time) in sorted(self.read.first.items()):
             site = self.lines.sites[line]
-            access = found_access(site.place, site.kind, thread, block, time)
             array, elements = self.arrays[site.array], self.read.count(line)
+            access = access_of(site, thread, block, time)
             yield element_finding("unwritten", array, cell, [access], elements=elements)

@@ -45,6 +45,11 @@ def found_access(
     return FoundAccess(thread, block, kind, place.function, place.file, place.line, known)
 
 
+def access_of(site: Site, thread: int, block: int, time: int) -> FoundAccess:
+    """An access of a thread at a site of the text."""
+    return found_access(site.place, site.kind, thread, block, time)
+
+
 def element_finding(
     kind: FindingKind,
     array: ArrayInMemory,

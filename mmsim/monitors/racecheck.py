@@ -30,14 +30,14 @@ from mmsim.monitors.clocks import VectorClocks
 from mmsim.monitors.lines import (
     Lines,
     Numbering,
+    access_of,
     bits_of,
     element_finding,
     first_rows,
-    found_access,
     row_starts,
 )
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.results.findings import Finding, FoundAccess, Scope
+from mmsim.results.findings import Finding, Scope
 
 BATCH = 1 << 18
 """The number of reported lanes after which they are processed."""
@@ -259,24 +259,21 @@ class RaceDetector(Listener):
             elements[starts].tolist(), np.diff(starts, append=len(elements)).tolist(), strict=True
         ):
             line, other_line, cell, thread, other_thread, block, other_block, *times = race
-            array = self.arrays[self.sites[line].array]
+            site, other_site = self.sites[line], self.sites[other_line]
+            array = self.arrays[site.array]
             scope: Scope = "interval" if block == other_block else "blocks"
-            atomic = "atomic" in (self.sites[line].kind, self.sites[other_line].kind)
+            atomic = "atomic" in (site.kind, other_site.kind)
             yield element_finding(
                 "beside-atomic" if atomic else "race",
                 array,
                 cell - self.first_cell[array.name],
                 (
-                    self._found_access(line, thread, block, times[0]),
-                    self._found_access(other_line, other_thread, other_block, times[1]),
+                    access_of(site, thread, block, times[0]),
+                    access_of(other_site, other_thread, other_block, times[1]),
                 ),
                 scope="round" if self.synchronous else scope,
                 elements=count,
             )
-
-    def _found_access(self, line: int, thread: int, block: int, time: int) -> FoundAccess:
-        site = self.sites[line]
-        return found_access(site.place, site.kind, thread, block, time)
 
 
 def _kept(numbers: Integers | int) -> Integers | int:

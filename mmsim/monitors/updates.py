@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Concerned, Lines, bits_of, element_finding, found_access
+from mmsim.monitors.lines import Concerned, Lines, access_of, bits_of, element_finding
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -124,7 +124,7 @@ class LostUpdates(Listener):
         for line, (cell, *threads, time, other_time) in sorted(self.lost.first.items()):
             site = self.lines.sites[line]
             accesses = (
-                found_access(site.place, "write", one, int(self.blocks[one]), when)
+                access_of(site, one, int(self.blocks[one]), when)
                 for one, when in zip(threads, (time, other_time), strict=True)
             )
             array, elements = self.arrays[site.array], self.lost.count(line)

@@ -27,10 +27,10 @@ from mmsim.monitors.clocks import LaneClocks
 from mmsim.monitors.lines import (
     Concerned,
     Lines,
+    access_of,
     bits_of,
     element_finding,
     first_rows,
-    found_access,
 )
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
@@ -177,7 +177,7 @@ class WarpSyncCheck(Listener):
         for pair, (cell, *threads, before, now, block) in sorted(self.found.first.items()):
             sites = [self.lines.sites[line] for line in pair]
             accesses = (
-                found_access(site.place, site.kind, thread, block, time)
+                access_of(site, thread, block, time)
                 for site, thread, time in zip(sites, threads, (before, now), strict=True)
             )
             array, elements = self.arrays[sites[0].array], self.found.count(pair)

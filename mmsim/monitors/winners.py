@@ -17,9 +17,9 @@ from mmsim.model.memory import ArrayInMemory
 from mmsim.monitors.lines import (
     Concerned,
     Lines,
+    access_of,
     bits_of,
     element_finding,
-    found_access,
     row_starts,
 )
 from mmsim.monitors.listener import Access, Listener
@@ -61,7 +61,7 @@ class ConcurrentWrites(Listener):
         site = self.lines.sites[line]
         cell, winner, loser, block, time = self.found.first[line]
         array, elements = self.arrays[site.array], self.found.count(line)
-        writes = (found_access(site.place, "write", one, block, time) for one in (winner, loser))
+        writes = (access_of(site, one, block, time) for one in (winner, loser))
         return element_finding("winner", array, cell, writes, elements=elements, note=note)
 
 

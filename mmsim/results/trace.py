@@ -223,9 +223,9 @@ class Trace:
 
     def rule(self, dispatch: Dispatch) -> Conflict:
         """The rule that served a request, for words of its array's size."""
-        array = next(one for one in self.arrays if one.name == dispatch.array)
         unit, site = self.conflict(dispatch.unit), dispatch.site
-        return served(unit, array.data.dtype.itemsize, site.served_as, site.vector)
+        size = self.in_memory[dispatch.array].dtype.itemsize
+        return served(unit, size, site.served_as, site.vector)
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:

@@ -13,7 +13,7 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Engine, Schedule
 from mmsim.model.threads import Grid, make_grid
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow
-from mmsim.results.findings import WORDS, Finding
+from mmsim.results.findings import Finding
 from mmsim.results.report import Report
 from mmsim.results.rows import ACCESS, AccessRow, RoundRow
 from mmsim.results.run import Run
@@ -166,8 +166,6 @@ def _check_findings(
     grid = check_launch(result)
     arrays = {} if result.record is None else result.record.in_memory
     for finding in findings:
-        if finding.language not in WORDS:
-            raise ValueError(f"a finding is of a program in {finding.language!r}")
         where = f"the finding {finding.title!r}"
         position = grid.extents.position if finding.language == "numba" else grid.position
         for one in finding.accesses:
