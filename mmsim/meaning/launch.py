@@ -307,7 +307,9 @@ class _Binding:
         self.meaning = Meaning(numbered, numbers, extents, grid.uniform, max_accesses, grid.width)
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
-            SharedArray(local.name, self.meaning.locals[local.name], lowered.arrays[local.name])
+            SharedArray(
+                local.name, self.meaning.locals[local.name], lowered.arrays[local.name].name
+            )
             for local in lowered.code.locals
             if local.kind == "shared"
         ]

@@ -253,11 +253,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """The description of an `mm.shared` array."""
+    """The description of an `mm.shared` array, which begins with zeros."""
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: str
 
 
 def lay_out(
@@ -279,7 +279,8 @@ def lay_out(
             parameter.name, data.shape, data.dtype, *where, parameter.written, parameter.words
         )
     shared = list(shared)
-    rooms = [machine.room(array.dtype.itemsize) for array in shared]
+    dtypes = [np.dtype(array.dtype) for array in shared]
+    rooms = [machine.room(dtype.itemsize) for dtype in dtypes]
     sizes = [
         -(-math.prod(array.shape) * room // line) * line
         for array, room in zip(shared, rooms, strict=True)
@@ -298,7 +299,7 @@ def lay_out(
         bases = (base + before * sum(sizes) + sum(sizes[:number])) // rooms[number]
         words = math.prod(array.shape)
         arrays[array.name] = ArrayInMemory(
-            array.name, array.shape, array.dtype, bases, units, True, words
+            array.name, array.shape, dtypes[number], bases, units, True, words
         )
     return arrays
 

@@ -33,15 +33,6 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """A shared array, which begins with zeros."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-
-
-@dataclass(frozen=True)
 class Site:
     """An access in the program's text: its line, and how each lane accesses its array.
 

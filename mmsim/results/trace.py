@@ -34,7 +34,6 @@ from mmsim.results.events import (
     Given,
     Integers,
     Release,
-    Shared,
     Site,
     Stage,
     TracedArray,
@@ -78,7 +77,7 @@ class Trace:
     time: int
     sources: tuple[Source, ...]
     parameters: tuple[Given, ...]
-    shared: tuple[Shared, ...]
+    shared: tuple[SharedArray, ...]
     sites: tuple[Site, ...]
     asked: tuple[Asked, ...]
     arrivals: tuple[Arrival, ...]
@@ -152,8 +151,7 @@ class Trace:
             layout: Layout = RAW() if one.offsets is None else RecordedLayout(one.name, one.offsets)
             words = place(one.data, layout).words
             parameters.append(Parameter(one.name, one.data, layout, False, words))
-        shared = [SharedArray(one.name, one.shape, np.dtype(one.dtype)) for one in self.shared]
-        return fill(lay_out(self.machine, self.grid, parameters, shared), parameters)
+        return fill(lay_out(self.machine, self.grid, parameters, self.shared), parameters)
 
     @cached_property
     def arrays(self) -> tuple[TracedArray, ...]:

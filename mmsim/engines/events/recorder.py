@@ -15,9 +15,9 @@ from mmsim.meaning.frame import Frame
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model.machines import Unit
-from mmsim.model.memory import ArrayInMemory
+from mmsim.model.memory import ArrayInMemory, SharedArray
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.results.events import Arrival, Asked, Change, Given, Integers, Release, Shared, Site
+from mmsim.results.events import Arrival, Asked, Change, Given, Integers, Release, Site
 from mmsim.results.trace import Trace
 
 OF_A_DISPATCH, OF_A_LANE = 900, 240
@@ -49,7 +49,7 @@ class Recorder(Listener):
         self.lanes = 0
         arrays = launch.arrays.values()
         self.shared = tuple(
-            Shared(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
+            SharedArray(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
         )
         self.parameters = tuple(
             Given(one.name, one.data.reshape(one.shape).copy(), _in_shape(one))
