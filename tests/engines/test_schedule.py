@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from simpy import Environment
 
@@ -209,11 +209,7 @@ def schedules(draw, most_warps=14):
     return machine, sequences, draw(st.integers(1, warps))
 
 
-@settings(
-    max_examples=draws(120),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=draws(120))
 @given(case=schedules())
 def test_as_stated_plainly_and_as_the_event_engine(case):
     expected = stated_plainly(*case)
@@ -222,7 +218,7 @@ def test_as_stated_plainly_and_as_the_event_engine(case):
     assert time_of(*case, compile=True) == expected
 
 
-@settings(max_examples=draws(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=draws(30))
 @given(case=cases())
 def test_whole_programs(case):
     assume("grid_barrier" not in case.source)  # such programs aren't timed this way
@@ -274,7 +270,7 @@ def test_many_dmms(dmms, compile):
 
 
 def taken_together(machine, sequences, warps_per_block):
-    """What `same_dmms` finds in warps of equally many operations."""
+    """The finding of `same_dmms` in warps of equally many operations."""
     grid = grid_of(machine, len(sequences), warps_per_block)
     steps = len(sequences[0])
     start = np.arange(len(sequences) + 1) * steps
@@ -303,11 +299,7 @@ def same_on_each_dmm(draw):
     return machine, sequences.tolist(), size
 
 
-@settings(
-    max_examples=draws(120),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=draws(120))
 @given(case=same_on_each_dmm())
 def test_one_dmm_stands_for_those_that_do_the_same(case):
     requests = any(op > 1 for sequence in case[1] for op in sequence)

@@ -32,8 +32,7 @@ from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.nodes import BarrierOp
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, tests_of, together
-from mmsim.meaning.frame import Frame, Request, Waiting, Words
-from mmsim.meaning.jumps import Steps
+from mmsim.meaning.frame import Frame, Request, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
