@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Saved:
-    """A result that `to_json` writes; two of them are equal if they are written alike."""
+    """A result that `to_json` writes; two of them are equal if their texts are."""
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 

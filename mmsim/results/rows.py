@@ -19,7 +19,7 @@ Kind = Literal["read", "write", "atomic"]
 AnyRow = TypeVar("AnyRow")
 
 ACCESS = attrgetter("function", "file", "line", "array", "kind")
-"""What a row counts the requests of: a line's accesses of one kind to one array."""
+"""The accesses whose requests a row counts: those of a line, of one kind, to one array."""
 IN_SPACE = attrgetter("function", "file", "line", "array", "kind", "space")
 """The same in one memory."""
 
