@@ -19,8 +19,8 @@ from mmsim.printable import counted, printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
+from mmsim.results.report import looked_for
 from mmsim.results.rows import AccessRows, RoundRows
-from mmsim.results.verdict import looked_for
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

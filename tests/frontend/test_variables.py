@@ -8,7 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import FormatError
-from mmsim.results.variables import Change, TracedVariable
+from mmsim.results.events import Change, TracedVariable
 
 both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 

@@ -467,7 +467,7 @@ def test_collisions_are_those_of_the_trace(schedule, case):
     monitors = Monitors(launch, thorough=True)
     drive(driver_of(launch, monitors))
     found = {}
-    for line in monitors.concurrent_writes.first:
+    for line in monitors.concurrent_writes.found.first:
         finding = monitors.concurrent_writes.finding(line, "")
         found[finding.array, finding.lines[0]] = finding
     assert found.keys() == expected.keys()

@@ -78,8 +78,8 @@ def test_all_that_follows_comes_back(run):
 
 # ------------------------------------------------------------ files of earlier versions
 
-EARLIER = Path(__file__).parent / "earlier"
-FILES = sorted(EARLIER.glob("*.json"))
+FIRST_FORMAT = Path(__file__).parent / "first_format"
+FILES = sorted(FIRST_FORMAT.glob("*.json"))
 
 
 def kind_of(file):
@@ -113,18 +113,20 @@ def test_the_earliest_files_lack_shapes_positions_and_phases():
         return [without(one, *names) for one in value] if isinstance(value, list) else value
 
     for name, lacking in (("turns", ("position",)), ("vectors", ("phases",))):
-        text = (EARLIER / f"{name}.json").read_text()
+        text = (FIRST_FORMAT / f"{name}.json").read_text()
         document = without(json.loads(text), *lacking)
         if name == "turns":
             del document["value"]["shape"], document["value"]["record"]["shape"]
         assert Run.from_json(json.dumps(document)) == Run.from_json(text)
-    document = without(json.loads((EARLIER / "layout.json").read_text()), "variables", "changes")
+    document = without(
+        json.loads((FIRST_FORMAT / "layout.json").read_text()), "variables", "changes"
+    )
     trace = Run.from_json(json.dumps(document)).trace
     assert (trace.variables, trace.changes) == ((), ())
 
 
 def test_a_compare_and_swap_of_an_earlier_file_shows_in_its_stages():
-    run = Run.from_json((EARLIER / "atomics.json").read_text())
+    run = Run.from_json((FIRST_FORMAT / "atomics.json").read_text())
     assert {one.line for one in run.trace.dispatches if one.swap} == {23}
 
 
@@ -148,7 +150,7 @@ def test_a_compare_and_swap_of_an_earlier_file_shows_in_its_stages():
     ],
 )
 def test_an_earlier_file_that_contradicts_itself(part, number, field, value):
-    document = json.loads((EARLIER / "turns.json").read_text())
+    document = json.loads((FIRST_FORMAT / "turns.json").read_text())
     document["value"]["record"][part][number][field] = value
     with pytest.raises(FormatError, match=rf"{field} of number {number} of its {part} isn't what"):
         Run.from_json(json.dumps(document))

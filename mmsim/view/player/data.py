@@ -23,10 +23,9 @@ from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
-from mmsim.results.events import Dispatch, Reason, TracedArray
+from mmsim.results.events import Dispatch, Reason, TracedArray, Variables
 from mmsim.results.findings import Finding
 from mmsim.results.trace import Replay, Trace
-from mmsim.results.variables import Variables
 
 MOST = 1_000_000
 """The most that one page holds of each: requests of threads, waits, words of memory, values of
