@@ -181,7 +181,5 @@ def _exact(case: Case) -> Case:
     """A case with SymPy's integers, whose quotients are exact."""
     import sympy
 
-    return {
-        name: sympy.Integer(value) if isinstance(value, int) else value
-        for name, value in case.items()
-    }
+    numbers = {name: sympy.Integer(one) for name, one in case.items() if isinstance(one, int)}
+    return {**case, **numbers}

@@ -27,7 +27,7 @@ OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
 ABOUT = {
     "description": "Run a Python program with mmsim in the place of numba.cuda, and print for each "
     "of its kernels the launches, threads, time units, stages and wasted stages. Options stand "
-    "before the program's name; what follows it is passed to the program.",
+    "before the program's name; what follows it is passed to the program."
 }
 
 

@@ -27,7 +27,7 @@ COLOURS = {"found": "green", "wrong": "bold red"}
 ABOUT = {
     "description": "Find the formula that the times in a sweep's file follow; without a file, find "
     "the formulas of the exact claims from runs alone. Exit status 1 if a formula that was found "
-    "is not the claim's, or if a file's times follow none.",
+    "is not the claim's, or if a file's times follow none."
 }
 
 
@@ -84,17 +84,11 @@ def of_rows(file: Path) -> int:
 
 def fits_table(found: Sequence[Fitted]) -> Table:
     """A row for each claim: its formula, the one found, the outcome."""
-    from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+    from mmsim.view.tables import columns, rich_rows, rich_text
 
-    columns = (
-        text_column("claim", whole=True),
-        text_column("claimed"),
-        text_column("found from runs"),
-        Column("cases"),
-        text_column("outcome"),
-    )
+    names = ("claim", "claimed", "found from runs", "cases", "outcome")
     return rich_rows(
-        columns,
+        columns(*names, numbers="cases", whole="claim"),
         (
             (
                 one.claim.id,

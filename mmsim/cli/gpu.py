@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "description": "What can be done with a real GPU. Without a command, say which GPU there is, "
-    "or what is missing, and list the commands.",
+    "or what is missing, and list the commands."
 }
 
 

@@ -21,7 +21,7 @@ ABOUT = {
     "differences, and where the paper measured times, those kept of a GPU and the model's; or draw "
     "a figure of a paper again, from runs of the programs, and save it. Exit status 1 if a "
     "difference is more than rounding and chance explain, or if the runs give something else than "
-    "the paper's figure shows.",
+    "the paper's figure shows."
 }
 
 

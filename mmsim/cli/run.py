@@ -7,7 +7,7 @@ from typing import Any
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
-from mmsim.cli.listing import list_of_programs
+from mmsim.cli.listing import line_of
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
@@ -17,7 +17,7 @@ from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
 from mmsim.frontend.program import Program
 from mmsim.view.figures.paper import check_suffix, save
 from mmsim.view.figures.plot import SHORT
-from mmsim.view.tables import rich_table, rounds_table
+from mmsim.view.tables import columns, rich_rows, rich_table, rounds_table
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
@@ -74,7 +74,8 @@ def add_program_options(parser: argparse.ArgumentParser, schedule: str = "synchr
 
 def command(arguments: argparse.Namespace) -> int:
     if ":" not in arguments.program and not arguments.arguments:
-        console().print(list_of_programs(programs_of(arguments.program)))
+        rows = [(one.name, line_of(one)) for one in programs_of(arguments.program)]
+        console().print(rich_rows(columns("program", "what it does"), rows))
         return 0
     if arguments.plot is not None:
         check_suffix(arguments.plot)

@@ -24,15 +24,7 @@ from mmsim.cli.machine import (
 )
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
 from mmsim.cli.output import add_targets, console, named
-from mmsim.cli.trial import (
-    LAYOUTS,
-    RANDOM,
-    SIZES,
-    filled,
-    layout_name,
-    needs_threads,
-    trial,
-)
+from mmsim.cli.trial import LAYOUTS, RANDOM, SIZES, filled, layout_name, needs_threads, trial
 from mmsim.frontend.program import Program
 from mmsim.printable import printable, printable_lines
 from mmsim.sweeps.rows import FACTS, SweepRow, differing

@@ -106,9 +106,8 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
         out.print("no padding frees them" if by is None else f"padding each row by {by} frees them")
         return by
     if not isinstance(layout, RAW | Strided):
-        raise LayoutError(
-            "swizzles are searched for a layout that isn't swizzled; give its strides"
-        )
+        text = "swizzles are searched for a layout that isn't swizzled; give its strides"
+        raise LayoutError(text)
     found = [str(one) for one in swizzles(asked, layout if isinstance(layout, Strided) else None)]
     for one in found[:MOST]:
         out.print(one)
@@ -122,8 +121,7 @@ def collisions(answer: Conflicts) -> Iterator[str]:
     """Yield a line for each bank with several words in one request."""
     for value, phase, bank, words in answer.collisions():
         wants = ", ".join(
-            f"word {word} by {'thread' if len(threads) == 1 else 'threads'} "
-            f"{', '.join(map(str, threads))}"
+            f"word {word} by thread{'s' * (len(threads) > 1)} {', '.join(map(str, threads))}"
             for word, threads in words.items()
         )
         yield f"value {value}, phase {phase}, bank {bank}: {wants}"
@@ -131,19 +129,11 @@ def collisions(answer: Conflicts) -> Iterator[str]:
 
 def plain_of(answer: Conflicts) -> dict[str, Any]:
     """An answer as plain data."""
-    return {
-        "kind": answer.kind,
-        "bytes": answer.bytes,
-        "requests": len(answer.requests),
-        "phases": answer.phases,
-        "stages": answer.stages,
-        "least": answer.least,
-        "free": answer.free,
-        "collisions": [
-            {"value": value, "phase": phase, "bank": bank, "words": words}
-            for value, phase, bank, words in answer.collisions()
-        ],
-    }
+    counts = {name: getattr(answer, name) for name in ("phases", "stages", "least", "free")}
+    names = ("value", "phase", "bank", "words")
+    found = [dict(zip(names, one, strict=True)) for one in answer.collisions()]
+    head = {"kind": answer.kind, "bytes": answer.bytes, "requests": len(answer.requests)}
+    return {**head, **counts, "collisions": found}
 
 
 def keep(file: Path, answer: dict[str, Any]) -> None:

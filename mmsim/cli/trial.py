@@ -64,10 +64,7 @@ def trial(
         placed = LAYOUTS[more["layout"]](width, seed)
         values = tuple(_under(placed, value) for value in values)
     return machine_named(machine, width=width, latency=latency, **more).run(
-        program,
-        *values,
-        **launch_of(more, example),
-        schedule=schedule,
+        program, *values, **launch_of(more, example), schedule=schedule
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "description": "Check the claims of all installed algorithms under both schedules. Exit status "
-    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded.",
+    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded."
 }
 
 

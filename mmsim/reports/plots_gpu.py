@@ -58,11 +58,7 @@ def predicted_against_measured(
 
 
 def _points(
-    axes: Axes,
-    rows: Sequence[Row],
-    number: int,
-    kind: str,
-    hollow: Callable[[Row], bool] | None,
+    axes: Axes, rows: Sequence[Row], number: int, kind: str, hollow: Callable[[Row], bool] | None
 ) -> None:
     """Draw the rows of one kind, filled and hollow, and the kind's name in the legend."""
     marker, colour = MARKERS[number % len(MARKERS)], DARK_FIRST[number % len(DARK_FIRST)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mmsim.claims.verify import Verdict
 from mmsim.printable import printable
 from mmsim.view.figures.times import curve_svg
-from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+from mmsim.view.tables import columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,16 +28,9 @@ COLOURS = {
 
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     """Claim, source, formula, cases, worst case, asynchronous time, verdict."""
-    columns = (
-        text_column("claim", whole=True),
-        text_column("source"),
-        text_column("formula"),
-        Column("cases"),
-        text_column("worst case"),
-        Column("async/sync"),
-        text_column("verdict", whole=True),
-    )
-    table = rich_rows(columns, map(_cells, verdicts))
+    names = ("claim", "source", "formula", "cases", "worst case", "async/sync", "verdict")
+    titles = columns(*names, numbers="cases async/sync", whole="claim verdict")
+    table = rich_rows(titles, map(_cells, verdicts))
     table.row_styles = ["", "dim"]
     for row, (verdict, following) in zip(table.rows, pairwise(verdicts), strict=False):
         row.end_section = verdict.paper != following.paper

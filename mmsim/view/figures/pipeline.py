@@ -10,14 +10,7 @@ from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.results.events import TracedUnit
 from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import (
-    COLUMN,
-    PAGE,
-    check_run,
-    drawing,
-    whole_numbers,
-    window,
-)
+from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing, whole_numbers, window
 from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -70,11 +71,7 @@ class Player:
             "SCRIPT": script(),
             "DATA": as_json(self.data),
         }
-        text, *rest = part("page.html").split("{{")
-        for piece in rest:
-            name, _, after = piece.partition("}}")
-            text += parts[name] + after
-        return text
+        return re.sub("{{([A-Z]+)}}", lambda found: parts[found[1]], part("page.html"))
 
     def widget(self) -> PlayerWidget:
         """Return the player as a widget of a notebook; read or set its `time`, the time unit shown.
