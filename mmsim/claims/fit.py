@@ -110,9 +110,8 @@ class Fit(Tabular):
                 text = size + name[1:]
             else:
                 text = name if size == "1" else f"{size}*{name}"
-            parts.append(("-" if factor < 0 else "+", text))
-        text = " ".join(f"{sign} {part}" for sign, part in parts)
-        return text.removeprefix("+ ") or "0"
+            parts.append(f"{'-' if factor < 0 else '+'} {text}")
+        return " ".join(parts).removeprefix("+ ") or "0"
 
     def __str__(self) -> str:
         sign = "=" if self.exact else "~"

@@ -16,7 +16,7 @@ from mmsim.cli.output import save as save_text
 from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
 from mmsim.frontend.program import Program
 from mmsim.view.figures.paper import check_suffix, save
-from mmsim.view.figures.plot import SHORT
+from mmsim.view.figures.stages import SHORT
 from mmsim.view.tables import columns, rich_rows, rich_table, rounds_table
 
 ARRAYS = """\

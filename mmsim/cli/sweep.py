@@ -150,8 +150,8 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         values = getattr(arguments, name)
         if values is None and name in DEFAULTS:
             values = [DEFAULTS[name]]
-        elif values is not None and name in OPTIONS:
-            _check_kinds(name, kinds)
+        elif values is not None and name in OPTIONS.keys() - set().union(*kinds.values()):
+            numbers_of(next(iter(kinds)), {name: 1})  # refuses it; others have no such axis
         if values is not None:
             axes[name] = values
     if arguments.permutation is not None:
@@ -223,12 +223,6 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
     if arguments.claim not in found:
         raise CommandError(f"--claim takes one claim; there are {', '.join(found)}")
     return found[arguments.claim]
-
-
-def _check_kinds(option: str, kinds: dict[str, dict[str, Any]]) -> None:
-    """Refuse a number that none of the machines has; a machine without it has no such axis."""
-    if not any(option in takes for takes in kinds.values()):
-        numbers_of(next(iter(kinds)), {option: 1})
 
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""The needed and the wasted stages of each line and of each round."""
+"""The figure that says most about a run; the stages of each line and of each round."""
 
 from __future__ import annotations
 
@@ -11,16 +11,44 @@ from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.rows import Stages
 from mmsim.view.figures import paper
-from mmsim.view.figures.alt_text import describe, wasting
+from mmsim.view.figures.files import describe, wasting
+from mmsim.view.figures.pipeline import depth, fits, pipeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SHORT, FLAT, FEW = 40, 16, 40
+"""The most time units, pipeline registers and rounds of a run that has a figure of these."""
 MOST_LINES, MOST_ROUNDS = 30, 500
 LONGEST, LONGEST_NAME = 46, 10
 """The most letters of a line's text and of an array's name."""
 SIDE_BY_SIDE, NAMED = 4, 12
 """The most rounds with names side by side, and the most rounds with names."""
+
+
+@advised()
+def plot(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a run: the pipeline of a short one with a trace, else its stages by round or by line.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> machine = mm.DMM(4, 3)
+    >>> machine.run(read, np.arange(16), threads=16, trace=True).plot().get_xlabel()
+    'time unit'
+    >>> machine.run(read, np.arange(16), threads=16).plot().get_xlabel()
+    'round'
+    >>> machine.run(read, np.arange(16), threads=16, schedule="asynchronous").plot().get_xlabel()
+    'stages'
+    """
+    paper.check_run(run)
+    short = run.record is not None and 0 < run.time <= min(SHORT, fits(run, paper.PAGE))
+    if short and depth(run) <= FLAT:
+        return pipeline(run, axes=axes)
+    if 0 < len(run.rounds) <= FEW:
+        return rounds(run, axes=axes)
+    return lines(run, axes=axes)
 
 
 @advised()

@@ -10,7 +10,7 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
 from mmsim.view.figures import paper
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.times import few_ticks, scale
 
 if TYPE_CHECKING:
@@ -77,19 +77,8 @@ def areas(
 ) -> Axes:
     """Draw the share that each of several parts has of their sum, over a parameter.
 
-    Parameters
-    ----------
-    heights
-        The parts by name, each with a number for each value.
-    over, values
-        The parameter of the horizontal axis, and its values.
-    axes
-        Where to draw.
-    whole
-        The name of their sum.
+    `heights` are the parts by name, each with a number for each value; `whole` names their sum.
 
-    Examples
-    --------
     >>> axes = areas({"n/w": [1, 3], "l": [1, 1]}, "n", (8, 16))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['n/w', 'l']
@@ -112,8 +101,11 @@ def areas(
         )
         for area, hatch in zip(stacked, HATCHES, strict=False):
             area.set_hatch(hatch)
-        _axis(drawn, over, values)
-        drawn.set_ylim(0, 100)
+        if min(values) > 0 and max(values) >= 8 * min(values):
+            drawn.set_xscale("log", base=2)
+        few_ticks(drawn, [float(value) for value in values])
+        drawn.set(xlim=(min(values), max(values)), ylim=(0, 100))
+        drawn.set_xlabel(paper.words(over), style="italic")
         drawn.set_ylabel(paper.words(f"share of {whole} (%)"))
         paper.legend_above(drawn, columns=3)
         describe(
@@ -207,14 +199,6 @@ def formula_of(claim: Claim) -> str:
 def short(text: str) -> str:
     """A formula, shortened if a legend has no room for it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def _axis(drawn: Axes, over: str, values: Sequence[int]) -> None:
-    if min(values) > 0 and max(values) >= 8 * min(values):
-        drawn.set_xscale("log", base=2)
-    few_ticks(drawn, [float(value) for value in values])
-    drawn.set_xlim(min(values), max(values))
-    drawn.set_xlabel(paper.words(over), style="italic")
 
 
 def _cases(

@@ -10,7 +10,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.view.figures import paper
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,15 +124,7 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
 
 
 def compare(first: Run, second: Run, *, names: Sequence[str]) -> Figure:
-    """Draw the warps of two runs over the same time, with the time of each run.
-
-    Parameters
-    ----------
-    first, second
-        Runs with traces.
-    names
-        The names of the runs.
-    """
+    """Draw the warps of two runs with traces over the same time, with the time of each run."""
     import matplotlib
 
     from mmsim.view.figures.notebook import Figure
