@@ -122,14 +122,8 @@ def command(arguments: argparse.Namespace) -> int:
     chosen = cases(arguments)
     if arguments.plot is not None:
         _check_axis(arguments.over, chosen)
-    rows = sweep(
-        trial,
-        chosen,
-        arguments.out,
-        jobs=arguments.jobs,
-        retry_failed=arguments.retry_failed,
-        retry_changed=arguments.retry_changed,
-    )
+    how = {name: getattr(arguments, name) for name in ("jobs", "retry_failed", "retry_changed")}
+    rows = sweep(trial, chosen, arguments.out, **how)
     output = console()
     if (table := sweep_table(rows)) is not None:
         output.print(table)
@@ -183,9 +177,8 @@ def _program(target: str, arguments: argparse.Namespace) -> Program:
     _send_along(target, program.function)
     if arguments.threads is not None and "size" in arguments.threads and arguments.size is None:
         raise CommandError("--threads size needs --size")
-    if arguments.permutation is not None and not any(
-        text.startswith("permutation:") for text in arguments.arguments or ()
-    ):
+    taking = [text for text in arguments.arguments or () if text.startswith("permutation:")]
+    if arguments.permutation is not None and not taking:
         raise CommandError("--permutation is for an argument such as permutation:{size}; give one")
     return program
 
@@ -241,14 +234,12 @@ def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
         Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
         for name in (*names, *SHOWN)
     ]
-    return rich_rows(columns, (_cells(row, names) for row in rows))
-
-
-def _cells(row: SweepRow, names: Sequence[str]) -> list[str]:
-    """A row's parameters, and its results or its error."""
-    results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
-    values = (*map(row.get, names), *results)
-    return ["" if value is None else str(value) for value in values]
+    cells = []
+    for row in rows:
+        results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
+        values = (*map(row.get, names), *results)
+        cells.append(["" if value is None else str(value) for value in values])
+    return rich_rows(columns, cells)
 
 
 def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:

@@ -94,11 +94,12 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 label=words(label),
             )
             left = [one + width for one, width in zip(left, widths, strict=True)]
+        shares = [share(width) for width in left]
         for place, bound in enumerate(found.bounds):
             binds = bound.resource == found.binds
             least = "≥ " if bound.resource == LATENCY else ""
             drawn.annotate(
-                least + share(left[place]) + (", binds" if binds else ""),
+                least + shares[place] + (", binds" if binds else ""),
                 (left[place], place),
                 xytext=(2, 0),
                 textcoords="offset points",
@@ -117,10 +118,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
         describe(
             drawn,
             f"how much of the time of {run.program} each resource is occupied; {found.binds} binds",
-            (
-                f"{bound.resource} {share(width)}"
-                for bound, width in zip(found.bounds, left, strict=True)
-            ),
+            (f"{one.resource} {of}" for one, of in zip(found.bounds, shares, strict=True)),
         )
     return drawn
 
