@@ -48,8 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.cuda.machines import set_machine  # loads what launches
+    from mmsim.cuda.replacing import run_script
     from mmsim.cuda.report import Report
-    from mmsim.cuda.script import run_script
     from mmsim.view.tables import rich_table
 
     if not arguments.module and not Path(arguments.script).is_file():

@@ -9,7 +9,7 @@ from mmsim.cli.numbers import jobs, points
 from mmsim.cli.output import add_targets, complain, console, save
 from mmsim.errors import MMSimError
 from mmsim.host.cores import cores
-from mmsim.host.progress_bar import bar
+from mmsim.host.progress import bar
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim, Verdict

@@ -9,7 +9,7 @@ from pathlib import Path
 from mmsim.errors import shown
 from mmsim.host.arguments import file_path, whole, yes_or_no
 from mmsim.host.guesses import advised
-from mmsim.host.progress_bar import bar
+from mmsim.host.progress import bar
 from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.results.rows import SweepRows

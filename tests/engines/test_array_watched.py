@@ -22,9 +22,8 @@ from mmsim.host import free_memory, memory_budget, progress
 from mmsim.host.progress import Progress
 from mmsim_algorithms.bench import growth
 from tests.kit.runs.load import allowed
-from tests.kit.runs.paths import SCHEDULES, launched, outcome, run_along
+from tests.kit.runs.paths import both_schedules, launched, outcome, run_along
 
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's account of memory")
 
 

@@ -45,11 +45,7 @@ def meets(*units, most=1.0, dmms=1, asynchronous=False, barriers=False):
             meets("bank"),
             "banks conflicts latency rounds warps",
         ),
-        (
-            claim(lambda n, p, w: minimum(n / p, w)),
-            meets("group"),
-            "groups conflicts rounds warps",
-        ),
+        (claim(lambda n, p, w: minimum(n / p, w)), meets("group"), "groups conflicts rounds warps"),
         (claim(lambda n, w: minimum(n, 7) / w), meets("group"), "groups rounds warps"),
         (
             claim(lambda n, w, l, C: n / w + C + l),

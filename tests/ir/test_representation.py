@@ -453,7 +453,7 @@ READERS = sorted(
 
 
 def of_nodes(match):
-    """Whether a `match` has cases for nodes of the representation."""
+    """Return whether a `match` has cases for nodes of the representation."""
     return any(
         isinstance(part, ast.MatchClass) and ast.unparse(part.cls).startswith("ir.")
         for case in match.cases
