@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.api.machines import KINDS
+from mmsim.claims import Claim, choose, registered
 from mmsim.cli.loading import CommandError, load, load_program
 from mmsim.cli.machine import (
     DEFAULTS,
@@ -27,6 +28,7 @@ from mmsim.cli.output import add_targets, console, named
 from mmsim.cli.trial import LAYOUTS, RANDOM, SIZES, filled, layout_name, needs_threads, trial
 from mmsim.frontend.program import Program
 from mmsim.printable import printable, printable_lines
+from mmsim.sweeps import sweep
 from mmsim.sweeps.rows import FACTS, SweepRow, differing
 from mmsim.sweeps.workers import by_value
 from mmsim.view.figures import save
@@ -36,8 +38,6 @@ from mmsim.view.tables import Column, rich_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from mmsim.claims import Claim
 
 USAGE = """\
 Every combination of the values given is a case. Without --arguments each program's own example is
@@ -116,8 +116,6 @@ def text_of_extents(text: str) -> str:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.sweeps import sweep
-
     claim = _plotted(arguments)
     chosen = cases(arguments)
     if arguments.plot is not None:
@@ -201,8 +199,6 @@ def _send_along(target: str, function: Any) -> None:
 
 def _plotted(arguments: argparse.Namespace) -> Claim | None:
     """Return the claim to draw. Raises `CommandError` before the work if no figure is possible."""
-    from mmsim.claims import choose, registered
-
     if arguments.plot is None:
         if arguments.over is not None or arguments.claim is not None:
             raise CommandError("--over and --claim are for a figure; give --plot FILE")
