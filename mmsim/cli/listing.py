@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from mmsim.cli.loading import CommandError
-from mmsim.cli.output import complain, console
+from mmsim.cli.output import complain, show
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
 from mmsim.host.plugins import registered_in
@@ -52,7 +52,7 @@ def command(arguments: argparse.Namespace) -> int:
         bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
         rows.append((name_of(program), machines, bound, line_of(program)))
     titles = columns("program", "machine", "time", "what it does", whole="program")
-    console().print(rich_rows(titles, rows))
+    show(rich_rows(titles, rows))
     return 1 if broken else 0
 
 

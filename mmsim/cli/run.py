@@ -11,7 +11,7 @@ from mmsim.cli.listing import line_of
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
-from mmsim.cli.output import add_targets, console, named
+from mmsim.cli.output import add_targets, named, show
 from mmsim.cli.output import save as save_text
 from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
 from mmsim.frontend.program import Program
@@ -75,17 +75,16 @@ def add_program_options(parser: argparse.ArgumentParser, schedule: str = "synchr
 def command(arguments: argparse.Namespace) -> int:
     if ":" not in arguments.program and not arguments.arguments:
         rows = [(one.name, line_of(one)) for one in programs_of(arguments.program)]
-        console().print(rich_rows(columns("program", "what it does"), rows))
+        show(rich_rows(columns("program", "what it does"), rows))
         return 0
     if arguments.plot is not None:
         check_suffix(arguments.plot)
     run = run_program(arguments, check=arguments.check, trace=arguments.chrome is not None)
-    output = console()
-    output.print(run)
+    show(run)
     if arguments.profile:
-        output.print(run.profile())
+        show(run.profile())
     if arguments.rounds:
-        output.print(rich_table(rounds_table(run.rounds)))
+        show(rich_table(rounds_table(run.rounds)))
     if arguments.json is not None:
         save_text(arguments.json, run.to_json())
     if arguments.csv is not None:

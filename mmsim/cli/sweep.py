@@ -24,7 +24,7 @@ from mmsim.cli.machine import (
     type_of,
 )
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
-from mmsim.cli.output import add_targets, console, named
+from mmsim.cli.output import add_targets, named, show
 from mmsim.cli.trial import LAYOUTS, RANDOM, SIZES, filled, layout_name, needs_threads, trial
 from mmsim.frontend.program import Program
 from mmsim.printable import printable, printable_lines
@@ -122,10 +122,8 @@ def command(arguments: argparse.Namespace) -> int:
         _check_axis(arguments.over, chosen)
     how = {name: getattr(arguments, name) for name in ("jobs", "retry_failed", "retry_changed")}
     rows = sweep(trial, chosen, arguments.out, **how)
-    output = console()
-    if (table := sweep_table(rows)) is not None:
-        output.print(table)
-    output.print(sweep_summary(rows, arguments.out))
+    table = sweep_table(rows)
+    show(*([] if table is None else [table]), sweep_summary(rows, arguments.out))
     if arguments.plot is not None:
         axes = draw(rows, arguments.over, claim)
         with named(arguments.plot):
