@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
 from mmsim.cli.listing import line_of
@@ -13,8 +15,9 @@ from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
 from mmsim.cli.output import add_targets, named, show
 from mmsim.cli.output import save as save_text
-from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
-from mmsim.frontend.program import Program
+from mmsim.cli.trial import SIZES, launch_of, needs_threads
+from mmsim.cli.values import parse_argument
+from mmsim.frontend.program import Example, Program
 from mmsim.view.figures.paper import check_suffix, save
 from mmsim.view.figures.stages import SHORT
 from mmsim.view.tables import columns, rich_rows, rich_table, rounds_table
@@ -117,8 +120,12 @@ def program_call(
     machine = machine_named(**given)
     if arguments.arguments:
         needs_threads(given)
-    sizes = {name: given[name] for name in ("size", *SIZES) if given[name] is not None}
-    example = example_of(program, machine.width, arguments.seed, arguments.arguments, **sizes)
+        generator = np.random.RandomState(arguments.seed)
+        values = [parse_argument(text, generator) for text in arguments.arguments]
+        example = Example(*values, **{name: given[name] for name in SIZES})
+    else:
+        size = {} if arguments.size is None else {"size": arguments.size}
+        example = program.prepare(machine.width, seed=arguments.seed, **size)
     options = launch_of(given, example)
     if arguments.schedule is not None:
         options["schedule"] = arguments.schedule
