@@ -31,8 +31,7 @@ from mmsim.claims import (
 from mmsim.claims.registry import unique
 from mmsim.claims.verify import fingerprint, from_json, provenance, to_json
 from mmsim.errors import RoomError
-from mmsim.reports.ledger import ledger_page
-from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+from mmsim.reports.verdicts import ledger_page, summary, verdicts_page, verdicts_table
 
 
 @mm.program

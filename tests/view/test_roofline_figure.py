@@ -7,7 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.results.roofline import LATENCY, SHARED, roofline, under_way
-from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import alt_text
 
 CARD = mm.Cached(
     4, 8, 200, 3, sectors=2, tag_time=7, sector_time=3, memory_time=5, fill_time=9, row_time=20,

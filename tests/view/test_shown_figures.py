@@ -13,7 +13,7 @@ import mmsim as mm
 from mmsim.claims import Claim
 from mmsim.claims.fit import fit_numbers
 from mmsim.results.curve import Curve, Series
-from mmsim.view.figures.alt_text import MOST, alt_text
+from mmsim.view.figures.files import MOST, alt_text
 from mmsim.view.figures.paper import DARK_FIRST
 from mmsim.view.figures.times import curve_svg, draw_curve
 

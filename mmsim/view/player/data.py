@@ -284,12 +284,11 @@ def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 def _refuse_too_large(counts: Counter[str], time: int) -> None:
     for what, count in counts.items():
         if count > MOST:
-            advice = "run it smaller, or on a smaller machine"
-            if what not in ALWAYS:
-                advice = (
-                    f"take a window of the time units 0 to {time}: player(start=..., end=...), "
-                    "or --start and --end of mmsim step"
-                )
+            window = (
+                f"take a window of the time units 0 to {time}: player(start=..., end=...), "
+                "or --start and --end of mmsim step"
+            )
+            advice = "run it smaller, or on a smaller machine" if what in ALWAYS else window
             raise TooLargeError(
                 f"this trace has {count} {what}, and a page draws at most {MOST}; {advice}"
             )
