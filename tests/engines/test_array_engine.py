@@ -231,39 +231,46 @@ def order_of(program, name="a"):
     return order_matters(body, name, Analysis(body).inlined)
 
 
-@mm.program
+ORDERS = []
+
+
+def of_order(order):
+    return lambda function: ORDERS.append((mm.program(function), order))
+
+
+@of_order("no")
 def only_reads(T, a, b):
     b[T.id] = a[0]
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own(T, a):
     i = T.id
     a[i] = a[T.id] + 1
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own_row(T, a):
     i, j = T.block, T.index
     a[i, j] = a[T.block, T.index] + 1
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own_column(T, a):
     a[T.id, 0] = a[T.id, 0] + 1
 
 
-@mm.program
+@of_order("yes")
 def another_axis(T, a):
     a[T.block, T.index] = a[T.index, T.block]
 
 
-@mm.program
+@of_order("yes")
 def index_alone(T, a):
     a[T.index] = a[T.index] + 1
 
 
-@mm.program
+@of_order("yes")
 def not_always_its_own(T, a):
     i = T.id
     if T.id > 2:
@@ -271,30 +278,17 @@ def not_always_its_own(T, a):
     a[i] = a[i] + 1
 
 
-@mm.program
+@of_order("yes")
 def shifted(T, a):
     a[T.id] = a[T.id + 1]
 
 
-@mm.program
+@of_order("written")
 def only_writes(T, a, b):
     a[b[T.id]] = 1
 
 
-@pytest.mark.parametrize(
-    ("program", "order"),
-    [
-        (only_reads, "no"),
-        (keeps_to_its_own, "no"),
-        (keeps_to_its_own_row, "no"),
-        (keeps_to_its_own_column, "no"),
-        (another_axis, "yes"),
-        (index_alone, "yes"),
-        (not_always_its_own, "yes"),
-        (shifted, "yes"),
-        (only_writes, "written"),
-    ],
-)
+@pytest.mark.parametrize(("program", "order"), ORDERS, ids=[one.name for one, _ in ORDERS])
 def test_when_the_order_of_the_pieces_matters(program, order):
     assert order_of(program) == order
 
@@ -361,48 +355,45 @@ def test_pieces_that_write_one_element_are_run_again_as_one(monkeypatch, parts):
 # ------------------------------------------------------------------ errors
 
 
-@mm.program
+ERRORS = []
+
+
+def fails(dtype, n, kind, thread, index):
+    return lambda function: ERRORS.append((mm.program(function), dtype, n, kind, thread, index))
+
+
+@fails(int, 3, AddressError, 5, (8,))
 def out_of_range(T, a, n):
     a[T.id] = 1
     a[T.id + n] = 2
 
 
-@mm.program
+@fails(int, 3, ArithmeticFault, 3, None)
 def divides_by_zero(T, a, n):
     a[T.id] = 10 // (T.id - n)
 
 
-@mm.program
+@fails(int, 3, ArithmeticFault, 0, None)
 def divides_all_by_zero(T, a, n):
     x = T.id // (n - 3)
     a[T.id] = 1
 
 
-@mm.program
+@fails(int, 3, AddressError, 0, (-3,))
 def register_out_of_range(T, a, n):
     r = mm.registers(4)
     r[T.id - n] = 1
     a[T.id] = 1
 
 
-@mm.program
+@fails("int8", 30, TypeFault, 5, (5,))
 def value_that_does_not_fit(T, a, n):
     a[T.id] = T.id * n
 
 
-@mm.program
+@fails(int, 0, ArithmeticFault, None, None)
 def no_integer(T, a, n):
     a[T.id] = int(T.id * 2.0**60)
-
-
-ERRORS = [
-    (out_of_range, int, 3, AddressError, 5, (8,)),
-    (divides_by_zero, int, 3, ArithmeticFault, 3, None),
-    (divides_all_by_zero, int, 3, ArithmeticFault, 0, None),
-    (register_out_of_range, int, 3, AddressError, 0, (-3,)),
-    (value_that_does_not_fit, "int8", 30, TypeFault, 5, (5,)),
-    (no_integer, int, 0, ArithmeticFault, None, None),
-]
 
 
 @both_schedules
@@ -410,7 +401,7 @@ ERRORS = [
 def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
     program, dtype, n, kind, thread, index, schedule
 ):
-    threads = 8 if program is not no_integer else 16
+    threads = 8 if program.name != "no_integer" else 16
     shown = []
     for path in ("plain", "interpreted"):
         a = zeros(threads, dtype)

@@ -12,8 +12,9 @@ from mmsim.errors import LanguageError, MMSimError, TypeFault
 from mmsim.ir.atomics import LEAVES, TYPES, in_turn
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
+from tests.kit.generators.random_programs import same
 from tests.kit.oracle.reference import changed
-from tests.kit.runs.paths import ENGINES, SCHEDULES, both_engines, both_schedules
+from tests.kit.runs.paths import ENGINES, SCHEDULES, agrees, both_engines, both_schedules
 
 NAMES = {"and": "and_", "or": "or_"}
 
@@ -262,6 +263,41 @@ def test_cores_put_their_copies_together(schedule, monkeypatch):
     assert (found.time, found.accesses) == (expected.time, expected.accesses)
     for name, own in expected.arrays.items():
         assert (found.arrays[name] == own).all(), name
+
+
+HASH = 0x9E3779B97F4A7C15
+
+
+@mm.program
+def hashed_gathers(T, x, added, most, least, common):
+    hashed = mm.uint64(x[T.id]) * HASH
+    mm.atomic.add(added, x[T.id] % 8, hashed)
+    mm.atomic.max(most, x[T.id] % 8, hashed)
+    mm.atomic.min(least, x[T.id] % 8, hashed)
+    mm.atomic.and_(common, T.threadIdx.x % 2, hashed | 3)
+
+
+@pytest.mark.parametrize("path", ["fused", "plain", "interpreted"])
+def test_atomics_on_unsigned_words_of_64_bits_along_every_path(path):
+    x = np.arange(2048) * 37 % 101
+    all_bits = 2**64 - 1
+    most, least = np.zeros(8, np.uint64), np.full(8, all_bits, np.uint64)
+    run = agrees(
+        path,
+        hashed_gathers,
+        *(x, np.zeros(8, np.uint64), most, least, np.full(2, all_bits, np.uint64)),
+        threads=2048,
+        machine=mm.HMM(2, 32, 5),
+        block_size=256,
+    )
+    hashed = x.astype(np.uint64) * np.uint64(HASH)
+    added, mask = np.zeros(8, np.uint64), np.full(2, all_bits, np.uint64)
+    np.add.at(added, x % 8, hashed)
+    np.maximum.at(most, x % 8, hashed)
+    np.minimum.at(least, x % 8, hashed)
+    np.bitwise_and.at(mask, np.arange(2048) % 2, hashed | np.uint64(3))
+    expected = {"added": added, "most": most, "least": least, "common": mask, "x": x}
+    assert same(run.arrays, expected)
 
 
 @pytest.mark.parametrize("rule", [Banks, Groups])

@@ -81,17 +81,6 @@ def test_a_power_of_ten_belongs_to_programs():
 
 
 @needs_compiler
-def test_a_power_of_ten_on_a_gpu_emulated_on_the_cpu(tmp_path):
-    from mmsim.gpu import kernel
-
-    x = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 22.0, 30.5])
-    made = [kernel(mm.program(one), x, np.zeros(8), threads=8) for one in (powers_of_ten, singles)]
-    emulated = Emulated(made, tmp_path)
-    assert emulated.run(0)["out"] == pytest.approx(10.0**x, rel=1e-15)
-    assert emulated.run(1)["out"] == pytest.approx(10.0**x, rel=1e-6)
-
-
-@needs_compiler
 def test_one_row_gives_every_backend_a_function(monkeypatch, tmp_path):
     from mmsim.gpu import kernel
 

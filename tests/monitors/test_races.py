@@ -160,6 +160,12 @@ def write_one(T, a, values):
         ([0.0, 0, 0, 0, -0.0, 0, 0, 0], True),  # bit by bit
         ([np.nan] * 8, False),
         ([False] * 4 + [True] * 4, True),
+        ([1 + 2j] * 8, False),
+        ([1 + 2j] * 4 + [1 + 3j] * 4, True),
+        ([0j] * 4 + [complex(-0.0, 0)] * 4, True),
+        ([complex(0, -0.0)] * 4 + [0j] * 4, True),
+        (np.array([2 + 2j] * 4 + [1 + 2j] * 4, "complex64"), True),
+        (np.array([0j] * 4 + [complex(0, -0.0)] * 4, "complex64"), True),
     ],
 )
 def test_two_writes_of_one_value_are_no_race(check, values, races, schedule):
