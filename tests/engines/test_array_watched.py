@@ -101,7 +101,7 @@ MEASURE = """
 import sys, threading
 import numpy as np
 import mmsim as mm
-from mmsim.bench.growth import forget_peak, peak_memory
+from mmsim.bench.process import forget_peak, peak_memory
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.engines.array import asynchronous_time as schedules
 from mmsim.engines.array.interpreted import Interpreted

@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.claims import Claim, gcd, maximum, minimum, root
-from mmsim.claims.provenance import fingerprint
+from mmsim.claims.verify import fingerprint
 from mmsim_algorithms import claims
 from tests.kit import ROOT
 from tests.kit.mutation.claims_page import page, read, tried

@@ -55,13 +55,12 @@ ALLOWED = {
     # user's own code has read.
     ("mmsim/frontend/packed.py", "import_module"),
     # The script or module that the user names in `mmsim cuda`.
-    ("mmsim/cuda/script.py", "run_module"),
-    ("mmsim/cuda/script.py", "run_path"),
-    # What the script itself executes, so that the text of a kernel in it is found.
+    ("mmsim/cuda/replacing.py", "run_module"),
+    ("mmsim/cuda/replacing.py", "run_path"),
+    # What the script itself executes, so that the text of a kernel in it is found. And the text of
+    # a lambda, to compare it with one; this executes nothing.
     ("mmsim/cuda/source_text.py", "compile"),
     ("mmsim/cuda/source_text.py", "exec"),
-    # Compiles the text of a lambda, to compare it with one; executes nothing.
-    ("mmsim/cuda/lambdas.py", "compile"),
     # Numba's own packages, by names that stand in the text, to put mmsim.cuda in their place.
     ("mmsim/cuda/replacing.py", "import_module"),
     # The modules that a sweep's function imports itself when it runs, to see if they changed.

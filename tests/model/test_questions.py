@@ -324,3 +324,10 @@ def test_all_swizzles_that_free_are_found():
         lambda layout: conflicts(layout, row_of_matrix, (64, 64), bytes=2, vector=8, threads=8)
     ]
     assert "Swizzle<3,3,3>" in [str(one) for one in swizzles(halves)]
+
+
+def test_a_thread_has_at_most_65536_values():
+    one = {"bytes": 4, "threads": 1}
+    assert conflicts(RAW(), lambda t, v: (v, 0), (1 << 16, 1), values=1 << 16, **one).free
+    with pytest.raises(LayoutError, match="values of a thread"):
+        conflicts(RAW(), lambda t, v: (0, 0), (1, 1), values=(1 << 16) + 1, **one)

@@ -342,3 +342,22 @@ def test_the_command_line_leaves_with_1_when_it_finds_something(capsys, tmp_path
     call[3] = "8"
     assert main([*call, "--check", "--schedule", "asynchronous"]) == 0
     assert "nothing found" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_update_by_way_of_a_register_is_an_update():
+    @mm.program
+    def by_register(T, a):
+        r = mm.registers(1)
+        x = a[0]
+        r[0] = x + 1
+        a[0] = r[0]
+
+    def directly(T, a):
+        x = a[0]
+        a[0] = x + 1
+
+    found = [
+        mm.DMM(4, 2).check(program, np.zeros(1, int), threads=8).findings
+        for program in (by_register, mm.program(directly))
+    ]
+    assert [one.kind for one in found[0]] == [one.kind for one in found[1]] == ["lost-update"]

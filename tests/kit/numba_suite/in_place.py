@@ -39,7 +39,6 @@ from mmsim.cuda import (
     reduction,
     source_text,
     streams,
-    transfers,
     types,
     vectors,
 )
@@ -75,9 +74,8 @@ def replace_simulator():
         public = {name: value for name, value in vars(source).items() if name[0] != "_"}
         vars(sys.modules[f"numba.cuda.cudadrv.{module}"]).update(public)
     devicearray = sys.modules["numba.cuda.cudadrv.devicearray"]
-    for source in (allocation, transfers):
-        public = {name: value for name, value in vars(source).items() if name[0] != "_"}
-        vars(devicearray).update(public)
+    public = {name: value for name, value in vars(allocation).items() if name[0] != "_"}
+    vars(devicearray).update(public)
     devicearray.FakeCUDAArray = arrays.DeviceNDArray
     sys.modules["numba.cuda.cudadrv.devices"].get_context = devices.current_context
     for name in ("vectorize", "guvectorize"):
