@@ -48,12 +48,7 @@ def outcome(run):
 def played(trace):
     """All that a trace has, but its machine."""
     return (
-        trace.time,
-        trace.dispatches,
-        trace.waits,
-        trace.arrivals,
-        trace.releases,
-        trace.rounds,
+        *(trace.time, trace.dispatches, trace.waits, trace.arrivals, trace.releases, trace.rounds),
         trace.changes,
     )
 
