@@ -1,7 +1,5 @@
 """The array engine's parts: counters, operators, analysis, and what it does when a path ends."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -22,6 +20,7 @@ from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
 from tests.kit.runs.paths import agrees, both_engines, both_schedules, outcome, run_along
+from tests.kit.runs.programs import copy
 
 
 def zeros(size, dtype=int):
@@ -325,9 +324,6 @@ def test_a_return_from_a_loop_cannot_be_straightened():
         straighten(returns_from_a_loop.code.body)
 
 
-# ------------------------------------------------------------------ pieces that collide
-
-
 @mm.program
 def two_pieces_write_one_element(T, a, b):
     b[T.id % 5] = a[T.id]
@@ -350,9 +346,6 @@ def test_pieces_that_write_one_element_are_run_again_as_one(monkeypatch, parts):
     agrees("plain", two_pieces_write_one_element, np.arange(100), zeros(105), threads=100,
            schedules=["synchronous"])  # fmt: skip
     assert whole == [False, True]
-
-
-# ------------------------------------------------------------------ errors
 
 
 ERRORS = []
@@ -417,9 +410,6 @@ def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
         assert caught.value.index == index
 
 
-# ------------------------------------------------------------------ warps out of step
-
-
 @mm.program
 def barriers_along_two_paths(T, a, b):
     s = mm.shared(12)
@@ -471,11 +461,6 @@ def test_warps_that_meet_at_barriers_from_other_paths(program, machine, monkeypa
 # ------------------------------------------------------------------ results
 
 
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
-
-
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
 def test_small_results_are_copies_and_large_ones_views_that_cannot_be_written(path):
     for size in (8, 100_000):
@@ -497,9 +482,6 @@ def test_few_threads_are_interpreted(monkeypatch):
     assert asked == []
     run_along(None, copy, a, zeros(array.FEW), threads=array.FEW)
     assert len(asked) == 1
-
-
-# ------------------------------------------------------------ what equal launches share
 
 
 @mm.program

@@ -502,9 +502,6 @@ def test_rows_and_tuples_are_indices():
     assert run.arrays["a"].tolist() == [[4, 2], [0, 2]]
 
 
-# ------------------------------------------------------------------ traces and files
-
-
 def test_a_trace_holds_what_each_lane_left(tmp_path):
     x = np.array([0, 0, 1, 0])
     run = mm.DMM(4, 5).run(count, x, zeros(2), threads=4, trace=True)

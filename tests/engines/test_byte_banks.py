@@ -1,7 +1,5 @@
 """Machines whose banks have bytes: elements take their own, long ones are served in phases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

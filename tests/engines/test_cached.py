@@ -1,7 +1,5 @@
 """`mm.Cached`: it is the HMM where it has no more, and both engines play its rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

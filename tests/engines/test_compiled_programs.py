@@ -1,7 +1,5 @@
 """Programs really compiled, against the event engine: the papers' own, and types of all kinds."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

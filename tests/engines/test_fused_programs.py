@@ -1,7 +1,5 @@
 """Programs that the array engine fuses, or refuses to: written small, and run uncompiled."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -23,9 +21,6 @@ def fuses(program, *args, **how):
     except CannotFuse:
         return False
     return True
-
-
-# ------------------------------------------------------------------ which access is which
 
 
 def first_of(a, i):
@@ -149,9 +144,6 @@ def test_what_python_finds_nested_too_deeply_is_interpreted(name, tmp_path, monk
     assert not fuses(program, zeros(8), threads=8)
     monkeypatch.setattr("mmsim.engines.array.engine.FEW", 0)
     agrees(None, program, zeros(8), threads=8)
-
-
-# ------------------------------------------------------------------ loops of the grid's stride
 
 
 @mm.program

@@ -1,7 +1,5 @@
 """One loop over the warps that does several statements: which may, and that no result differs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

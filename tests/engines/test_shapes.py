@@ -1,7 +1,5 @@
 """Launches that have a shape: indices, warps, times, messages, files."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

@@ -7,8 +7,6 @@ own cache directory, in a form that is executed when it is read again; where ano
 there, it is not (`tests/host/test_owned.py`).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

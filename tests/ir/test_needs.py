@@ -1,7 +1,5 @@
 """The earlier accesses for which an access waits."""
 
-from __future__ import annotations
-
 import pytest
 
 import mmsim as mm

@@ -20,6 +20,7 @@ from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.generators.random_programs import cases, run_case
 from tests.kit.planted.pair import ends, parts, zeros
 from tests.kit.runs.paths import SCHEDULES, both_engines, both_schedules
+from tests.kit.runs.programs import copy
 
 DMM = mm.DMM(width=4, latency=3)
 HMM = mm.HMM(dmms=2, width=4, global_latency=5)
@@ -39,11 +40,6 @@ def lines(program, finding):
     """The text of the lines of a finding."""
     (source,) = program.code.sources
     return [source.lines[line - source.first].strip() for line in finding.lines]
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 @mm.program

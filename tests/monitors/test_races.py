@@ -38,9 +38,6 @@ def race(program, array, index, first, second, elements=1, copy=None, scope="int
     return Finding("race", array, index, copy, accesses, scope, elements)
 
 
-# ------------------------------------------------------------------ within a barrier interval
-
-
 @mm.program
 def fold(T, a, n):
     a[T.id % n] = T.id
@@ -65,9 +62,6 @@ def test_warps_that_have_ended_are_waited_for_no_more(check):
         b[T.id] = a[T.id - 4]
 
     assert check(DMM, leave_early, zeros(8), zeros(8)).findings == ()
-
-
-# ------------------------------------------------------------------ between blocks
 
 
 @mm.program
@@ -304,9 +298,6 @@ def test_a_run_shows_its_findings(check):
     assert scope.startswith("Looked for ")
     assert "write wins, deadlocks (machine.check and mmsim check do); other arguments" in scope
     assert "nothing found" not in repr(replace(clean, findings=None))
-
-
-# ------------------------------------------------------------------ as JSON
 
 
 def test_json_keeps_findings(check):

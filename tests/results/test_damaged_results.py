@@ -460,9 +460,6 @@ def test_a_report_whose_run_takes_another_time():
     refuse(longer, "its run differs in time")
 
 
-# ------------------------------------------------------------ maps that no one can draw
-
-
 def test_a_map_that_is_too_large_is_refused_before_it_is_made():
     @mm.program
     def read(T, a):

@@ -1,7 +1,5 @@
 """Small machines `mm.Cached` of all kinds."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 import mmsim as mm

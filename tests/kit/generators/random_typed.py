@@ -5,8 +5,6 @@ differently is rounded to far fewer bits immediately, so that all of them go on 
 number.
 """
 
-from __future__ import annotations
-
 from tests.kit.generators import random_exchange as exchange
 
 INTEGERS = ("uint32", "int32", "uint64", "int64", "uint8", "int8", "uint16", "int16")

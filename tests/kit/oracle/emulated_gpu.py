@@ -1,7 +1,5 @@
 """Runs generated kernels on the CPU: all of a list in one compilation, by the C++ compiler."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Programs that evaluate expressions of the language, a thread for each element of the arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import mmsim as mm

@@ -1,7 +1,5 @@
 """Runs a program along one path of the array engine, and compares it with the event engine."""
 
-from __future__ import annotations
-
 import pytest
 
 import mmsim as mm
