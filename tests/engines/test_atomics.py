@@ -6,11 +6,9 @@ import pytest
 import mmsim as mm
 from mmsim.api.report import Report
 from mmsim.engines.array import counting
-from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import execute
 from mmsim.errors import LanguageError, MMSimError, TypeFault
 from mmsim.ir.atomics import LEAVES, TYPES, in_turn
-from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
 from tests.kit.generators.random_programs import same
 from tests.kit.oracle.reference import changed
@@ -218,21 +216,9 @@ def several(T, x, h, m, old, limit):
 def test_a_fused_program_is_the_interpreted_one(machine, path):
     x = np.random.default_rng(5).integers(0, 8, 48)
     args = x, np.zeros((8, 2), int), np.array([-(2**31)], np.int32), zeros(44), 2
-    how = {"threads": 44, "block_size": 12}
-
-    def run(path):
-        launch = Launch(machine, several, args, 44, 12, "synchronous", 10**6)
-        return array.run(launch, path=path)
-
-    expected = machine.run(several, *args, **how, engine="events", trace=False)
-    for found in (run("interpreted"), run(path)):
-        assert (found.time, found.accesses, found.rounds) == (
-            expected.time,
-            expected.accesses,
-            expected.rounds,
-        )
-        for name, words in expected.arrays.items():
-            assert found.arrays[name].tobytes() == words.tobytes(), name
+    how = {"threads": 44, "block_size": 12, "machine": machine, "schedules": ["synchronous"]}
+    for way in ("interpreted", path):
+        agrees(way, several, *args, **how)
 
 
 @mm.program
@@ -255,14 +241,7 @@ def test_cores_put_their_copies_together(schedule, monkeypatch):
     x = np.random.default_rng(5).integers(0, 1000, 4096)
     words = [np.full(4, 7, dtype) for dtype in ("int64", "int32", "int32", "uint32", "int64")]
     args = x, *words, zeros(4)
-    launch = Launch(mm.UMM(32, 9), gathers, args, 4096, None, schedule, 10**6)
-    found = array.run(launch, path="fused")
-    expected = mm.UMM(32, 9).run(
-        gathers, *args, threads=4096, schedule=schedule, engine="events", trace=False
-    )
-    assert (found.time, found.accesses) == (expected.time, expected.accesses)
-    for name, own in expected.arrays.items():
-        assert (found.arrays[name] == own).all(), name
+    agrees("fused", gathers, *args, machine=mm.UMM(32, 9), threads=4096, schedules=[schedule])
 
 
 HASH = 0x9E3779B97F4A7C15

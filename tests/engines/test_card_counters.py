@@ -12,17 +12,14 @@ import pytest
 from hypothesis import given, settings
 
 import mmsim as mm
-from mmsim.engines.array import engine as array_engine
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import counted
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts
-from mmsim.model.threads import asked
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_numba import numba_cases
-from tests.kit.runs.paths import agrees
+from tests.kit.runs.paths import agrees, run_along
 
 CARD = mm.HMM(3, 8, 9, 2, bank_bytes=4)
 SMALL = mm.HMM(2, 4, 5, 3, bank_bytes=4)
@@ -150,11 +147,10 @@ def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
             program, *copy.deepcopy(case.args), **case.sizes, schedule=schedule, engine="events"
         )
         for path in ("interpreted", "plain"):
-            threads, block_size, shape = asked(**case.sizes)
             special, args, _ = program.specialized(copy.deepcopy(case.args))
-            bound = Launch(SMALL, special, args, threads, block_size, schedule, 10**6, shape)
+            how = {"machine": SMALL, "schedule": schedule, **case.sizes}
             try:
-                found = array_engine.run(bound, path=path)
+                found = run_along(path, special, *args, **how)
             except CannotFuse:
                 continue
             assert (found.time, found.accesses) == (run.time, run.accesses), (path, schedule)

@@ -176,7 +176,7 @@ import mmsim as mm
 from mmsim_algorithms.colouring import colour
 from mmsim.engines.array.asynchronous_time import asynchronous_time
 from mmsim.model.threads import Grid
-from test_compile_cache import double, transpose
+from tests.kit.runs.programs import transpose
 
 {before}
 a = np.arange(2**14).reshape(128, 128)
