@@ -29,9 +29,10 @@ from mmsim.cuda_c.shape import Shape
 from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
 from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.promotion import Type
-from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from mmsim.cuda_c.expressions import CText
 from mmsim.errors import LaunchError, Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE
 from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.ir.walk import statements
 

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import INT
-from mmsim.ir.ranges import WHOLE, Ranges, fits
+from mmsim.ir.dtypes import INT
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE, is_within
 from mmsim.ir.tidy import read_by, set_by
 from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements
@@ -114,7 +115,7 @@ class Shape:
         last = self._ranges.of(loop.stop) or WHOLE
         step = self._ranges.of(loop.step) or WHOLE
         one_way = step[0] > 0 or step[1] < 0
-        return one_way and fits((last[0] + min(step[0], 0), last[1] + max(step[1], 0)))
+        return one_way and is_within((last[0] + min(step[0], 0), last[1] + max(step[1], 0)), WHOLE)
 
     # Declarations
 

@@ -21,7 +21,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.errors import (
     ArithmeticFault,
@@ -47,9 +46,12 @@ from mmsim.ir.walk import accesses, stored, targets
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
-from mmsim.meaning.frame import Frame, Request, Site, Waiting
-from mmsim.meaning.jumps import (
+from mmsim.meaning.frame import (
+    Frame,
+    Request,
+    Site,
     Steps,
+    Waiting,
     broken,
     continued,
     forget_lanes,
@@ -58,13 +60,10 @@ from mmsim.meaning.jumps import (
     return_lanes,
     scope_lanes,
 )
-from mmsim.meaning.storing import fitting, stored_words
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 
-Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
-Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -257,7 +256,7 @@ class Meaning(Evaluator):
     def _store(self, statement: ir.Store) -> Access:
         site = self.sites[statement.site]
         elements = self._elements(statement.array, statement.index, statement.place)
-        stored = stored_words(self, statement.array, statement.value, statement.place)
+        stored = self.stored_words(statement.array, statement.value, statement.place)
 
         def begin(frame: Frame, mask: Mask) -> Request:
             self._step(frame, mask, site.place)
@@ -271,7 +270,7 @@ class Meaning(Evaluator):
         array, place = statement.array, statement.place
         site = self.sites[statement.site]
         elements = self._elements(array, statement.index, place)
-        operands = [stored_words(self, array, operand, place) for operand in statement.operands]
+        operands = [self.stored_words(array, operand, place) for operand in statement.operands]
 
         def begin(frame: Frame, mask: Mask) -> Request:
             self._step(frame, mask, site.place)
@@ -285,7 +284,7 @@ class Meaning(Evaluator):
     def _register_write(self, statement: ir.RegisterWrite) -> Execute:
         elements = self._elements(statement.array, statement.index, statement.place)
         value = self._evaluate(statement.value)
-        fit = fitting(self, statement.array, statement.value, statement.place)
+        fit = self.fitting(statement.array, statement.value, statement.place)
         array = statement.array
 
         def run(frame: Frame, mask: Mask) -> Mask:
@@ -401,7 +400,7 @@ class Meaning(Evaluator):
                 elif not inside:
                     break
                 self._step(frame, mask, place)
-                value = add(start, multiply(trip, step, mask), mask)
+                value = add(start, multiply(trip, step))
                 frame.assign(slot, value, mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import mmsim as mm
+from mmsim.engines.array.fused.accesses import counted
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.engines.array.fused.counters import counted
 from mmsim.frontend.numba.kernel import numba_program
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts

@@ -16,7 +16,7 @@ from mmsim.engines.array import interpreted
 from mmsim.engines.array.fused import tiering
 from mmsim.errors import FormatError, LaunchError
 from mmsim.gpu.words import CardDMM, CardHMM
-from mmsim.model.conflicts import Banks
+from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit
 from mmsim.results.chrome import events
 from mmsim.view.player.data import run_data
@@ -313,3 +313,51 @@ def test_a_machine_whose_stages_take_longer_is_not_traced():
     assert SlowDMM(4, 2).run(copy, np.arange(8), threads=8).time == 12
     with pytest.raises(LaunchError, match="trace=False"):
         SlowDMM(4, 2).run(copy, np.arange(8), threads=8, trace=True)
+
+
+@dataclass(frozen=True)
+class SlowHMM(mm.Machine):
+    """An HMM with a time of a stage for each unit."""
+
+    width: int
+    stage_times: tuple[int, ...]
+
+    @cached_property
+    def memory(self):
+        return Unit("global", Groups(self.width), 9, None, "global", self.stage_times[0])
+
+    @cached_property
+    def shared(self):
+        return tuple(
+            Unit(f"shared[{dmm}]", Banks(self.width), 2, dmm, "shared", time)
+            for dmm, time in enumerate(self.stage_times[1:])
+        )
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("times", [(1, 1, 3), (1, 3, 1), (2, 1, 1), (2, 3, 3)])
+def test_the_stages_of_each_unit_take_their_own_time(schedule, fused, times, monkeypatch):
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: fused)
+    blocks = 8
+
+    @mm.program
+    def turned(T, a, b):
+        s = mm.shared(8, int)
+        s[T.index] = a[T.id]
+        T.barrier()
+        b[T.id] = s[7 - T.index] + s[T.index * 2 % 8]
+
+    a = np.arange(8 * blocks)
+    launch = {"threads": 8 * blocks, "block_size": 8, "schedule": schedule, "trace": False}
+    machine = SlowHMM(4, times)
+    assert not machine.pipelined
+    array, events = (
+        machine.run(turned, a, a.copy(), **launch, engine=engine) for engine in ("array", "events")
+    )
+    assert array.time == events.time
+    plain = SlowHMM(4, (1, 1, 1)).run(turned, a, a.copy(), **launch)
+    assert plain.time < array.time
+    if schedule == "synchronous":  # blocks of one DMM take turns; of two DMMs the slower one counts
+        at_memory = 2 * (2 * blocks * times[0] + 9 - 1)
+        assert array.time == at_memory + 4 * blocks * max(times[1:]) + 3 * (2 - 1)

@@ -26,7 +26,7 @@ from mmsim.errors import Place
 from mmsim.meaning.frame import Waiting
 from mmsim.model.machines import LARGEST
 from mmsim.model.threads import Grid
-from mmsim.model.turns import DMMsInTurn, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, WarpsInTurn
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, run_case
 from tests.kit.oracle.own_machines import OwnMachine
@@ -146,7 +146,9 @@ def on_simpy(machine, sequences, warps_per_block=None):
     env = Environment()
 
     def unit(of):
-        turns = DMMsInTurn(grid.dmm_of_warp) if machine.shared and of.dmm is None else WarpsInTurn()
+        turns = (
+            GroupsInTurn(grid.dmm_of_warp) if machine.shared and of.dmm is None else WarpsInTurn()
+        )
         return MemoryUnit(env, of, turns)
 
     units = [unit(of) for of in machine.units]

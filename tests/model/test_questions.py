@@ -2,12 +2,14 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmsim.api.tile_conflicts import along, conflicts
 from mmsim.errors import LayoutError
+from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.layout import RAW, Padded, Strided, Swizzle, XorRows
 from mmsim.model.questions import question
 from mmsim.model.searches import padding, swizzles
@@ -170,6 +172,15 @@ def test_atomic_operations_are_one_request_each(kind, bytes_, access, stages, le
     assert (found.stages, found.least) == (stages, least)
     assert found.stages == sum(phase.stages for one in found.requests for phase in one.phases)
     assert found.least == sum(phase.least for one in found.requests for phase in one.phases)
+
+
+@pytest.mark.parametrize("kind", ["read", "write", "atomic", "cas"])
+@pytest.mark.parametrize("bytes_", [4, 8])
+def test_phases_are_those_of_a_trace(kind, bytes_):
+    """Words of 8 bytes are served by half-warps, also by a compare and swap."""
+    found = conflicts(RAW(), lambda t, v: (0, t), (32, 32), bytes=bytes_, kind=kind)
+    numbers = ByteBanks(32).of_access(bytes_, kind).phase_of(list(range(32)), np.arange(32))
+    assert found.phases == len(found.requests[0].phases) == max(numbers, default=0) + 1
 
 
 @pytest.mark.parametrize("kind", ["ldmatrix", "stmatrix"])

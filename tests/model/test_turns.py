@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.model.turns import DMMsInTurn, WarpsInOrder, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, WarpsInOrder, WarpsInTurn
 
 WARPS = 7
 DMMS = 3
@@ -59,7 +59,7 @@ def dispatched(turns, *ready):
 
 
 def test_none_ready():
-    for turns in (WarpsInTurn(), DMMsInTurn(lambda warp: 0), WarpsInOrder()):
+    for turns in (WarpsInTurn(), GroupsInTurn(lambda warp: 0), WarpsInOrder()):
         assert turns.pop() is None
         assert dispatched(turns, 5) == [5]
         assert turns.pop() is None
@@ -79,4 +79,4 @@ def test_dmms_in_turn_as_the_plain_model(happenings, dmms):
     def dmm_of_warp(warp):
         return dmms[warp]
 
-    assert play(DMMsInTurn(dmm_of_warp), happenings) == play(Plainly(dmm_of_warp), happenings)
+    assert play(GroupsInTurn(dmm_of_warp), happenings) == play(Plainly(dmm_of_warp), happenings)
