@@ -37,7 +37,7 @@ SLOW_FILES = [
     "counting_barriers", "course", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation",
     "docs", "dynamic_programming",
     "events_against_reference", "evidence", "examples", "exchange", "family_pictures", "figures",
-    "forms_together", "free_memory",
+    "free_memory",
     "gpu_cached", "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs",
     "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
