@@ -87,7 +87,6 @@ OTHER_QUANTITIES = {
 
 @cache
 def found(engine):
-    """What `wrong_rules.py` prints."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.kit.tools.wrong_rules", engine],
         capture_output=True,

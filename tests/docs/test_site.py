@@ -94,7 +94,7 @@ def site(made, verdicts, tmp_path_factory):
 
 
 def text_of(page):
-    """What a reader sees of a page, without its frames."""
+    """The text of a page as a reader sees it, without its frames."""
     text = re.sub(r'srcdoc="[^"]*"|<(script|style)\b.*?</\1>', "", page.read_text(), flags=re.S)
     return " ".join(re.sub(r"<[^>]*>", "", text).split())
 

@@ -56,7 +56,7 @@ WORDS = Vocabulary(
 
 
 class Cuda:
-    """What `numba.cuda` calls the thread, its barrier and its arrays, along one axis."""
+    """The thread, its barrier and its arrays in the words of `numba.cuda`, along one axis."""
 
     decorator = "cuda.jit"
     launch = "the kernel"

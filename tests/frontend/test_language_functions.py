@@ -20,7 +20,7 @@ NUMBERS += [math.inf, -math.inf, math.nan]
 
 
 def pythons(name, *numbers):
-    """What Python's function gives, or C's where Python raises an error."""
+    """The value of Python's function, or C's where Python raises an error."""
     if name == "fma":
         return float(fma(*map(np.float64, numbers)))
     try:

@@ -74,7 +74,7 @@ def traced():
 
 
 def in_words(call, *args, **options):
-    """Whether a call is refused; if it is then in words, in few of them."""
+    """Tell whether a call is refused, after checking that this is said in few words."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -88,7 +88,7 @@ def in_words(call, *args, **options):
 
 
 def refused(call, *args, **options):
-    """How many of the odd values are refused where `...` stands."""
+    """Count the odd values that are refused where `...` stands."""
     count = 0
     for value in ODD:
         given = [value if arg is ... else arg for arg in args]

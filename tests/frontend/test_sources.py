@@ -91,7 +91,7 @@ def prompt(*options):
 
 
 def type_in(child, text):
-    """What the prompt answers to the last of some lines."""
+    """The prompt's answer to the last of some lines."""
     for line in text.split("\n"):
         child.sendline(line)
         answered = child.expect_exact([">>> ", "... "])

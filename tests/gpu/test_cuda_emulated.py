@@ -6,7 +6,9 @@ ascending and in descending order, so that only programs without a race come out
 
 from __future__ import annotations
 
+import importlib.util
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -171,99 +173,6 @@ def floats(T, x, y, out):
     if abs(x[i]) < 1000:
         out[8, i] = int(x[i]) + (x[i] and 2)
     out[9, i] = (x[i] or y[i]) if x[i] == x[i] else math.inf
-
-
-@rule(np.arange(-8, 8), np.zeros((6, 16)), threads=16)
-def mixed_types(T, x, out):
-    i = T.id
-    value = x[i]
-    half = value / 2
-    out[0, i] = half // 1 + value
-    out[1, i] = value > half
-    out[2, i] = (value > 0) + (value > 3) * 7
-    out[3, i] = value if value > 2 else half
-    out[4, i] = (value and half) or 9
-    out[5, i] = not value - 1
-
-
-@rule(np.arange(6), np.zeros((8, 6), np.int64), threads=6)
-def loops(T, x, out):
-    i = T.id
-    for k in range(x[i]):
-        out[0, i] += k
-    for k in range(5, -i, -2):
-        out[1, i] = out[1, i] * 3 + k
-    step = i - 2 if i != 2 else 9
-    for k in range(0, 4 * step, step):
-        out[2, i] = out[2, i] * 2 + k
-        if k == 6:
-            continue
-        if k > 8:
-            break
-        out[2, i] += 1
-    last = -1
-    for last in range(2, 2 + i):
-        last = last * 10
-    out[3, i] = last
-    n = i
-    for k in range(n):
-        n = n + 5
-        out[4, i] += n + k
-    while x[(i + out[5, i]) % 6] < 4 and out[5, i] < 7:
-        out[5, i] += 1
-    for k in range(4):
-        if k > 0:
-            out[6, i] += carried * k  # noqa: F821 (from the trip before)
-        carried = i + k
-    for k in range(3):
-        for m in range(k, 3):
-            if m == 2:
-                break
-            out[7, i] += 10 * k + m
-
-
-LOW, HIGH = -(2**63), 2**63 - 1
-FAR = [  # for which start, stop and step a loop goes far, or not at all
-    *((LOW, HIGH, 2**62), (-HIGH, HIGH, 2**62 - 1), (HIGH, LOW, -(2**62)), (HIGH, LOW, LOW)),
-    *((HIGH - 2, HIGH, 5), (LOW, HIGH, HIGH), (HIGH, LOW, 1), (LOW, HIGH, -1), (LOW, LOW, LOW)),
-]
-
-
-@rule(*np.array(FAR).T, np.zeros((3, len(FAR)), np.int64), threads=len(FAR))
-def loops_that_go_far(T, start, stop, step, out):
-    for k in range(start[T.id], stop[T.id], step[T.id]):
-        out[0, T.id] += 1
-        out[1, T.id] = k
-    for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
-        out[2, T.id] = k
-
-
-def clamped(x, low, high):
-    if x < low:
-        return low
-    for turn in range(3):
-        if x > high + turn:
-            return high
-    return x
-
-
-def counted(T, a, upto):
-    r = mm.registers(3)
-    for k in range(upto):
-        r[k % 3] += k
-        if k > a[T.id]:
-            return r[0] - 100
-    return r[0] + r[1] * 10 + r[2] * 100
-
-
-@rule(np.arange(-4, 12), np.zeros((3, 16), np.int64), threads=16)
-def helpers(T, a, out):
-    out[0, T.id] = clamped(a[T.id], -2, 5) + clamped(clamped(a[T.id], 0, 9), 3, 4)
-    for k in range(3):
-        out[1, T.id] += counted(T, a, k + 4)
-    i, j = T.id, T.count - T.id
-    i, j = j, i
-    out[2, T.id] = i * 100 + j
 
 
 @rule(np.arange(40) % 7, np.zeros(40, np.int64), threads=40)
@@ -505,6 +414,20 @@ def moved_4(T, a, b):
 for one in LAYOUTS:
     function = {1: moved_1, 2: moved, 4: moved_4}[one.data.ndim]
     rule(one, np.zeros_like(one.data), threads=24)(function)
+
+
+def rows_of_the_language():
+    """The programs of the language's own tests that say which words they leave."""
+    path = Path(__file__).parents[1] / "frontend" / "test_language_meaning.py"
+    spec = importlib.util.spec_from_file_location("rows_of_the_language", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [row.values for row in module.ROWS]
+
+
+for function, _, arguments, how in rows_of_the_language():
+    out = np.zeros(how.get("size", 4), how.get("dtype", np.int64))
+    rule(*arguments, out, threads=how.get("threads", 4))(function)
 
 
 @pytest.fixture(scope="module")

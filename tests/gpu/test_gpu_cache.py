@@ -234,7 +234,7 @@ def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
 
 
 def launches():
-    """What the profiler counts: of each metric its place, and a thousand for each launch."""
+    """Counts of a profiler: of each metric its place, and a thousand for each launch."""
     return [
         Profiled(
             counted_name(point),

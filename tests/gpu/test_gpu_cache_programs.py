@@ -78,7 +78,7 @@ def test_more_threads_than_places_share_them():
 
 
 def scattered_words(times, units, unit, words, threads=64):
-    """How often `scattered_adding` adds to each word, unit by unit."""
+    """Additions of `scattered_adding` to each word, unit by unit."""
     a = np.zeros(units * unit, np.int32)
     given = p(times, units, unit, words)
     found = run(programs.scattered_adding, a, given, threads=threads)

@@ -282,7 +282,6 @@ def test_the_permutations_are_predicted_as_the_page_says():
 
 
 def test_most_counts_of_the_permutations_are_right():
-    """How many of the launches are within 5% of what the card counted."""
     launches = Predictions.kept("icpp", KEPT_RESULTS).launches()
     right = {
         title: sum(off is not None and abs(off) <= NEAR for off in (row[title] for row in launches))

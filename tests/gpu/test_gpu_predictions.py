@@ -315,7 +315,7 @@ def staged(T, a, b):
 
 @mm.program
 def searched(T, a, b):
-    """How often each thread looks is known only when it has looked."""
+    """Looks: their number is known only when a thread has looked."""
     c = mm.shared(4)
     x = T.id
     while a[x] != 0:

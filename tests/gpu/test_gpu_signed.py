@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -121,14 +120,6 @@ def test_other_launches_or_data_are_marked_row_by_row():
         *("the launches or the data were others", None, "nothing was predicted of it")
     ]
     assert in_words(PREDICTED, found).startswith("not shown for 2 of 3: the launches")
-
-
-def test_a_prediction_or_a_measurement_of_before_is_not_signed():
-    for folder in (KEPT, KEPT / "first"):
-        for which in SETS:
-            old = Record.read(folder / f"{which}.json")
-            if broken(old) is not None:
-                assert "not signed" in in_words(old, Results.read()[SETS[which].experiment])
 
 
 # ------------------------------------------------------------ digests
@@ -316,7 +307,3 @@ def test_what_the_page_calls_shown_is_in_an_older_commit():
             predicted, record = Record.read(folder / f"{which}.json"), results[one.experiment]
             if in_words(predicted, record).startswith("shown"):
                 assert not_committed(predicted, record, Path(folder)) is None
-
-
-def test_a_saved_record_is_json_with_one_seal():
-    assert json.loads(PREDICTED.to_json())["seal"] == PREDICTED.facts["seal"]

@@ -53,14 +53,6 @@ def test_the_example_of_eight_banks_and_two_registers():
     assert (swapped.arrays["b"] == global_transpose(machine, a, 512, 2).arrays["b"]).all()
 
 
-def test_by_hand_with_one_register():
-    """w = 16, r = 1: two rows of four words at a time, 2 reads and 2 writes for 16 words."""
-    a = np.arange(256).reshape(16, 16)
-    run = global_transpose(mm.UMM(16, 5), a, 16, 1)
-    assert run.time == 16 * 4 * 5
-    assert run.registers.data == 1
-
-
 @pytest.mark.parametrize(
     ("w", "shape", "p", "r", "text"),
     [

@@ -95,7 +95,7 @@ def test_space_on_the_page_around_a_player(browser, run, tmp_path):
 
 
 def stops(shown, text):
-    """Where the player stops with this text, by the keys S and Shift+S."""
+    """The player's stops with this text, by the keys S and Shift+S."""
     field = shown.get_by_label("Stop at")
     field.fill(text)
     field.press("Enter")

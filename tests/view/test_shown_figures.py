@@ -108,7 +108,7 @@ def test_axes_show_the_figure_with_what_is_seen(name):
 
 
 def test_a_figure_is_not_drawn_twice():
-    """What IPython shows of its own accord at the end of a cell are the figures of pyplot."""
+    """IPython shows the figures of pyplot of its own accord at the end of a cell."""
     before = pyplot.get_fignums()
     for draw, _ in FIGURES.values():
         draw()
