@@ -8,13 +8,7 @@ from mmsim import cuda
 from mmsim.cuda.machines import current, h200
 
 DTYPES = (
-    np.bool_,
-    np.int8,
-    np.int16,
-    np.float32,
-    np.int64,
-    np.float64,
-    np.complex64,
+    *(np.bool_, np.int8, np.int16, np.float32, np.int64, np.float64, np.complex64),
     np.complex128,
 )
 PAPERS = mm.HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)

@@ -66,53 +66,87 @@ def facts(error):
     return error.program, error.place.line, error.array, error.thread, error.index
 
 
+# ---------------------------------------------------------------- where and what
+
+FAULTS = [
+    (
+        "b[0] = 1\na[T.id + 3] = b[T.id]",
+        (AddressError, 3, "a", 5, (8,)),
+        "the array has 8 elements; indices run from 0 to 7",
+    ),
+    (
+        "x = a[T.id - 6]",
+        (AddressError, 2, "a", 0, (-6,)),
+        "an address is not negative, and indices don't wrap",
+    ),
+    (
+        "x = square[T.id % 2, T.id]",
+        (AddressError, 2, "square", 4, (0, 4)),
+        "axis 1 has 4 elements; indices run from 0 to 3",
+    ),
+    ("x = a.shape[1]", (AddressError, 2, "a", None, None), "'a' has 1 dimension, no axis 1"),
+    ("if T.id > 2:\n    a[8] = 1", (AddressError, 3, "a", 3, (8,)), ""),
+    ("a[-9223372036854775808] = 1", (AddressError, 2, "a", 0, (-(2**63),)), ""),
+    ("r = mm.registers(2)\nr[T.id] = 1", (AddressError, 3, "r", 2, (2,)), ""),
+    ("r = mm.registers(2, int)\na[0] = r[T.id]", (AddressError, 3, "r", 2, (2,)), ""),
+    ("s = mm.shared(2)\ns[T.id - 1] = 1", (AddressError, 3, "s", 0, (-1,)), ""),
+    (
+        "if T.id != 6:\n    T.barrier()",
+        (BarrierError, 3, None, 6, None),
+        "thread 4 waits at this barrier but thread 6 of the same warp 1 is elsewhere",
+    ),
+    ("x = 1\nwhile x:\n    x += 1", (EndlessError, 3, None, 0, None), "max_accesses=100000"),
+    (
+        "for k in range(0, 3, T.id):\n    pass",
+        (ArithmeticFault, 2, None, 0, None),
+        "the step of a range is 0",
+    ),
+    (
+        "for k in range(T.id / 2):\n    pass",
+        (TypeFault, 2, None, None, None),
+        "range takes integers; write int(...)",
+    ),
+    (
+        "a[T.id] = x\nx = 1",
+        (UnassignedError, 2, None, 0, None),
+        "the variable 'x' is read before this thread has assigned it",
+    ),
+    ("if T.id != 5:\n    x = 1\na[T.id] = x", (UnassignedError, 4, None, 5, None), ""),
+    ("for k in range(3 - T.id):\n    pass\na[0] = k", (UnassignedError, 4, None, 3, None), ""),
+    ("x: int\na[0] = x", (TypeFault, 3, None, None, None), "the variable 'x' is never assigned"),
+    ("if T.id > 4:\n    narrow[7 - T.id] = 100 * T.id", (TypeFault, 3, "narrow", 5, (2,)), ""),
+    (
+        "r = mm.registers((2, 4), 'int8')\nr[1, T.id % 4] = 25 * T.id",
+        (TypeFault, 3, "r", 6, (1, 2)),
+        "",
+    ),
+    (
+        "s = mm.shared(8 // (len(a) - 8))",
+        (TypeFault, 2, "s", None, None),
+        "'s' can't have an extent without a value",
+    ),
+]
+"""A body; the kind of its error, and line, array, thread and index; a part of the message."""
+
+
+@both_schedules
+@pytest.mark.parametrize(("body", "expected", "message"), FAULTS)
+def test_the_error_says_where_and_what(body, expected, message, schedule):
+    kind, *place = expected
+    arrays = np.zeros(8, int), np.zeros(8, int), np.zeros((2, 4)), np.zeros(8, np.int8)
+    error = failure(program(body, "a, b, square, narrow"), *arrays, kind=kind, schedule=schedule)
+    assert type(error) is kind
+    assert facts(error) == ("bad", *place)
+    assert message in str(error)
+
+
 # ---------------------------------------------------------------- addresses
-
-
-@both_schedules
-def test_an_index_past_the_end(schedule):
-    error = fault("b[0] = 1\na[T.id + 3] = b[T.id]", kind=AddressError, schedule=schedule)
-    assert facts(error) == ("bad", 3, "a", 5, (8,))
-    assert "the array has 8 elements; indices run from 0 to 7" in str(error)
-    assert str(error).endswith("    a[T.id + 3] = b[T.id]\n    ^^^^^^^^^^^")
-
-
-@both_schedules
-def test_a_negative_index(schedule):
-    error = fault("x = a[T.id - 6]", kind=AddressError, schedule=schedule)
-    assert facts(error) == ("bad", 2, "a", 0, (-6,))
-    assert "an address is not negative, and indices don't wrap" in str(error)
-
-
-def test_an_index_of_two():
-    error = fault("x = a[T.id % 2, T.id]", np.zeros((2, 4)), kind=AddressError)
-    assert facts(error) == ("bad", 2, "a", 4, (0, 4))
-    assert "axis 1 has 4 elements; indices run from 0 to 3" in str(error)
-
-
-def test_an_index_that_is_the_same_for_all():
-    error = fault("if T.id > 2:\n    a[8] = 1", kind=AddressError)
-    assert facts(error) == ("bad", 3, "a", 3, (8,))
-
-
-def test_an_index_far_out():
-    error = fault("a[-9223372036854775808] = 1", kind=AddressError)
-    assert facts(error) == ("bad", 2, "a", 0, (-(2**63),))
 
 
 def test_only_active_lanes_need_a_good_index():
     code = program("if T.id < 4:\n    b[T.id] = a[2 * T.id]")
     run = mm.DMM(4, 2).run(code, np.arange(8), np.zeros(8, int), threads=8)
     assert run.arrays["b"].tolist() == [0, 2, 4, 6, 0, 0, 0, 0]
-
-
-def test_an_index_into_registers_and_shared_arrays():
-    error = fault("r = mm.registers(2)\nr[T.id] = 1", kind=AddressError)
-    assert facts(error) == ("bad", 3, "r", 2, (2,))
-    error = fault("r = mm.registers(2, int)\na[0] = r[T.id]", kind=AddressError)
-    assert facts(error) == ("bad", 3, "r", 2, (2,))
-    error = fault("s = mm.shared(2)\ns[T.id - 1] = 1", kind=AddressError)
-    assert facts(error) == ("bad", 3, "s", 0, (-1,))
 
 
 def test_an_index_in_a_helper():
@@ -148,12 +182,6 @@ def test_an_array_of_the_wrong_rank(body, shape, used, thread, index):
     assert f"'a' has {dimensions} (shape {shape}) but is used with {used}" in str(error)
 
 
-def test_an_axis_that_a_shape_lacks():
-    error = fault("x = a.shape[1]", np.zeros(8), kind=AddressError)
-    assert facts(error) == ("bad", 2, "a", None, None)
-    assert "'a' has 1 dimension, no axis 1" in str(error)
-
-
 def test_an_empty_array():
     code = program("if T.id < len(a):\n    b[T.id] = a[T.id]")
     run = mm.DMM(4, 2).run(code, np.zeros(0), np.ones(8), threads=8)
@@ -165,15 +193,6 @@ def test_an_empty_array():
 
 
 # ---------------------------------------------------------------- barriers and endless programs
-
-
-@both_schedules
-def test_a_barrier_that_part_of_a_warp_reaches(schedule):
-    error = fault("if T.id != 6:\n    T.barrier()", kind=BarrierError, schedule=schedule)
-    assert facts(error) == ("bad", 3, None, 6, None)
-    assert "thread 4 waits at this barrier but thread 6 of the same warp 1 is elsewhere" in str(
-        error
-    )
 
 
 @both_schedules
@@ -191,13 +210,6 @@ def test_a_program_that_never_ends(body, schedule):
     assert error.place.line in (2, 3)
     assert "no end after max_accesses=500 accesses and loop iterations" in str(error)
     assert "give run a larger max_accesses" in str(error)
-
-
-@both_schedules
-def test_a_loop_without_accesses_that_never_ends(schedule):
-    error = fault("x = 1\nwhile x:\n    x += 1", kind=EndlessError, schedule=schedule)
-    assert facts(error) == ("bad", 3, None, 0, None)
-    assert "max_accesses=100000" in str(error)
 
 
 @both_schedules
@@ -244,42 +256,6 @@ def test_inactive_lanes_may_divide_by_zero():
     )
     run = mm.DMM(4, 2).run(code, [0, 1, 2, 3], [0, 0, 0, 0], threads=4)
     assert run.arrays["b"].tolist() == [0, 6, 3, 2]
-
-
-def test_a_range_that_stands_still():
-    error = fault("for k in range(0, 3, T.id):\n    pass", kind=ArithmeticFault)
-    assert facts(error) == ("bad", 2, None, 0, None)
-    assert "the step of a range is 0" in str(error)
-
-
-def test_a_range_of_floats():
-    error = fault("for k in range(T.id / 2):\n    pass", kind=TypeFault)
-    assert facts(error) == ("bad", 2, None, None, None)
-    assert "range takes integers; write int(...)" in str(error)
-
-
-@both_schedules
-def test_a_variable_that_is_not_assigned_yet(schedule):
-    error = fault("a[T.id] = x\nx = 1", kind=UnassignedError, schedule=schedule)
-    assert facts(error) == ("bad", 2, None, 0, None)
-    assert "the variable 'x' is read before this thread has assigned it" in str(error)
-
-
-@both_schedules
-def test_a_variable_that_some_threads_have_not_assigned(schedule):
-    error = fault("if T.id != 5:\n    x = 1\na[T.id] = x", kind=UnassignedError, schedule=schedule)
-    assert facts(error) == ("bad", 4, None, 5, None)
-
-
-def test_a_loops_variable_after_no_iteration():
-    error = fault("for k in range(3 - T.id):\n    pass\na[0] = k", kind=UnassignedError)
-    assert facts(error) == ("bad", 4, None, 3, None)
-
-
-def test_a_variable_that_is_never_assigned():
-    error = fault("x: int\na[0] = x", kind=TypeFault)
-    assert facts(error) == ("bad", 3, None, None, None)
-    assert "the variable 'x' is never assigned" in str(error)
 
 
 HELPERS = """\
@@ -348,13 +324,6 @@ def test_an_integer_that_does_not_fit(dtype, value, thread, shown, schedule):
     assert shown in str(error)
 
 
-def test_an_integer_that_does_not_fit_on_some_lanes():
-    error = fault("if T.id > 4:\n    a[7 - T.id] = 100 * T.id", np.zeros(8, np.int8))
-    assert facts(error) == ("bad", 3, "a", 5, (2,))
-    error = fault("r = mm.registers((2, 4), 'int8')\nr[1, T.id % 4] = 25 * T.id")
-    assert facts(error) == ("bad", 3, "r", 6, (1, 2))
-
-
 @pytest.mark.parametrize("engine", ["array", "events"])
 @pytest.mark.parametrize("threads", [2**62, 2**63, 2**1000])
 def test_more_threads_than_any_memory_holds(threads, engine):
@@ -387,12 +356,6 @@ def test_a_size_that_can_not_be(kind, size, shown):
     error = fault(f"s = mm.{kind}({size})", kind=TypeFault)
     assert facts(error) == ("bad", 2, "s", None, None)
     assert f"'s' can't have an extent of {shown}; extents are whole numbers from 1" in str(error)
-
-
-def test_a_size_without_a_value():
-    error = fault("s = mm.shared(8 // (len(a) - 8))", kind=TypeFault)
-    assert facts(error) == ("bad", 2, "s", None, None)
-    assert "'s' can't have an extent without a value" in str(error)
 
 
 def test_two_arrays_of_one_name():
@@ -642,6 +605,7 @@ def test_errors_travel_between_processes():
 
 def test_errors_show_no_inner_workings():
     error = fault("a[T.id + 3] = 1")
+    assert str(error).endswith("    a[T.id + 3] = 1\n    ^^^^^^^^^^^")
     assert error.__cause__ is None
     assert error.__suppress_context__ or error.__context__ is None
 

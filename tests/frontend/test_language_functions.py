@@ -107,9 +107,6 @@ def test_a_plain_integer_has_64_bits():
     assert evaluate("mm.popc(x)", "int64", x=[1, -1]).tolist() == [1, 64]
 
 
-# ------------------------------------------------------------------ types that are asked for
-
-
 def test_a_number_of_pythons_takes_the_others_type():
     x = np.array([0.1, 0.7, 1e-9], "float32")
     found = evaluate("mm.float32(x) * 1.1 + T.id", "float32", x=x)

@@ -481,20 +481,17 @@ def loaded(path, text):
 
 
 FIRST = "def f(T, a, n=1):\n    a[T.id] = n + 1\n"
+OTHER = "isn't the text that 'f' was compiled from"
 
 
 @pytest.mark.parametrize(
     ("now", "words"),
     [
-        ("def f(T, a, n=1):\n    a[T.id] = n + 2\n", "isn't the text that 'f' was compiled from"),
+        ("def f(T, a, n=1):\n    a[T.id] = n + 2\n", OTHER),
         ("def f(T, a, n=1):\n    a[T.id] = n - 1\n", "load it again"),
-        ("def f(T, n, a=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was compiled from"),
-        ("def f(T, a, n):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was compiled from"),
-        (
-            "def f(T, a, b, n=1):\n    a[T.id] = n + 1\n",
-            "isn't the text that 'f' was compiled from",
-        ),
-        ("x = 1\n" + FIRST, "isn't the text that 'f' was compiled from"),
+        ("def f(T, n, a=1):\n    a[T.id] = n + 1\n", OTHER),
+        ("def f(T, a, n):\n    a[T.id] = n + 1\n", OTHER),
+        *(("def f(T, a, b, n=1):\n    a[T.id] = n + 1\n", OTHER), ("x = 1\n" + FIRST, OTHER)),
         ("x = (\n", "the source of 'f' can't be read"),
         ("def f(T, a):\n    '''\n", "the source of 'f' can't be read"),
     ],

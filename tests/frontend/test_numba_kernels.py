@@ -29,18 +29,6 @@ def launch(kernel, *args, threads=8, block_size=4):
     )
 
 
-def test_vector_addition():
-    @cuda.jit
-    def add(a, b, c):
-        i = cuda.grid(1)
-        if i < c.size:
-            c[i] = a[i] + b[i]
-
-    a, b = np.arange(7), np.arange(7) / 3
-    run = launch(add, a, b, np.zeros(7))
-    assert np.array_equal(run.arrays["c"], a + b)
-
-
 def test_a_reduction_in_shared_memory_with_a_device_function():
     @cuda.jit(device=True)
     def larger(x, y):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32
 
 import mmsim as mm
 from mmsim.errors import BarrierError, LanguageError, TypeFault
@@ -195,15 +195,3 @@ def test_a_barrier_gives_nothing():
 
     with pytest.raises(LanguageError, match=r"'cuda\.syncthreads' has no value"):
         launch(wrong, np.zeros(1))
-
-
-def test_threads_of_a_block_share_memory():
-    def turn(x):
-        s = cuda.shared.array(4, int32)
-        t = cuda.threadIdx.x
-        s[t] = x[cuda.grid(1)]
-        cuda.syncthreads()
-        x[cuda.grid(1)] = s[3 - t]
-
-    x = launch(turn, np.arange(8), grid=2)["x"]
-    assert x.tolist() == [3, 2, 1, 0, 7, 6, 5, 4]
