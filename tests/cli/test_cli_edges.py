@@ -279,13 +279,9 @@ def no_work(monkeypatch):
         raise AssertionError("the work has begun")
 
     for name in (
-        "mmsim.api.machines.Machine.run",
-        "mmsim.api.machines.Machine.check",
-        "mmsim.cli.verify._verify",
-        "mmsim.cli.bench._run",
-        "mmsim.gpu.calibrate",
-        "mmsim.gpu.atomics.measured",
-        "mmsim.gpu.cache_calibration.measured",
+        *("mmsim.api.machines.Machine.run", "mmsim.api.machines.Machine.check"),
+        *("mmsim.cli.verify._verify", "mmsim.cli.bench._run", "mmsim.gpu.calibrate"),
+        *("mmsim.gpu.atomics.measured", "mmsim.gpu.cache_calibration.measured"),
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)
@@ -415,14 +411,9 @@ def test_odd_arguments_of_a_program(capsys, folder, argument, words):
 @pytest.mark.parametrize(
     "options",
     [
-        ["--threads", "-1"],
-        ["--threads", "99999999999999999999"],
-        ["--block-size", "0"],
-        ["--block-size", "100"],
-        ["--width", "-1"],
-        ["--latency", "0"],
-        ["--machine", "hmm", "--dmms", "0"],
-        ["--machine", "hmm", "--shared-latency", "-2"],
+        *(["--threads", "-1"], ["--threads", "99999999999999999999"], ["--block-size", "0"]),
+        *(["--block-size", "100"], ["--width", "-1"], ["--latency", "0"]),
+        *(["--machine", "hmm", "--dmms", "0"], ["--machine", "hmm", "--shared-latency", "-2"]),
     ],
 )
 @pytest.mark.parametrize("command", [["run"], ["check"], ["step", "--html", "page.html"]])

@@ -192,9 +192,6 @@ def test_no_launch_uses_the_old_value_of_an_atomic():
     assert {target for _, target in found} == {None}
 
 
-# ------------------------------------------------------------ what is wrong with a time
-
-
 def off(**counts):
     named = {title.replace("_", " "): value for title, value in counts.items()}
     return {**dict.fromkeys(TITLES, 0.0), **named}
@@ -234,9 +231,6 @@ def test_every_time_that_is_far_off_has_a_reason_and_no_other(which):
 def test_without_times_that_are_far_off_nothing_is_said(monkeypatch):
     monkeypatch.setattr(predictions, "FAR", 10.0)
     assert wrong(Predictions.kept("kernels", RESULTS)) == ""
-
-
-# ------------------------------------------------------------ what is predicted for it
 
 
 def test_what_binds_launches_is_what_binds_them_longest(monkeypatch):

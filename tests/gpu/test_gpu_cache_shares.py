@@ -21,9 +21,6 @@ KEPT = Results.read()
 NVCC = shutil.which("nvcc")
 
 
-# ------------------------------------------------------------ the kernel
-
-
 @pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 def test_nvcc_takes_what_is_written_in_cuda_c(tmp_path):
     texts = (cache_clusters.SOURCE, cache_shares.SOURCE, cache_halves.SOURCE, cache_halves.WHERE)

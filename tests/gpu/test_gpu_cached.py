@@ -77,19 +77,13 @@ def test_each_number_comes_of_its_row():
 @pytest.mark.parametrize(
     ("number", "name"),
     [
-        ("random read hits", "tag_time"),
-        ("read hits", "sector_time"),
-        ("write hits", "cross_time"),
-        ("memory, reads", "memory_time"),
-        ("runs, read", "row_time"),
-        ("partial writes", "fill_time"),
-        ("hit latency", "global_latency"),
-        ("miss latency", "miss_latency"),
-        ("multiprocessors", "port_time"),
-        ("multiprocessors", "wire_time"),
+        *(("random read hits", "tag_time"), ("read hits", "sector_time")),
+        *(("write hits", "cross_time"), ("memory, reads", "memory_time")),
+        *(("runs, read", "row_time"), ("partial writes", "fill_time")),
+        *(("hit latency", "global_latency"), ("miss latency", "miss_latency")),
+        *(("multiprocessors", "port_time"), ("multiprocessors", "wire_time")),
         ("multiprocessors, written", "write_port_time"),
-        ("multiprocessors, written", "write_wire_time"),
-        ("atomics", "atomic_time"),
+        *(("multiprocessors, written", "write_wire_time"), ("atomics", "atomic_time")),
     ],
 )
 def test_a_slower_point_makes_a_slower_number(number, name):

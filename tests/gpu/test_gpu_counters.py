@@ -84,15 +84,11 @@ def without_example(T, a):
 @pytest.mark.parametrize(
     ("values", "dtype"),
     [
-        (np.array([0, 2**31 - 1, -(2**31)]), "int32"),
-        (np.array([2**31]), "int64"),
-        (np.array([], np.int64), "int32"),
-        (np.array([2**32 - 1], np.uint64), "uint32"),
+        *((np.array([0, 2**31 - 1, -(2**31)]), "int32"), (np.array([2**31]), "int64")),
+        *((np.array([], np.int64), "int32"), (np.array([2**32 - 1], np.uint64), "uint32")),
         (np.array([2**32], np.uint64), "uint64"),
-        (np.array([0.1, -np.inf, np.nan]), "float32"),
-        (np.array([1e300]), "float64"),
-        (np.array([1, 2], np.int16), "int16"),
-        (np.array([True]), "bool"),
+        *((np.array([0.1, -np.inf, np.nan]), "float32"), (np.array([1e300]), "float64")),
+        *((np.array([1, 2], np.int16), "int16"), (np.array([True]), "bool")),
         ([[1, 2], [3, 4]], "int32"),
     ],
 )

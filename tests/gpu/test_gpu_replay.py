@@ -93,9 +93,6 @@ def test_a_program_in_shared_memory_is_timed_in_cycles(a_gpu):
     assert 0 < found.low <= found.median <= found.high
 
 
-# ------------------------------------------------------------ kernels of cuda.jit, emulated
-
-
 def turn(a, b, factor):
     i = cuda.grid(1)
     if i < a.size:

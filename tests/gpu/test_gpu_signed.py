@@ -122,9 +122,6 @@ def test_other_launches_or_data_are_marked_row_by_row():
     assert in_words(PREDICTED, found).startswith("not shown for 2 of 3: the launches")
 
 
-# ------------------------------------------------------------ digests
-
-
 def test_the_rules_digest_changes_with_any_source(monkeypatch, tmp_path):
     (tmp_path / "gpu").mkdir()
     (tmp_path / "model.py").write_text("TAGS = 1\n")
@@ -154,9 +151,6 @@ def test_the_digest_of_launches_changes_with_program_size_argument_and_data():
     ]
     assert len(set(found)) == len(found)
     assert digest_of(case.make().steps, case.make().arrays) == found[0]
-
-
-# ------------------------------------------------------------ the commands
 
 
 def quick_tasks(which, sides=()):

@@ -43,41 +43,14 @@ def prose():
 # What the page may say in digits of its own: no results, but what the hardware, the model or a
 # paper fixes.
 FACTS = (
-    "8 words of 4 bytes, each",
-    "a sector serves 4",
-    "a sector takes 4",
-    "4 times the mean",
-    "multiprocessor 0",
-    "of 4 bytes",
-    "of 8 bytes",
-    "are 8 bytes wide",
-    "be 8 bytes wide",
-    "4-byte word",
-    "the 64 bytes above",
-    "fetches 64 bytes",
-    "runs of 16 words",
-    "in 32 banks",
-    "among 32 banks",
-    "over 32 banks",
-    "16 banks",
-    "in one of 16",
-    "16 + 16",
-    "width 32",
-    "with stride 1",
-    "32 x 32 words",
-    "GTX 680",
-    "Figure 7",
-    "predicted/measured - 1",
-    "n/2 words apart",
-    "n/32 · (1 + bytes/4) + n/4",
-    "√n = 8192",
-    "a mean of 15%, none over 40%, and 54 of 60",
-    "aim was 20%",
-    "more than 15%",
-    "within 15%",
-    "within 5%",
-    "more than 5%",
-    "over 5%",
+    *("8 words of 4 bytes, each", "a sector serves 4", "a sector takes 4", "4 times the mean"),
+    *("multiprocessor 0", "of 4 bytes", "of 8 bytes", "are 8 bytes wide", "be 8 bytes wide"),
+    *("4-byte word", "the 64 bytes above", "fetches 64 bytes", "runs of 16 words"),
+    *("in 32 banks", "among 32 banks", "over 32 banks", "16 banks", "in one of 16", "16 + 16"),
+    *("width 32", "with stride 1", "32 x 32 words", "GTX 680", "Figure 7"),
+    *("predicted/measured - 1", "n/2 words apart", "n/32 · (1 + bytes/4) + n/4", "√n = 8192"),
+    *("a mean of 15%, none over 40%, and 54 of 60", "aim was 20%", "more than 15%"),
+    *("within 15%", "within 5%", "more than 5%", "over 5%"),
 )
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w])")
 
@@ -96,9 +69,6 @@ def test_nothing_in_the_wheel_needs_the_laboratory():
 
 def test_the_page_stands_in_the_readme():
     assert "docs/metal.md" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------ numbers are computed
 
 
 TEXTS = [*TEMPLATES.glob("*.md"), *(Path(kept_module.__file__).parent / "texts").glob("*.md")]
@@ -139,14 +109,9 @@ def changed(results, **factors):
         (
             "ICPP_T2",
             [
-                "At √n = 4096 and 8192 the model",
-                "One algorithm stands out",
-                "Below √n = 4096",
-                "Random, bit reversal",
-                "The most expensive is",
-                "It is within",
-                "Today the scheduled",
-                "Scheduled moves",
+                *("At √n = 4096 and 8192 the model", "One algorithm stands out"),
+                *("Below √n = 4096", "Random, bit reversal", "The most expensive is"),
+                *("It is within", "Today the scheduled", "Scheduled moves"),
                 "The fastest algorithm",
             ],
         ),
@@ -275,12 +240,6 @@ def test_device_driver_date_and_command_are_named():
         facts = record.facts
         assert f"{facts['device']} (driver {facts['driver']}, CUDA {facts['cuda']})" in prose()
         assert f"| {record.experiment} | `{facts['command']}` | {facts['date']} |" in text()
-
-
-# ------------------------------------------------------------ atomics
-
-
-# ------------------------------------------------------------ figures
 
 
 def test_every_figure_is_there_and_in_the_page():

@@ -1,4 +1,4 @@
-"""Matrix products, sparse matrices, Gauss-Jordan elimination."""
+"""Gauss-Jordan elimination."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Stencils in one and three dimensions, and Jacobi."""
+"""Jacobi."""
 
 import numpy as np
 import pytest

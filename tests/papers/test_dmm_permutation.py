@@ -38,15 +38,6 @@ def permuted_words(draw):
     return w, np.array(draw(st.permutations(range(n))))
 
 
-def test_the_grids_cover_widths_latencies_and_permutations():
-    for claim in CLAIMS:
-        if claim.id in ("CFP-A.D", "CFP-A.S", "CFP-A.conflict-free"):
-            cases = claim.cases()
-            assert {case["w"] for case in cases} >= {2, 3, 4, 5, 8, 12, 16, 32}
-            assert {case["l"] for case in cases} == {1, 2, 5, 30}
-            assert {case["permutation"] for case in cases} == set(permutations.NAMED)
-
-
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "copy"])
 @settings(max_examples=25, deadline=None)
 @given(

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.claims import ClaimError
-from mmsim.claims.claim import call_with
 from mmsim_algorithms import permutations
-from mmsim_algorithms.access import rounds_claims as hmm_rounds
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.hmm_permutation import claims as hmm_permutation_claims
 from mmsim_algorithms.hmm_permutation import (
     columns_permuted,
     plan,
@@ -26,18 +23,8 @@ from mmsim_algorithms.reports import icpp_tables as reproduced
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 from mmsim_algorithms.transpose.hmm import transposed
 
-CLAIMS = [*hmm_rounds.CLAIMS, *hmm_permutation_claims.CLAIMS]
 MACHINE = mm.HMM(dmms=2, width=4, global_latency=10)
 SCHEDULES = ("synchronous", "asynchronous")
-
-
-@pytest.mark.parametrize("id_", ["ICPP-L5.d", "ICPP-L7.d", "ICPP-L8.d", "IEICE-3"])
-def test_exact_grids_cover_dmms_latencies_and_widths(id_):
-    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
-    cases = claim.cases()
-    assert {case["d"] for case in cases} >= {1, 2, 3, 4}
-    assert {case["L"] for case in cases} == {1, 5, 30, 100}
-    assert {case["w"] for case in cases} == {1, 2, 3, 4, 5, 8}
 
 
 @st.composite
@@ -156,22 +143,3 @@ def test_a_number_of_dmms_that_does_not_divide_costs_the_fullest_one():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(PreconditionError, match=message):
         call()
-
-
-@pytest.mark.parametrize(
-    ("id_", "outside"),
-    [
-        ("ICPP-T3.eps.least", {"n": 64, "w": 16}),
-        ("ICPP-T3.most", {"n": 64, "w": 8, "count": 1}),
-        ("ICPP-T1.d_designated", {"n": 64, "w": 1}),
-        ("ICPP-T1.s_designated", {"n": 4, "w": 2}),
-        ("ICPP-L5", {"rows": 12, "n": 32, "w": 2}),
-        ("ICPP-L4.transpose", {"n": 80, "w": 2}),
-        ("ICPP-T9", {"permutation": "shuffle", "n": 36, "w": 2}),
-        ("ICPP-LB", {"algorithm": "shuffle", "n": 36, "w": 2, "d": 1}),
-    ],
-)
-def test_a_domain_ends_where_the_claim_says_nothing(id_, outside):
-    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
-    case = {**claim.cases()[0], **outside}
-    assert not all(call_with(condition.holds, case) for condition in claim.requires)

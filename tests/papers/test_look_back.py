@@ -39,12 +39,8 @@ def test_a_block_that_comes_late_is_waited_for():
 @pytest.mark.parametrize(
     ("w", "a", "r"),
     [
-        (4, np.arange(12), 2),
-        (4, np.arange(8), 0),
-        (4, np.zeros((4, 4), int), 1),
-        (4, np.zeros(8), 1),
-        (65, np.arange(65), 1),
-        (4, np.arange(0), 1),
+        *((4, np.arange(12), 2), (4, np.arange(8), 0), (4, np.zeros((4, 4), int), 1)),
+        *((4, np.zeros(8), 1), (65, np.arange(65), 1), (4, np.arange(0), 1)),
     ],
 )
 def test_what_is_not_taken_is_refused(way, w, a, r):

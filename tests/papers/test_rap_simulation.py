@@ -375,7 +375,3 @@ def test_curves_stay_within_a_constant_of_log_over_loglog():
         assert point.mean <= 3 * point.log_ratio
     by_hand = {point.log_ratio for point in points if point.layout == "RAS" and point.w == 32}
     assert by_hand == {np.log(32) / np.log(np.log(32))}
-
-
-def test_tables_ship_with_the_package():
-    assert [len(printed_table(f"rap_table{number}")) for number in (2, 3, 4)] == [12, 9, 7]

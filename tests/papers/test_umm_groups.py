@@ -72,9 +72,6 @@ def test_input_that_it_does_not_take_is_refused(w, shape, p, r, text):
     assert text in str(error.value)
 
 
-# ------------------------------------------------------------------ registers
-
-
 def test_a_swap_in_place_holds_two_words():
     a = np.zeros((8, 8), int)
     assert swap.registers(a, 2).data == 2
@@ -99,9 +96,6 @@ def test_apart_transposes_matrices_below_one_another(w, r, schedule):
     a = np.arange(3 * (2 * side) ** 2).reshape(3, 2 * side, 2 * side)
     run = transpose(mm.UMM(w, 2), a, w, r, schedule, apart)
     assert (run.arrays["b"].reshape(a.shape) == a.swapaxes(1, 2)).all()
-
-
-# ------------------------------------------------------------------ what no program can do
 
 
 def least_stages(n, w, r):

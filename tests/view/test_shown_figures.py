@@ -174,9 +174,6 @@ def test_code_in_a_notebook_is_monospaced_and_titles_stand_above_their_columns(b
     page.close()
 
 
-# ------------------------------------------------------------------ points, bounds
-
-
 def lines_by_label(axes):
     return {line.get_label(): line for line in axes.get_lines()}
 
