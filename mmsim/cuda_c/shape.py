@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import INT
-from mmsim.ir.ranges import WHOLE, Ranges, fits
+from mmsim.ir.dtypes import INT
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE, is_within
 from mmsim.ir.tidy import read_by, set_by
 from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements
@@ -114,7 +115,7 @@ class Shape:
         last = self._ranges.of(loop.stop) or WHOLE
         step = self._ranges.of(loop.step) or WHOLE
         one_way = step[0] > 0 or step[1] < 0
-        return one_way and fits((last[0] + min(step[0], 0), last[1] + max(step[1], 0)))
+        return one_way and is_within((last[0] + min(step[0], 0), last[1] + max(step[1], 0)), WHOLE)
 
     # Declarations
 
@@ -140,15 +141,12 @@ class Shape:
             elif not self.is_folded(statement):
                 names += targets(statement)
             for name in names:
-                self._meet(name, here)
+                self._met.setdefault(name, []).append(here)
             if isinstance(statement, ir.For | ir.While):
                 self._walk(statement.body, here, True)
             else:
                 for inner in inside(statement):
                     self._walk(inner, here, False)
-
-    def _meet(self, name: str, path: Path) -> None:
-        self._met.setdefault(name, []).append(path)
 
     def _declare(self, name: str, paths: list[Path]) -> None:
         if name in self._gone:
@@ -161,9 +159,7 @@ class Shape:
         first = min(paths, key=lambda path: path[depth][1])
         block, position = first[depth]
         statement = self._blocks[block][position]
-        sets = name in targets(statement)
-        if isinstance(statement, ir.For):
-            sets = False
+        sets = name in targets(statement) and not isinstance(statement, ir.For)
         if sets and name not in read_by(statement):
             self.declaring.add((statement.number, name))
             return

@@ -15,8 +15,8 @@ from test_cuda_emulated import RULES
 import mmsim as mm
 import mmsim_algorithms
 from mmsim.gpu import kernel
-from mmsim.ir import ranges
 from mmsim.ir.operators import BINARY
+from mmsim.ir.row import WHOLE, is_within
 from mmsim_algorithms import hmm_permutation, rap, transpose
 from tests.kit.generators.random_programs import define
 
@@ -185,11 +185,13 @@ def test_the_range_of_an_operation_holds_all_that_it_gives(op):
     ends = [-70, -9, -2, -1, 0, 1, 3, 8, 66]
     some = [(low, high) for low in ends for high in ends if low <= high <= low + 12]
     for left, right in product(some, some):
-        found = ranges._exact(op, left, right, ranges.WHOLE)
+        found = BINARY[op].range(left, right)
+        if found is not None and not is_within(found, WHOLE):
+            continue
         for x, y in product(range(left[0], left[1] + 1), range(right[0], right[1] + 1)):
             fails = y == 0 if op in ("//", "%") else y < 0 and op in ("<<", ">>")
             if found is not None and not fails:
-                assert found[0] <= BINARY[op].python(x, y, True) <= found[1], (left, right)
+                assert found[0] <= BINARY[op].python(x, y) <= found[1], (left, right)
 
 
 def test_c_gets_the_truth_of_a_complex_number_and_not_the_number():
@@ -474,3 +476,34 @@ def test_the_timed_loop_holds_nothing_but_the_accesses(program, arrays, between,
     turn = ["ld.volatile.shared.f64", "st.volatile.shared.f64", *between]
     assert len(loop) > len(turn)
     assert loop == turn * (len(loop) // len(turn)) + ["bar.sync"]
+
+
+def test_a_loop_is_plain_only_where_c_counts_as_python_does():
+    @mm.program
+    def loops(T, a, n):
+        top = 4
+        for i in range(top):  # its bound changes meanwhile
+            top = i
+        for k in range(4, 0, -(a[1] % 3)):  # its step may be 0
+            a[k] = k
+        for j in range(0, -(2**63), -2):  # the last step would pass the least number
+            a[j] = j
+        for m in range(0, -n, -2):
+            a[m] = m
+
+    text = body(loops.cuda(np.zeros(64, int), 5, threads=1))
+    assert "for (long long m = 0; m > -n; m += -2)" in text
+    assert not re.search(r"for \(long long [ikj] ", text)
+
+
+def test_shared_arrays_take_whole_units_of_128_bytes():
+    @mm.program
+    def two(T, a):
+        first = mm.shared(8193, dtype=np.float32)
+        second = mm.shared(8192, dtype=np.float64)
+        second[T.id] = first[T.id]
+        a[T.id] = second[T.id]
+
+    written = kernel(two, np.zeros(4), threads=4)
+    assert written.shared_bytes == 128 * 257 + 8 * 8192
+    assert f"(memory + {128 * 257})" in written.source

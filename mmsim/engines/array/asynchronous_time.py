@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
@@ -74,6 +75,12 @@ def scheduled(
     def work() -> int:
         return asynchronous_time(launch.machine, launch.grid, operations, start, control)
 
+    return watched(work, control, progress)
+
+
+def watched(work: Callable[[], int], control: npt.NDArray[np.int64], progress: Progress) -> int:
+    """The result of `work()`, with progress and Ctrl-C by `control`, see `asynchronous_time`."""
+
     def watch() -> None:
         progress.report("asynchronous schedule", int(control[1]), "warp requests")
 
@@ -127,6 +134,8 @@ def asynchronous_time(
     if control is None:
         control = np.zeros(2, np.int64)
     dmms = dmms_played(machine, grid)
+    if machine.slow_stages:
+        operations = _slowed(machine, grid, operations, start)
     others = 0
     same = dmms > 1 and len(set(machine.latencies(1 + dmms)[1:].tolist())) == 1
     if same and (one := same_dmms(grid, dmms, operations, start)) is not None:
@@ -138,6 +147,17 @@ def asynchronous_time(
     else:
         time = play.play(play.State._make(map(plain, state)), control)
     return time + others if time > 0 else time
+
+
+def _slowed(
+    machine: Machine, grid: Grid, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The operations with the time of their stages at the units of a machine in place of k."""
+    dmm = np.arange(grid.warps) // grid.warps_per_block % grid.dmms
+    shared = (operations > 1) & (operations % 2 == 1)
+    units = np.where(shared, 1 + np.repeat(dmm, np.diff(start)), 0)
+    times = machine.times_of_stages(1 + dmms_played(machine, grid))[units]
+    return np.where(operations > 1, operations // 2 * times * 2 + operations % 2, operations)
 
 
 def dmms_played(machine: Machine, grid: Grid) -> int:
@@ -205,11 +225,9 @@ def prepare(
     blocks = _blocks(grid, dmms)
     warps = blocks * size  # of a DMM
 
-    sequences = np.zeros(
-        (blocks * dmms * size, 2), np.uint32 if len(operations) < 2**32 else np.int64
-    )
-    sequences[: grid.warps, 0] = start[:-1]
-    sequences[: grid.warps, 1] = start[1:]
+    sequences = sequences_of(start, warps * dmms)
+    if len(operations) < 2**32:
+        sequences = sequences.astype(np.uint32)
     sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
 
     words = words_for(warps)
@@ -242,11 +260,16 @@ def prepare(
     )
 
 
-def _blocks(grid: Grid, dmms: int) -> int:
-    """The blocks of a DMM, filled up.
+def sequences_of(start: npt.NDArray[np.int64], warps: int) -> npt.NDArray[np.int64]:
+    """Where the operations of each warp begin and end; the last warps have none."""
+    found = np.zeros((warps, 2), np.int64)
+    found[: len(start) - 1, 0] = start[:-1]
+    found[: len(start) - 1, 1] = start[1:]
+    return found
 
-    An odd number keeps the DMMs' data from sharing cache sets.
-    """
+
+def _blocks(grid: Grid, dmms: int) -> int:
+    """The blocks of a DMM, filled up to an odd number: DMMs' data don't share cache sets."""
     return -(-grid.blocks // dmms) | 1
 
 

@@ -12,8 +12,17 @@ from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.numba.vectors import maker
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
-from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import Alias, Captured, Role, Span, Value, ValueName, View, number
+from mmsim.frontend.python.scope import (
+    Alias,
+    Captured,
+    Named,
+    Role,
+    Span,
+    Value,
+    ValueName,
+    View,
+    number,
+)
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.tables import leaves
@@ -34,7 +43,7 @@ class NumbaArrays(Arrays):
         array = self.owner(node.value)
         index = self.indices(node, array)
         if any(isinstance(one, Span) for one in index):
-            return Alias(tuple(part.restricted(index) for part in array.parts), array.which), ()
+            return array.restricted(index), ()
         plain = [one for one in index if not isinstance(one, Span)]
         return array, tuple(plain) or self.only(array)
 
@@ -53,7 +62,7 @@ class NumbaArrays(Arrays):
             fixed = [
                 one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
             ]
-            return Alias(tuple(part.restricted(fixed) for part in outer.parts), outer.which)
+            return outer.restricted(fixed)
         array = self.function.array(node)
         if array is None:
             raise self.no_array(node)
@@ -287,7 +296,7 @@ class NumbaValues(Values):
         fixed = tuple(
             one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
         )
-        return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
+        return array.restricted(fixed)
 
     def of_array(self, node: ast.expr) -> bool:
         """Return whether the indexed value is an array, or part of one."""

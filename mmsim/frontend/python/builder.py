@@ -17,8 +17,7 @@ from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
-from mmsim.frontend.python.named import like
-from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View, like
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
@@ -76,10 +75,8 @@ class Builder:
 
     def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:
         """An expression and the statements in front of it, kept apart from the current block."""
-        outer, self.block = self.block, []
-        value = self.expression(node)
-        block, self.block = self.block, outer
-        return value, block
+        with self.aside() as block:
+            return self.expression(node), block
 
     @contextmanager
     def aside(self) -> Iterator[list[ir.Stmt]]:
@@ -192,3 +189,4 @@ class Part:
     def __init__(self, builder: Builder) -> None:
         self.function = builder.function
         self.builder = builder
+        self.place, self.refuse = self.function.place, self.function.refuse
