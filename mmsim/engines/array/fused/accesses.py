@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
-from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import limits
 from mmsim.ir.nodes import AtomicOp
-from mmsim.ir.promotion import limits
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Conflict, InParts
 

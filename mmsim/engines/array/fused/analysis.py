@@ -13,9 +13,9 @@ from functools import partial
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import COMMUTING
 from mmsim.ir.atomics import order_matters as order_of_atomics
+from mmsim.ir.dtypes import Type, is_int
 from mmsim.ir.lower import as_written, is_implied, unchecked
 from mmsim.ir.operators import BINARY, OR_ZERO, row_of
-from mmsim.ir.promotion import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
 from mmsim.ir.walk import (
     accesses,
@@ -79,10 +79,10 @@ def strict(block: ir.Block) -> ir.Block:
 
     def of(value: ir.Expr) -> ir.Expr:
         value = with_operands(value, index if isinstance(value, ir.RegisterRead) else of)
-        if isinstance(value, ir.Binary) and row_of(value.op).kind == "division":
+        if isinstance(value, ir.Binary) and row_of(value).kind == "division":
             op = value.op.removesuffix(OR_ZERO)
             if op != value.op:
-                check = ir.Unary(str(BINARY[op].refused), value.right, value.place)
+                check = ir.Unary(BINARY[op].refused, value.right, value.place)
                 return replace(value, op=op, right=check)
         return value
 
@@ -156,15 +156,15 @@ class Analysis(Uniformity):
                 if part.name not in self.inlined and part.name not in self._same_once:
                     return False
             elif isinstance(part, ir.Binary):
-                row = row_of(part.op)
+                row = row_of(part)
                 divisor = unchecked(part.right)
                 if row.kind == "division" and self.is_uniform(divisor) and self._inlinable(divisor):
                     continue  # a division by a constant number can't fail
                 if row.refused or row.checked:
                     return False
             elif isinstance(part, ir.Unary):
-                made = cast(part.op)
-                if made is not None and is_int(made.type) and not is_implied(part):
+                made = row_of(part).gives
+                if made is not None and is_int(made) and not is_implied(part):
                     return False  # a float may not fit
         return True
 

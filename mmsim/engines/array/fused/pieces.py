@@ -19,14 +19,13 @@ from mmsim.engines.array.fused.analysis import (
     straighten,
     strict,
 )
-from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text
+from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text, numpy_name
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
-from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, INT, no_index
 from mmsim.ir.lower import Lowered
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import BOOL, INT, no_index
 from mmsim.ir.walk import all_parts
 from mmsim.meaning.launch import Launch
 
@@ -54,7 +53,7 @@ def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
         lambda: [
             part.right
             for part in all_parts(launch.meaning.code.body)
-            if isinstance(part, ir.Binary) and row_of(part.op).kind == "division"
+            if isinstance(part, ir.Binary) and row_of(part).kind == "division"
         ],
     )
     return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in divisors)

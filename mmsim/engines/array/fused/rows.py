@@ -13,8 +13,8 @@ from typing import Literal
 
 from mmsim.engines.array.fused.analysis import Analysis
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT
 from mmsim.ir.lower import Lowered
-from mmsim.ir.promotion import INT
 from mmsim.ir.uniform import follows_from
 
 Row = Literal["row", "one"]

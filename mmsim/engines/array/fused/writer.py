@@ -21,11 +21,10 @@ from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.loops import fused_loops, needs_lanes
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT
 from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
-from mmsim.ir.promotion import INT
-from mmsim.ir.ranges import extremes
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
 
@@ -385,13 +384,16 @@ class _Writer(Accesses):
                 if op == "//":
                     low, high = self._limits(left)
                     return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
-            if row_of(op).ends is not None:
-                least, greatest = extremes(op, self._limits(left), self._limits(right))
-                return _extreme("min", op, least), _extreme("max", op, greatest)
+            ends = row_of(value).ends
+            if ends is not None:
+                ours, others = self._limits(left), self._limits(right)
+                least, greatest = (
+                    [f"{ours[i]} {op} {others[j]}" for i, j in pairs] for pairs in ends
+                )
+                return _extreme("min", least), _extreme("max", greatest)
         raise CannotFuse("a loop whose length isn't known beforehand")
 
 
-def _extreme(which: str, op: str, operands: list[tuple[str, str]]) -> str:
-    """The text of the least or the greatest result of an operation for such operands."""
-    results = [f"{left} {op} {right}" for left, right in operands]
+def _extreme(which: str, results: list[str]) -> str:
+    """The text of the least or the greatest of results."""
     return f"({results[0]})" if len(results) == 1 else f"{which}({', '.join(results)})"
