@@ -55,7 +55,6 @@ from mmsim.meaning.frame import (
     return_lanes,
     scope_lanes,
 )
-from mmsim.meaning.storing import fitting, stored_words
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 
@@ -222,7 +221,7 @@ class Meaning(Evaluator):
     def _access(self, access: ir.Load | ir.Store | ir.Atomic) -> Access:
         site, step, array, place = self.sites[access.site], self._step, access.array, access.place
         elements = self._elements(array, access.index, place)
-        words = [stored_words(self, array, value, place) for value in stored(access)]
+        words = [self.stored_words(array, value, place) for value in stored(access)]
         word, compare = (words[-1] if words else None), (words[0] if len(words) > 1 else None)
 
         def begin(frame: Frame, mask: Mask) -> Request:
@@ -253,7 +252,7 @@ class Meaning(Evaluator):
     def _register_write(self, statement: ir.RegisterWrite) -> Execute:
         elements = self._elements(statement.array, statement.index, statement.place)
         value = self._evaluate(statement.value)
-        fit = fitting(self, statement.array, statement.value, statement.place)
+        fit = self.fitting(statement.array, statement.value, statement.place)
         array = statement.array
 
         def run(frame: Frame, mask: Mask) -> Mask:
@@ -353,7 +352,7 @@ class Meaning(Evaluator):
                 if mask is False:
                     break
                 self._step(frame, mask, place)
-                value = add(start, multiply(trip, step, mask), mask)
+                value = add(start, multiply(trip, step))
                 frame.assign(slot, value, mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1

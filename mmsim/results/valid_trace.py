@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.ir.dtypes import supported
 from mmsim.ir.nodes import VECTORS
-from mmsim.ir.promotion import supported
 from mmsim.results.events import Arrival, Asked, Release
 from mmsim.results.trace import Trace
 from mmsim.results.valid import check_launch, lines_of

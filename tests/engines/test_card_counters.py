@@ -13,8 +13,8 @@ from hypothesis import given, settings
 
 import mmsim as mm
 from mmsim.engines.array import engine as array_engine
+from mmsim.engines.array.fused.accesses import counted
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.engines.array.fused.counters import counted
 from mmsim.frontend.numba.kernel import numba_program
 from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice

@@ -21,7 +21,7 @@ from mmsim.gpu import (
     ncu,
 )
 from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
-from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, Card, counted, points, zeros_words
+from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, ZEROS, Card, counted, points
 from mmsim.gpu.cache_stage import METRICS, Stage, chain, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
@@ -47,7 +47,7 @@ def arrays(point):
     """The array that a point accesses, and the others, as they are on the GPU."""
     a = {
         "scratch": np.zeros(WORDS, np.int32),
-        "zeros": np.zeros(zeros_words(), np.int32),
+        "zeros": np.zeros(ZEROS, np.int32),
         "chain": chain(cache_points.chain_lines(CARD)),
     }[point.array]
     if point.wide:

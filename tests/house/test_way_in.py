@@ -94,5 +94,5 @@ def test_the_picture_shows_the_steps_on_their_floors():
 
 def test_a_first_change_quotes_the_table():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    (row,) = re.findall(r'`("fmod": [^`]+)`', text)
+    (row,) = re.findall(r'`("remainder": [^`]+)`', text)
     assert row in (ROOT / "mmsim" / "ir" / "functions.py").read_text("utf-8")

@@ -12,14 +12,15 @@ from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.functions import FUNCTIONS, Function
+from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
+from mmsim.ir.row import Row
 from tests.kit.generators.random_programs import define
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 PACKAGE = Path(mm.__file__).parent
 HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.0, 7.25, 1e300])
-ROW = Function(1, np.rint, "rint", exact=True, numba="np.rint")
+ROW = Row(1, np.rint, "rint", takes="float", exact=True, numba="np.rint")
 """A function that the language lacks: to the nearest whole number."""
 
 
@@ -161,9 +162,9 @@ def test_no_other_file_has_a_table_of_operators():
 
 def test_every_row_has_what_its_readers_need():
     for op, row in BINARY.items():
-        assert row.c.sign or row.c.call, op
+        assert row.sign or row.c, op
         assert callable(row.complex) or row.complex or row.kind in ("bits", "shift"), op
-        assert row.refused is None or row.numba or row.kind == "quotient", op
+        assert not row.refused or row.numba or row.kind == "quotient", op
         assert (row.ends is not None) == (row.kind == "sum"), op
     every = [
         one for row in (*BINARY.values(), *COMPARE.values(), *UNARY.values()) for one in row.means
@@ -174,8 +175,8 @@ def test_every_row_has_what_its_readers_need():
 COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
-    "engines/array/fused/expressions.py": {"//"},  # of the two divisions, by a shift or a mask
-    "engines/array/fused/spelling.py": {"*"},  # of the sums, the one whose parts mix
+    # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
+    "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/expressions.py": {"-"},  # a literal with a sign
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line

@@ -28,12 +28,12 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.fold import consists_of
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import substituted, tidy
+from mmsim.ir.typed import consists_of
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.ir.waits import Waits
@@ -340,7 +340,7 @@ BACKENDS = {
     "fused moves": lambda launch: Moves(launch.meaning.code.body, Analysis(every_kind.code.body)),
     "liveness": lambda launch: registers(launch.meaning.code.body, {"r": 4}),
     "uniformity": lambda launch: Uniformity(launch.meaning.code.body),
-    "memory": lambda launch: bytes_per_lane(launch.meaning),
+    "memory": bytes_per_lane,
     "tidy": lambda launch: tidy(launch.meaning.code.body),
     "CUDA writer": cuda,
 }

@@ -13,7 +13,7 @@ from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import is_none, parameter_names
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import SUPPORTED_TEXT, supported
+from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 
 
 class Declarations(Part):

@@ -17,9 +17,9 @@ from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import NO_SLICE
 from mmsim.frontend.python.scope import Captured, Missing
 from mmsim.frontend.python.source import written
+from mmsim.ir.dtypes import SUPPORTED
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import AXES
-from mmsim.ir.promotion import SUPPORTED
 
 PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups|numba)\.|__")
 """Prefixes that change nothing."""
