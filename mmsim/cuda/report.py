@@ -16,7 +16,7 @@ from mmsim.errors import MMSimError
 from mmsim.printable import counted, printable
 from mmsim.results import Finding
 from mmsim.results.findings import merge
-from mmsim.results.verdict import looked_for
+from mmsim.results.report import looked_for
 from mmsim.view import html
 from mmsim.view.tables import Column, Table, findings_table, table_html, text_column
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 from mmsim.ir.ranges import Ranges
-from mmsim.ir.row import WHOLE, is_within
+from mmsim.ir.row import WHOLE, Range, is_within
 from mmsim.ir.tidy import read_by, set_by
 from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements

@@ -119,7 +119,7 @@ def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iter
         return ""
 
     alone = []
-    for line in sorted(concurrent_writes.first.keys() - monitors.updates.first.keys()):
+    for line in sorted(concurrent_writes.found.first.keys() - monitors.updates.lost.first.keys()):
         if note := difference([line]):
             yield concurrent_writes.finding(line, note)
         else:

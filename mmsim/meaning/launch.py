@@ -27,12 +27,12 @@ from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
+from mmsim.model.byte_banks import fewest_of_vectors, served
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import fewest_of_vectors, served
 
 T = TypeVar("T")
 Integers = npt.NDArray[np.int64]
@@ -311,7 +311,9 @@ class _Binding:
         self.meaning = Meaning(numbered, numbers, extents, grid.uniform, max_accesses, grid.width)
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
-            SharedArray(local.name, self.meaning.locals[local.name], lowered.arrays[local.name])
+            SharedArray(
+                local.name, self.meaning.locals[local.name], lowered.arrays[local.name].name
+            )
             for local in lowered.code.locals
             if local.kind == "shared"
         ]

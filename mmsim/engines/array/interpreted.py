@@ -200,7 +200,9 @@ class Interpreted:
         """Run round by round."""
         time = self.now = 0
         machine = self.launch.machine
-        latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
+        units_used = 1 + min(len(machine.shared), self.grid.blocks)
+        latencies = machine.latencies(units_used)
+        self.stage_times = machine.times_of_stages(units_used)
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
             blocks = counted.warps // self.grid.warps_per_block
@@ -210,7 +212,7 @@ class Interpreted:
             else:
                 units = counted.units(self.grid.dmms, blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
-                sums *= machine.times_of_stages(len(sums))
+                sums *= self.stage_times[: len(sums)]
                 took = round_time(sums, latencies[: len(sums)])
             cost = len(counted.warps), int(counted.stages.sum()), counted.least
             self.tally.round(request.site, time, took, *cost)
@@ -296,8 +298,7 @@ class Interpreted:
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            each = self.launch.machine.times_of_stages(1 + int(units.max()))
-            times = dispatch_times(self.now, counted.stages * each[units], units)
+            times = dispatch_times(self.now, counted.stages * self.stage_times[units], units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         self.monitors.accessed(
             Access(

@@ -19,13 +19,13 @@ from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Site, Waiting
 from mmsim.meaning.launch import Launch
+from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.model.under_way import all_done, next_request, sent
-from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]

@@ -15,10 +15,10 @@ from mmsim.meaning.frame import Frame
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model.machines import Unit
+from mmsim.model.memory import SharedArray
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.results.events import Arrival, Asked, Given, Release, Shared, Site
+from mmsim.results.events import Arrival, Asked, Change, Given, Release, Site
 from mmsim.results.trace import Trace
-from mmsim.results.variables import Change
 
 OF_A_DISPATCH, OF_A_LANE = 900, 240  # bytes of a dispatch in a trace, and of each of its lanes
 OF_A_WAIT, OF_A_VALUE = 240, 40
@@ -45,7 +45,7 @@ class Recorder(Listener):
         self.lanes = 0
         arrays = launch.arrays.values()
         self.shared = tuple(
-            Shared(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
+            SharedArray(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
         )
         self.parameters = tuple(
             Given(

@@ -1,7 +1,5 @@
 """A substitute for a GPU and for NVIDIA's profiler in tests."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
