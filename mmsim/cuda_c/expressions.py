@@ -3,13 +3,17 @@
 It spells the lowered form (`mmsim.ir.lower`). Every text has the C type of its expression, except
 for a short literal, which is an `int`. Such a literal never stands alone with another literal,
 because those are folded. Where C converts by itself, the text leaves out an implied conversion.
+
+C computes with at least 32 bits, and a signed result beyond its type is undefined. So such an
+operation is done without a sign, and cast back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mmsim.cuda_c import spelling
+import numpy as np
+
 from mmsim.cuda_c.text import (
     AND,
     C_TYPES,
@@ -22,20 +26,25 @@ from mmsim.cuda_c.text import (
     UNARY_RANK,
     Text,
     call,
+    cast,
+    infix,
     literal,
     literal_of,
 )
 from mmsim.ir import nodes as ir
-from mmsim.ir.fold import consists_of
+from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, no_index
 from mmsim.ir.lower import Lowered, as_written, is_implied
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, row_of
-from mmsim.ir.promotion import BOOL, INT, UNSIGNED, Type, cast, no_index
-from mmsim.ir.ranges import WHOLE, Range, Ranges
+from mmsim.ir.operators import BINARY, OR_ZERO, row_of
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.row import WHOLE, Row
+from mmsim.ir.typed import consists_of
 
 WRITER = "the writer of CUDA C"
 FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
 """The nodes of an expression whose value is written into the text."""
+BITS: Type = np.dtype(np.uint32)
+"""The type in which integers of up to 32 bits wrap around."""
 
 
 class CText:
@@ -81,11 +90,11 @@ class CText:
                 return self._unary(value)
             case ir.Binary():
                 return self._binary(value)
-            case ir.Compare(op, left, right):
-                types = self.of(left), self.of(right)
-                return spelling.comparison(op, types, self.write(left), self.write(right))
+            case ir.Compare():
+                return self._comparison(value)
             case ir.Call(op, operands):
-                return spelling.function(op, self.of(operands[0]), list(map(self.write, operands)))
+                row, type_ = row_of(value), self.of(operands[0])
+                return function(op, row, type_, *map(self.write, operands))
             case ir.Logic():
                 return self._logic(value)
             case ir.Choose(test, then, other):
@@ -154,36 +163,67 @@ class CText:
         return Text(f"{name}[{number.code}]", PRIMARY)
 
     def _unary(self, value: ir.Unary) -> Text:
-        op, text, made = value.op, self.write(value.operand), cast(value.op)
-        if op in CHECKS:  # a GPU has none
+        row, held, text = row_of(value), self.of(value.operand), self.write(value.operand)
+        if row.kind == "check":  # a GPU has none
             return text
-        if op == "not":
+        if row.kind == "not":
             return Text(f"!{text.within(UNARY_RANK)}", UNARY_RANK)
-        if made is not None and made.type == BOOL:
+        if row.gives == BOOL:
             return Text(f"{text.within(COMPARING + 1)} != 0", COMPARING)
-        if made is not None:
-            return Text(f"({C_TYPES[made.type.name]}){text.within(UNARY_RANK)}", UNARY_RANK)
-        return spelling.unary(op, self.of(value.operand), text, self._low(value.operand))
+        if row.gives is not None:
+            return cast(row.gives, text)
+        if row.kind == "absolute" and not is_int(held):
+            name = {"c": "complex_abs", "f": "fabs" if held == FLOAT else "fabsf"}[held.kind]
+            return call(name, text)
+        overflows = held.kind == "i" and self._low(value.operand) == limits(held)[0]
+        if row.kind == "absolute" or (row.kind == "sign" and overflows):
+            return _as(held, INT, call(row.c, text))
+        plain = Text(f"{row.sign}{text.within(PRIMARY)}", UNARY_RANK)
+        return cast(held, plain) if held.itemsize < 4 else plain
 
     def _binary(self, value: ir.Binary) -> Text:
-        row, type_ = row_of(value.op), self.of(value)
+        row, type_ = row_of(value), self.of(value)
         if row.kind == "index" and self._low(value) >= 0:
             return self.write(value.left)
-        left, right = self.write(value.left), self.write(value.right)
-        if type_.kind not in "iu":
-            return spelling.binary(row, type_, left, right, False, False)
-        sides: tuple[Range, Range] = self.ranges.sides(value) or (WHOLE, WHOLE)
-        (low, _), (least, most) = sides
-        if value.op.endswith(OR_ZERO):
-            if least <= 0 <= most:
-                unsigned = "unsigned_" if type_ == UNSIGNED else ""
-                return call(f"{unsigned}{row.c.call}", left, right)
-            row = BINARY[value.op.removesuffix(OR_ZERO)]
-        exact = self.ranges.exact(value) is not None
+        finds_type = row.kind in ("shift", "power", "extreme")  # C finds it by the left operand
+        left = (self._arm if finds_type else self.write)(value.left)
+        right = self.write(value.right)
+        of_type = "" if type_ in (INT, FLOAT) else f"<{C_TYPES[type_.name]}>"
+        if not is_int(type_):
+            if row.kind == "power":
+                power = call(f"float_{row.c}", _as(FLOAT, type_, left), _as(FLOAT, type_, right))
+                return _as(type_, FLOAT, power)
+            if row.kind in ("extreme", "division"):
+                kind = "float_" if row.kind == "division" else ""
+                return call(f"{kind}{row.c}{of_type}", left, right)
+            return infix(row, left, right)
+        (low, _), (least, most) = self.ranges.sides(value) or (WHOLE, WHOLE)
+        exact, unsigned = self.ranges.is_exact(value), type_.kind == "u"
         natural = low >= 0 and (exact if row.kind == "shift" else least >= 0)
-        if row.kind == "shift" and natural:
-            left = self._arm(value.left)
-        return spelling.binary(row, type_, left, right, exact, natural)
+        if value.op.endswith(OR_ZERO) and least <= 0 <= most:
+            if unsigned:
+                return call(f"unsigned_{row.c}", left, right)
+            natural = False
+        narrow = type_.itemsize < 4
+        if row.kind == "sum" and type_ != INT and (narrow or not (exact or unsigned)):
+            return cast(type_, infix(row, cast(BITS, left), cast(BITS, right)))
+        plain = {"sum": exact or unsigned, "division": natural or unsigned, "shift": natural}
+        if row.kind == "bits" or plain.get(row.kind):
+            text = infix(row, left, right)
+            return cast(type_, text) if narrow else text
+        if row.kind in ("sum", "division", "index"):
+            return _as(type_, INT, call(row.c, left, right))
+        return call(f"{row.c}{of_type}", left, right)
+
+    def _comparison(self, value: ir.Compare) -> Text:
+        """A comparison. C converts a negative number to a huge one when the other is unsigned."""
+        left, right = self.write(value.left), self.write(value.right)
+        if self.of(value.left) == self.of(value.right):
+            first, second = left.within(COMPARING + 1), right.within(COMPARING + 1)
+            return Text(f"{first} {value.op} {second}", COMPARING)
+        if self.of(value.left) == UNSIGNED:
+            return Text(f"{call('order', left, right).code} {value.op} 0", COMPARING)
+        return Text(f"0 {value.op} {call('order', right, left).code}", COMPARING)
 
     def _logic(self, value: ir.Logic) -> Text:
         result = self.of(value)
@@ -199,3 +239,36 @@ class CText:
         left, right = self._arm(value.left), self._arm(value.right)
         function = f"[&]() -> {C_TYPES[result.name]} {{ return {right.code}; }}"
         return Text(f"value_{value.op}({left.code}, {function})", PRIMARY)
+
+
+def _as(wanted: Type, held: Type, text: Text) -> Text:
+    """A text with a cast if one is needed."""
+    return text if held == wanted else cast(wanted, text)
+
+
+def function(op: str, row: Row, type_: Type, *arguments: Text) -> Text:
+    """A function of values of a type; a real number may stand for a complex one."""
+    if row.result == "complex":
+        return call(C_TYPES["complex128"], *arguments)
+    if row.takes == "float":
+        single = type_.itemsize == 4 and row.result == "same"
+        return call(f"{row.c}f" if single else row.c, *arguments)
+    if row.takes == "complex" and type_.kind != "c":
+        return literal_of(0, type_) if op == "imag" else arguments[0]
+    if row.takes == "complex":
+        if row.result == "same":
+            return call(f"complex_{row.c}", *arguments)
+        return Text(f"{arguments[0].within(PRIMARY)}.{row.c}", PRIMARY)
+    width = 8 * type_.itemsize
+    word = max(width, 32)
+    taken: Type = np.dtype(f"{'int' if row.signed else 'uint'}{word}")
+    bits = arguments[0]
+    if word == 32:
+        bits = cast(BITS, cast(np.dtype(f"uint{width}"), bits))
+    found = call(
+        f"__{row.c}{'ll' if word == 64 else ''}", bits if taken == BITS else cast(taken, bits)
+    )
+    if row.from_top and width < word:
+        shifted = BINARY["-" if row.result == "count" else ">>"]
+        found = infix(shifted, found, Text(str(word - width), PRIMARY))
+    return cast(INT if row.result == "count" else type_, found)

@@ -1,19 +1,103 @@
 """Device functions for operators that C lacks or defines differently.
 
-The meaning is that of `mmsim.ir.operators`. A text contains only the ones that it calls.
+The meaning is that of `mmsim.ir.operators` and `functions`. A text has only those that it calls.
 """
 
 from __future__ import annotations
 
 import re
 
-from mmsim.cuda_c.complex_helpers import COMPLEX_HELPERS
 from mmsim.cuda_c.vectors import VECTOR_HELPERS
 
-EXTREMES = (("min", "<", "less"), ("max", ">", "greater"))
+SHUFFLE = """
+// A complex number of another lane: CUDA shuffles real numbers only.
+template <class Part>
+__device__ complex<Part> complex_NAME(unsigned int mask, complex<Part> x, int other)
+{
+    Part real = __NAME(mask, x.real, other);
+    return complex<Part>(real, __NAME(mask, x.imag, other));
+}
+"""
+COMPLEX: dict[str, str] = {
+    "complex": """
+// A complex number. No operation fuses a product and a sum.
+template <class Part> struct alignas(2 * sizeof(Part)) complex {
+    Part real, imag;
+
+    complex() = default;
+    complex(const complex &z) = default;
+    __device__ complex(const volatile complex &z) : real(z.real), imag(z.imag) {}
+    __device__ complex(Part real, Part imag = 0) : real(real), imag(imag) {}
+    template <class Other>
+    __device__ complex(const complex<Other> &z) : real(z.real), imag(z.imag) {}
+    template <class Other>
+    __device__ complex(const volatile complex<Other> &z) : real(z.real), imag(z.imag) {}
+
+    __device__ void operator=(complex z)
+    {
+        real = z.real;
+        imag = z.imag;
+    }
+    __device__ void operator=(complex z) volatile
+    {
+        real = z.real;
+        imag = z.imag;
+    }
+
+    friend __device__ complex operator-(complex x) { return complex(-x.real, -x.imag); }
+    friend __device__ complex operator+(complex x, complex y)
+    {
+        return complex(x.real + y.real, x.imag + y.imag);
+    }
+    friend __device__ complex operator-(complex x, complex y)
+    {
+        return complex(x.real - y.real, x.imag - y.imag);
+    }
+    friend __device__ complex operator*(complex x, complex y)
+    {
+        return complex(x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real);
+    }
+    friend __device__ complex operator/(complex x, complex y) // by Smith's method
+    {
+        if (y.real == 0 && y.imag == 0)
+            return complex(x.real / fabs(y.real), x.imag / fabs(y.real));
+        if (fabs(y.real) >= fabs(y.imag)) {
+            Part ratio = y.imag / y.real, scale = 1 / (y.real + y.imag * ratio);
+            return complex((x.real + x.imag * ratio) * scale, (x.imag - x.real * ratio) * scale);
+        }
+        Part ratio = y.real / y.imag, scale = 1 / (y.imag + y.real * ratio);
+        return complex((x.real * ratio + x.imag) * scale, (x.imag * ratio - x.real) * scale);
+    }
+    friend __device__ bool operator==(complex x, complex y)
+    {
+        return x.real == y.real && x.imag == y.imag;
+    }
+    friend __device__ bool operator!=(complex x, complex y) { return !(x == y); }
+};
+""",
+    "complex_abs": """
+// The distance of a complex number from 0.
+template <class Part> __device__ Part complex_abs(complex<Part> x)
+{
+    return hypot(x.real, x.imag);
+}
+""",
+    "complex_conjugate": """
+// The complex number with the same real part and the negative imaginary one.
+template <class Part> __device__ complex<Part> complex_conjugate(complex<Part> x)
+{
+    return complex<Part>(x.real, -x.imag);
+}
+""",
+    **{
+        f"complex_{name}": SHUFFLE.replace("NAME", name)
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
+}
+"""The type of complex numbers, which NVRTC lacks. In memory they are volatile, as all words are."""
 
 HELPERS: dict[str, str] = {
-    **COMPLEX_HELPERS,
+    **COMPLEX,
     **VECTOR_HELPERS,
     **{
         name: f"""
@@ -40,37 +124,27 @@ __device__ long long absolute(long long x)
 }
 """,
     "floor_div": """
-// Python's x // y, which rounds down.
+// Python's x // y, which rounds down; 0 where y is 0.
 __device__ long long floor_div(long long x, long long y)
 {
-    if (y == -1)
-        return negate(x);
+    if (y == 0 || y == -1)
+        return y == 0 ? 0 : negate(x);
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 """,
     "modulo": """
-// Python's x % y, which has the sign of y.
+// Python's x % y, which has the sign of y; 0 where y is 0.
 __device__ long long modulo(long long x, long long y)
 {
-    if (y == -1)
+    if (y == 0 || y == -1)
         return 0;
     return x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y;
 }
 """,
     **{
-        f"{name}_or_zero": f"""
-// x {sign} y, and 0 where y is 0.
-__device__ long long {name}_or_zero(long long x, long long y)
-{{
-    return y == 0 ? 0 : {name}(x, y);
-}}
-"""
-        for name, sign in (("floor_div", "//"), ("modulo", "%"))
-    },
-    **{
-        f"unsigned_{name}_or_zero": f"""
+        f"unsigned_{name}": f"""
 // x {sign} y of numbers without a sign, and 0 where y is 0.
-__device__ unsigned long long unsigned_{name}_or_zero(unsigned long long x, unsigned long long y)
+__device__ unsigned long long unsigned_{name}(unsigned long long x, unsigned long long y)
 {{
     return y == 0 ? 0 : x {sign[0]} y;
 }}
@@ -78,14 +152,14 @@ __device__ unsigned long long unsigned_{name}_or_zero(unsigned long long x, unsi
         for name, sign in (("floor_div", "//"), ("modulo", "%"))
     },
     "power": """
-// x ** y of whole numbers, y >= 0, which wraps around at 64 bits.
-__device__ long long power(long long x, long long y)
+// x ** y of whole numbers of one type, y >= 0, which wraps around.
+template <class Value, class Other> __device__ Value power(Value x, Other y)
 {
-    unsigned long long result = 1, square = (unsigned long long)x;
+    unsigned long long result = 1, square = x;
     for (; y > 0; y >>= 1, square *= square)
         if (y & 1)
             result *= square;
-    return (long long)result;
+    return (Value)result;
 }
 """,
     "from_end": """
@@ -211,65 +285,29 @@ __device__ double float_power(double x, double y)
 }
 """,
     "shift_left": """
-// x << y for any y >= 0.
-__device__ long long shift_left(long long x, long long y)
-{
-    return y > 63 ? 0 : (long long)((unsigned long long)x << y);
-}
-""",
-    "shift_right": """
-// x >> y for any y >= 0.
-__device__ long long shift_right(long long x, long long y)
-{
-    return x >> (y > 63 ? 63 : y);
-}
-""",
-    **{
-        f"{prefix}{name}imum": f"""
-// {name}(x, y){what}: y only if it is {word}.
-__device__ {kind} {prefix}{name}imum({kind} x, {kind} y)
-{{
-    return y {sign} x ? y : x;
-}}
-"""
-        for prefix, kind, what in (("", "long long", ""), ("float_", "double", " of floats"))
-        for name, sign, word in EXTREMES
-    },
-    **{
-        word.replace("less", "lesser"): f"""
-// {name}(x, y) of one type: y only if it is {word}.
-template <class Value> __device__ Value {word.replace("less", "lesser")}(Value x, Value y)
-{{
-    return y {sign} x ? y : x;
-}}
-"""
-        for name, sign, word in EXTREMES
-    },
-    "shifted_left": """
 // x << y for any y >= 0, of the bits that the type has.
-template <class Value> __device__ Value shifted_left(Value x, unsigned long long y)
+template <class Value> __device__ Value shift_left(Value x, unsigned long long y)
 {
     return y < 8 * sizeof(Value) ? (Value)((unsigned long long)x << y) : (Value)0;
 }
 """,
-    "shifted_right": """
+    "shift_right": """
 // x >> y for any y >= 0, of the bits that the type has.
-template <class Value> __device__ Value shifted_right(Value x, unsigned long long y)
+template <class Value> __device__ Value shift_right(Value x, unsigned long long y)
 {
     return (Value)(y < 8 * sizeof(Value) ? x >> y : x < 0 ? -1 : 0);
 }
 """,
-    "unsigned_power": """
-// x ** y, which wraps around at 64 bits.
-__device__ unsigned long long unsigned_power(unsigned long long x, unsigned long long y)
-{
-    unsigned long long result = 1;
-    for (; y > 0; y >>= 1, x *= x)
-        if (y & 1)
-            result *= x;
-    return result;
-}
-""",
+    **{
+        f"{name}imum": f"""
+// {name}(x, y) of one type: y only if it is {word}.
+template <class Value, class Other> __device__ Value {name}imum(Value x, Other y)
+{{
+    return y {sign} x ? (Value)y : x;
+}}
+"""
+        for name, sign, word in (("min", "<", "less"), ("max", ">", "greater"))
+    },
     "float_floor_div": """
 // x // y of floats of one type: Python's, and NumPy's where y is 0.
 template <class Value> __device__ Value float_floor_div(Value x, Value y)

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.operators import Binary
-from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
-from mmsim.ir.ranges import WHOLE
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
+from mmsim.ir.row import WHOLE, Row
 
 
 class Text(NamedTuple):
@@ -77,9 +76,9 @@ def call(name: str, *arguments: Text) -> Text:
     return Text(f"{name}({', '.join(argument.code for argument in arguments)})", PRIMARY)
 
 
-def infix(row: Binary, left: Text, right: Text) -> Text:
+def infix(row: Row, left: Text, right: Text) -> Text:
     """Two operands with an operator between them."""
-    sign, rank = row.c.sign, row.c.rank
+    sign, rank = row.sign, row.rank
     assert rank, row  # C has it between its operands
     if row.kind in ("shift", "bits"):  # C's precedence of these surprises
         same = left.rank == rank and row.kind == "bits"

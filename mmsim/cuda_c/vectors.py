@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mmsim.errors import LaunchError
-from mmsim.ir.promotion import Type
+from mmsim.ir.dtypes import Type
 
 VECTOR_TYPES = {
     "int8": "char",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
+
+from mmsim.ir import nodes as ir
 
 Type = np.dtype[np.generic]
 
@@ -13,6 +16,17 @@ INT: Type = np.dtype(np.int64)
 FLOAT: Type = np.dtype(np.float64)
 COMPLEX: Type = np.dtype(np.complex128)
 UNSIGNED: Type = np.dtype(np.uint64)
+
+SUPPORTED = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128"
+
+
+def supported(dtype: str) -> bool:
+    """Return whether arrays of a NumPy dtype of that name can be used."""
+    return dtype in SUPPORTED
 
 
 def is_int(type_: Type) -> bool:
@@ -48,3 +62,32 @@ def limits(type_: Type) -> tuple[int, int]:
     """
     found = np.iinfo(type_.name)
     return int(found.min), int(found.max)
+
+
+def no_index(types: Iterable[Type]) -> str | None:
+    """The reason that numbers of these types can't be an index; None if they can."""
+    kinds = {type_.kind for type_ in types}
+    if "c" in kinds:
+        return "an address is a whole number, not a complex one; write int(z.real)"
+    if "f" in kinds:
+        return "an address is a whole number, not a float; write // for a whole quotient"
+    return None
+
+
+def holds(type_: Type, other: Type) -> bool:
+    """Return whether a type of integers holds all numbers of another one.
+
+    >>> holds(np.dtype("int16"), np.dtype("uint8")), holds(np.dtype("uint16"), np.dtype("int8"))
+    (True, False)
+    """
+    (low, high), (least, most) = limits(type_), limits(other)
+    return low <= least and most <= high
+
+
+def type_of_number(number: ir.Scalar) -> Type:
+    """The type of a number as it stands."""
+    if isinstance(number, bool):
+        return BOOL
+    if isinstance(number, int):
+        return INT if number < 2**63 else UNSIGNED
+    return COMPLEX if isinstance(number, complex) else FLOAT

@@ -10,43 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.ir.row import Result, Row
+
 Array = npt.NDArray[Any]
-Result = Literal["float", "bool", "count", "same", "complex", "part"]
-Takes = Literal["float", "bits", "complex"]
-
-
-@dataclass(frozen=True)
-class Function:
-    """A function of `arity` numbers, all of one type, scalars or arrays.
-
-    It takes floats, integers for their bits, or complex numbers; any number may stand for a complex
-    one. Its result is a float of that type, a bool, a count (an integer), of the same type as the
-    operands, a complex number, or a part of one. `exact` says that every machine gives the same
-    bits. `c` is its name in C, `numba` in the text for Numba, which lacks those with none. `means`
-    are NumPy's functions that it stands for. `own` says that it is called by a name of mmsim.
-
-    Of functions of bits, C's takes a signed number if `signed`; `from_top` says that the result of
-    a narrow number depends on the width of the word around it.
-    """
-
-    arity: int
-    compute: Callable[..., Array]
-    c: str
-    result: Result = "float"
-    exact: bool = False
-    takes: Takes = "float"
-    numba: str = ""
-    means: tuple[Any, ...] = ()
-    own: bool = False
-    signed: bool = False
-    from_top: bool = False
 
 
 def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
@@ -175,83 +148,87 @@ def made(real: Array, imag: Array) -> Array:
     return whole
 
 
-def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
-    """NumPy's function. Its results don't depend on where in memory the operands lie."""
-    return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
+def multiply(x: Array, y: Array) -> Array:
+    """x * y: (a + bi)(c + di) = (ac - bd) + (ad + bc)i."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    return made(a * c - b * d, a * d + b * c)
 
 
-def _exact(ufunc: np.ufunc, c: str, numba: str = "", result: Result = "float") -> Function:
-    return Function(ufunc.nin, _numpys(ufunc), c, result, exact=True, numba=numba, means=(ufunc,))
+def divide(x: Array, y: Array) -> Array:
+    """x / y by Smith's method (Comm. ACM 5, 1962, p. 435), rounded as NumPy rounds it.
+
+    A division by zero gives infinities and NaNs: both parts are divided by 0.0.
+    """
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    real_is_larger = np.abs(c) >= np.abs(d)
+    large, small = np.where(real_is_larger, c, d), np.where(real_is_larger, d, c)
+    ratio = small / large
+    scale = 1 / (large + small * ratio)
+    real = np.where(real_is_larger, a + b * ratio, a * ratio + b) * scale
+    imag = np.where(real_is_larger, b - a * ratio, b * ratio - a) * scale
+    zero = (c == 0) & (d == 0)
+    return made(np.where(zero, a / np.abs(c), real), np.where(zero, b / np.abs(c), imag))
 
 
-def _plain(ufunc: np.ufunc, c: str) -> Function:
-    return Function(ufunc.nin, _numpys(ufunc), c, means=(ufunc,))
+def absolute(x: Array) -> Array:
+    """abs(x): `math.hypot` of the parts."""
+    return np.asarray(FUNCTIONS["hypot"].compute(x.real, x.imag))
 
 
-def _bits(
-    compute: Callable[..., Array],
-    name: str,
-    result: Result = "count",
-    signed: bool = False,
-    from_top: bool = False,
-) -> Function:
-    return Function(
-        *(1, compute, name, result, True, "bits"),
-        numba=name,
-        own=True,
-        signed=signed,
-        from_top=from_top,
-    )
+_of_floats = partial(Row, takes="float")
 
 
-FUNCTIONS: dict[str, Function] = {
-    "sqrt": _exact(np.sqrt, "sqrt", "np.sqrt"),
-    "fabs": _exact(np.fabs, "fabs", "abs"),
-    "floor": _exact(np.floor, "floor", "np.floor"),
-    "ceil": _exact(np.ceil, "ceil", "np.ceil"),
-    "trunc": _exact(np.trunc, "trunc", "np.trunc"),
-    "copysign": _exact(np.copysign, "copysign"),
-    "fmod": _exact(np.fmod, "fmod"),
-    "nextafter": _exact(np.nextafter, "nextafter"),
-    "remainder": Function(2, _by_element(math.remainder), "remainder", exact=True),
-    "fma": Function(3, fma, "fma", exact=True, own=True),
-    "isnan": _exact(np.isnan, "isnan", "np.isnan", "bool"),
-    "isinf": _exact(np.isinf, "isinf", "np.isinf", "bool"),
-    "isfinite": _exact(np.isfinite, "isfinite", "np.isfinite", "bool"),
-    "exp": _plain(np.exp, "exp"),
-    "exp2": _plain(np.exp2, "exp2"),
-    "exp10": Function(1, exp10, "exp10", own=True),
-    "expm1": _plain(np.expm1, "expm1"),
-    "log": _plain(np.log, "log"),
-    "log2": _plain(np.log2, "log2"),
-    "log10": _plain(np.log10, "log10"),
-    "log1p": _plain(np.log1p, "log1p"),
-    "cbrt": _plain(np.cbrt, "cbrt"),
-    "sin": _plain(np.sin, "sin"),
-    "cos": _plain(np.cos, "cos"),
-    "tan": _plain(np.tan, "tan"),
-    "asin": _plain(np.arcsin, "asin"),
-    "acos": _plain(np.arccos, "acos"),
-    "atan": _plain(np.arctan, "atan"),
-    "atan2": _plain(np.arctan2, "atan2"),
-    "sinh": _plain(np.sinh, "sinh"),
-    "cosh": _plain(np.cosh, "cosh"),
-    "tanh": _plain(np.tanh, "tanh"),
-    "asinh": _plain(np.arcsinh, "asinh"),
-    "acosh": _plain(np.arccosh, "acosh"),
-    "atanh": _plain(np.arctanh, "atanh"),
-    "hypot": _plain(np.hypot, "hypot"),
-    "pow": _plain(np.power, "pow"),
-    "erf": Function(1, _by_element(math.erf), "erf"),
-    "erfc": Function(1, _by_element(math.erfc), "erfc"),
-    "gamma": Function(1, _by_element(_gamma), "tgamma"),
-    "lgamma": Function(1, _by_element(_lgamma), "lgamma"),
-    "popc": _bits(popc, "popc"),
-    "clz": _bits(clz, "clz", signed=True, from_top=True),
-    "ffs": _bits(ffs, "ffs", signed=True),
+def _numpys(name: str, **columns: Any) -> Row:
+    """NumPy's function of that name. Its results don't depend on where in memory operands lie."""
+    ufunc = getattr(np, name)
+
+    def compute(*numbers: Array) -> Any:
+        return ufunc(*map(np.ascontiguousarray, numbers))
+
+    return _of_floats(ufunc.nin, compute, name, means=(ufunc,), **columns)
+
+
+def _bits(compute: Callable[..., Array], name: str, result: Result, **columns: Any) -> Row:
+    columns |= {"own": True, "exact": True, "numba": name}
+    return Row(1, compute, name, takes="bits", result=result, **columns)
+
+
+def _part(compute: Callable[..., Any], name: str, result: Result) -> Row:
+    return Row(1, compute, name, takes="complex", result=result, exact=True)
+
+
+OF_NUMPY = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "pow"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+"""NumPy's functions whose last bits differ elsewhere."""
+
+FUNCTIONS: dict[str, Row] = {
+    **{
+        name: _numpys(name, exact=True, numba=f"np.{name}")
+        for name in ("sqrt", "floor", "ceil", "trunc")
+    },
+    "fabs": _numpys("fabs", exact=True, numba="abs"),
+    **{name: _numpys(name, exact=True) for name in ("copysign", "fmod", "nextafter")},
+    **{
+        name: _numpys(name, exact=True, numba=f"np.{name}", result="bool")
+        for name in ("isnan", "isinf", "isfinite")
+    },
+    "remainder": _of_floats(2, _by_element(math.remainder), "remainder", exact=True),
+    "fma": _of_floats(3, fma, "fma", exact=True, own=True),
+    **{name: _numpys(name) for name in OF_NUMPY},
+    "exp10": _of_floats(1, exp10, "exp10", own=True),
+    "erf": _of_floats(1, _by_element(math.erf), "erf"),
+    "erfc": _of_floats(1, _by_element(math.erfc), "erfc"),
+    "gamma": _of_floats(1, _by_element(_gamma), "tgamma"),
+    "lgamma": _of_floats(1, _by_element(_lgamma), "lgamma"),
+    "popc": _bits(popc, "popc", "count"),
+    "clz": _bits(clz, "clz", "count", signed=True, from_top=True),
+    "ffs": _bits(ffs, "ffs", "count", signed=True),
     "brev": _bits(brev, "brev", "same", from_top=True),
-    "complex": Function(2, made, "complex", "complex", exact=True),
-    "real": Function(1, np.real, "real", "part", exact=True, takes="complex"),
-    "imag": Function(1, np.imag, "imag", "part", exact=True, takes="complex"),
-    "conjugate": Function(1, np.conjugate, "conjugate", "same", exact=True, takes="complex"),
+    "complex": _of_floats(2, made, "complex", result="complex", exact=True),
+    "real": _part(np.real, "real", "part"),
+    "imag": _part(np.imag, "imag", "part"),
+    "conjugate": _part(np.conjugate, "conjugate", "same"),
 }

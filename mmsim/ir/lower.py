@@ -18,42 +18,34 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.memo import Memo
-from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, CHECKS, OR_ZERO, UNARY, row_of
-from mmsim.ir.promotion import (
+from mmsim.ir.dtypes import (
     BOOL,
     INT,
-    UNSIGNED,
     Type,
-    cast,
     holds,
     is_int,
     is_whole,
     no_index,
-    result_of,
-    type_of_number,
 )
+from mmsim.ir.memo import Memo
+from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.shapes import NOWHERE
-from mmsim.ir.types import Typing
+from mmsim.ir.types import Types, Typing
 from mmsim.ir.walk import (
     expressions,
     numbered,
-    operands,
     targets,
     with_expressions,
     with_inside,
     with_targets,
 )
 
-LEAVES = (ir.Const, ir.Var, ir.Number, ir.ThreadField, ir.Extent)
-"""The expressions without parts, which stay."""
 OF_FLOATS: dict[ir.AtomicOp, ir.AtomicOp] = {"max": "greater", "min": "less"}
 OF_INTEGERS: dict[ir.AtomicOp, ir.AtomicOp] = {"nanmax": "max", "nanmin": "min"}
 """The name of an atomic operation of Numba's for arrays of these numbers."""
 
 
-class Lowered:
+class Lowered(Types):
     """A program in the lowered form: its code, and the type of every name and every node.
 
     `variables`, `arrays` and `numbers` map unique names to types; `of(value)` is a node's.
@@ -64,35 +56,14 @@ class Lowered:
         self.variables = dict(typing.variables)
         self.arrays = typing.arrays
         self.numbers = typing.numbers
-        self.of: Callable[[ir.Expr], Type] = Memo(self._find)
+        self.strong = set()
+        self._of = Memo(self._find)
 
     def with_body(self, body: ir.Block) -> Lowered:
         """The same program with another body, of the same variables."""
         other = copy(self)
         other.code = replace(self.code, body=body)
         return other
-
-    def _find(self, value: ir.Expr) -> Type:
-        match value:
-            case ir.Const(number):
-                return type_of_number(number)
-            case ir.Var(name):
-                return self.variables[name]
-            case ir.Number(name):
-                return self.numbers[name]
-            case ir.ThreadField() | ir.Extent():
-                return INT
-            case ir.RegisterRead(array):
-                return self.arrays[array]
-            case ir.Lookup(_, values):
-                types = {type_of_number(one) for one in values}
-                return UNSIGNED if UNSIGNED in types else types.pop()
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
-                return result_of(value, self.of(operands(value)[0]))
-            case ir.Logic() | ir.Choose():
-                return self.of(operands(value)[-1])
-            case _:
-                assert_never(value, "the search for types")
 
 
 def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
@@ -101,7 +72,9 @@ def is_implied(value: ir.Expr) -> TypeGuard[ir.Unary]:
     >>> is_implied(ir.Unary("int64", ir.Const(True), NOWHERE)), is_implied(ir.Const(1))
     (True, False)
     """
-    return isinstance(value, ir.Unary) and value.place is NOWHERE and cast(value.op) is not None
+    if not isinstance(value, ir.Unary) or value.place is not NOWHERE:
+        return False
+    return row_of(value).gives is not None
 
 
 def unconverted(value: ir.Expr) -> ir.Expr:
@@ -128,7 +101,7 @@ def unchecked(value: ir.Expr) -> ir.Expr:
 
 def as_written(index: ir.Expr) -> ir.Expr:
     """A number of an index as the program has it: a negative one may count from the end."""
-    if isinstance(index, ir.Binary) and row_of(index.op).kind == "index":
+    if isinstance(index, ir.Binary) and row_of(index).kind == "index":
         return index.left
     return index
 
@@ -301,8 +274,6 @@ class Lowering:
 
     def _value(self, value: ir.Expr) -> ir.Expr:
         """An expression in its own type."""
-        if isinstance(value, LEAVES):
-            return value
         if isinstance(value, ir.Unary):
             return self._unary(value)
         if isinstance(value, ir.Binary):
@@ -327,16 +298,16 @@ class Lowering:
         return with_expressions(value, self.value)
 
     def _unary(self, value: ir.Unary) -> ir.Expr:
-        op, how, made = value.op, self.typing.operation(value), cast(value.op)
-        if made is not None and made.type == BOOL:
+        op, how, row = value.op, self.typing.operation(value), row_of(value)
+        if row.gives == BOOL:
             test = self.truth(value.operand)
             return test if op == "bool" else replace(value, operand=test)
-        if made is not None:
+        if row.gives is not None:
             inner, wanted = self.value(value.operand), how.result.type
             if self.result.of(inner) == wanted:
                 return inner
-            return ir.Unary(op if made.type == wanted else wanted.name, inner, value.place)
-        (type_,), kind = how.operands, UNARY[op].kind
+            return ir.Unary(op if row.gives == wanted else wanted.name, inner, value.place)
+        (type_,), kind = how.operands, row.kind
         inner = self.into(value.operand, type_)
         if kind == "same" or (kind == "absolute" and type_.kind == "u"):
             return inner
@@ -344,14 +315,14 @@ class Lowering:
 
     def _binary(self, value: ir.Binary) -> ir.Expr:
         """An operation in one type, on a right operand that is checked unless all pass."""
-        how, row, op = self.typing.operation(value), BINARY[value.op], value.op
+        how, row, op = self.typing.operation(value), row_of(value), value.op
         type_ = how.result.type
         left, right = self.into(value.left, type_), self.into(value.right, type_)
-        if row.refused is None or (how.ieee and not is_whole(type_)):
+        if not row.refused or (how.ieee and not is_whole(type_)):
             return ir.Binary(op, left, right, value.place)
         if row.kind == "power" and not is_whole(type_):
             return ir.Binary(f"finite {op}", left, right, value.place)
-        is_passed = type_.kind == "u" and CHECKS[row.refused].test == "< 0"
+        is_passed = type_.kind == "u" and CHECKS[row.refused].sign == "< 0"
         if not is_passed and not _is_positive(value.right):
             if self.is_numbas and row.kind == "division":
                 op += OR_ZERO

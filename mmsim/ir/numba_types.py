@@ -18,24 +18,18 @@ from mmsim.errors import Place
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
-from mmsim.ir.functions import FUNCTIONS, Function
-from mmsim.ir.operators import BINARY, UNARY, Kind
-from mmsim.ir.promotion import (
+from mmsim.ir.dtypes import (
     BOOL,
     COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
-    Operation,
     Type,
-    ValueType,
-    cast,
-    compared,
     is_int,
     is_whole,
-    result_of,
 )
-from mmsim.ir.types import Typing
+from mmsim.ir.operators import row_of
+from mmsim.ir.types import Typing, ValueType
 from mmsim.ir.walk import operands
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
@@ -56,6 +50,7 @@ ATOMICS: dict[ir.AtomicOp, tuple[str, ...]] = {
 class NumbaTyping(Typing):
     """The types of one program of Numba's language for one set of argument types."""
 
+    ieee = True
     _strict = True
 
     def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
@@ -65,17 +60,41 @@ class NumbaTyping(Typing):
 
     def element(self, type_: Type) -> ValueType:
         """Every value keeps its type."""
-        return kept(type_)
+        return ValueType(type_)
 
     def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type of a variable that gets both."""
-        if first is None or second is None or first == second:
+        if first is None or second is None:
             return second if first is None else first
-        return kept(unified(first.type, second.type))
+        return ValueType(np.promote_types(first.type, second.type))
 
-    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
-        """Return the arithmetic of an operation on operands of these types."""
-        return operation(value, *(one.type for one in held))
+    def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
+        """The type that a cast gives; `int` and its siblings keep a type of their kind."""
+        made = super().made(value, type_)
+        if made is None:
+            return None
+        keeps = {"int": "iu", "float": "f", "complex": "c"}.get(value.op, "")
+        return ValueType(type_ if type_.kind in keeps else made.type)
+
+    def common(self, value: ir.Operating, held: tuple[ValueType, ...]) -> ValueType:
+        """The type in which an operation computes; some operands may be unknown yet."""
+        types, row = [one.type for one in held], row_of(value)
+        kind, first = row.kind, types[0]
+        if kind == "function" and row.takes == "float":
+            types = [FLOAT if is_whole(one) else one for one in types]
+        if kind == "function" and row.takes == "bits":
+            common = INT if first == BOOL else first
+        elif kind == "extreme" or (kind == "absolute" and is_int(first)):
+            common = reduce(np.promote_types, types)
+        elif kind == "bits" and {*types} == {BOOL}:
+            common = BOOL
+        elif kind == "shift":
+            common = whole(first)
+        elif kind == "power" and first.kind == "f" and is_whole(types[-1]):
+            common = first
+        else:
+            common = arithmetic(*types)
+        return ValueType(common)
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
@@ -91,25 +110,16 @@ class NumbaTyping(Typing):
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
         """Convert every stored value to the type of the array."""
 
-    def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse wrong arguments of a function; complex ones are handled elsewhere."""
-        if FUNCTIONS[op].takes == "float" and held.kind == "c":
-            self.of_complex.append((op, place))
-        else:
-            super()._check_argument(op, held, place)
+    def _check_complex_argument(self, op: str, place: Place) -> None:
+        """Note a function of real numbers: complex ones are handled elsewhere."""
+        self.of_complex.append((op, place))
 
-    def _check_expression(self, value: ir.Expr) -> None:
+    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
         """Refuse operations that the operands' types don't allow."""
-        if (
-            isinstance(value, ir.Binary)
-            and BINARY[value.op].kind == "power"
-            and self.of(value).kind == "c"
-        ):
+        if row_of(value).kind == "power" and "c" in kinds:
             self.of_complex.append((value.op, value.place))
-            for operand in operands(value):
-                self._check_expression(operand)
-            return
-        super()._check_expression(value)
+        else:
+            super()._check_operation(value, kinds)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that Numba lacks for the array's type."""
@@ -131,20 +141,6 @@ def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> T
     return (NumbaTyping if code.arithmetic == "numba" else Typing)(code, arrays, numbers)
 
 
-def kept(type_: Type) -> ValueType:
-    """A value of a type, which is kept."""
-    return ValueType(type_, type_ not in WIDE)
-
-
-def unified(first: Type, second: Type) -> Type:
-    """The type of a value that may have either type.
-
-    >>> unified(np.dtype("int32"), np.dtype("uint32")), unified(np.dtype("int64"), UNSIGNED)
-    (dtype('int64'), dtype('float64'))
-    """
-    return np.promote_types(first, second)
-
-
 def whole(*types: Type) -> Type:
     """The type in which integers and bools compute: 64 bits, signed if one of them is.
 
@@ -160,63 +156,4 @@ def arithmetic(*types: Type) -> Type:
     >>> arithmetic(np.dtype("float32"), INT), arithmetic(np.dtype("float32"), np.dtype("int16"))
     (dtype('float64'), dtype('float32'))
     """
-    if all(map(is_whole, types)):
-        return whole(*types)
-    return reduce(np.promote_types, types)
-
-
-def operation(value: ir.Operating, *types: Type) -> Operation:
-    """Return the arithmetic of an operation on operands of these types."""
-    if isinstance(value, ir.Compare):
-        return compared(types, lambda: arithmetic(*types))
-    made = _made(value, types[0]) if isinstance(value, ir.Unary) else None
-    if made is not None:
-        return Operation(types, kept(made), True)
-    common = _common(value, types)
-    return Operation((common,) * len(types), kept(result_of(value, common)), True)
-
-
-def _made(value: ir.Unary, type_: Type) -> Type | None:
-    """The type that a cast gives; `int` and its siblings keep a type of their kind."""
-    made = cast(value.op)
-    if made is None:
-        return None
-    keeps = {"int": is_int(type_), "float": type_.kind == "f", "complex": type_.kind == "c"}
-    return type_ if keeps.get(value.op) else made.type
-
-
-def _common(value: ir.Unary | ir.Binary | ir.Call, types: tuple[Type, ...]) -> Type:
-    """The type in which an operation computes."""
-    if isinstance(value, ir.Binary):
-        return _of_binary(BINARY[value.op].kind, *types)
-    if isinstance(value, ir.Call):
-        return _of_call(FUNCTIONS[value.op], types)
-    (own,), kind = types, UNARY[value.op].kind
-    as_it_is = not is_whole(own) or (kind == "absolute" and is_int(own))
-    return own if as_it_is or (kind == "bits" and own == BOOL) else whole(own)
-
-
-def _of_binary(kind: Kind, left: Type, right: Type | None = None) -> Type:
-    """The type in which an operation of two numbers computes; `right` may be unknown yet."""
-    right = left if right is None else right
-    if kind == "extreme":
-        return unified(left, right)
-    if kind == "bits" and left == right == BOOL:
-        return BOOL
-    if kind == "shift":
-        return whole(left)
-    if kind == "power" and left.kind == "f" and is_whole(right):
-        return left
-    return arithmetic(left, right)
-
-
-def _of_call(function: Function, types: tuple[Type, ...]) -> Type:
-    """The type of a function's operands: the floats', double for integers; bits as they are."""
-    if function.takes == "bits":
-        common = reduce(np.promote_types, types)
-        return INT if common == BOOL else common
-    if function.takes == "complex":
-        return arithmetic(types[0])
-    floats = [type_ for type_ in types if not is_whole(type_)]
-    common = reduce(np.promote_types, floats or [FLOAT])
-    return common if len(floats) == len(types) else np.promote_types(common, FLOAT)
+    return whole(*types) if all(map(is_whole, types)) else reduce(np.promote_types, types)

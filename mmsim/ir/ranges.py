@@ -8,46 +8,20 @@ do. Otherwise it calls a function that wraps around or rounds down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Callable
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir import walk
+from mmsim.ir.dtypes import BOOL, Type, is_int, is_whole, limits
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, CHECKS, UNARY, WHOLE, Range, row_of
-from mmsim.ir.promotion import BOOL, Type, cast, is_int, is_whole, limits
-from mmsim.ir.walk import inside, targets
-
-__all__ = ["WHOLE", "Range", "Ranges", "everything", "extremes", "fits"]
+from mmsim.ir.operators import row_of
+from mmsim.ir.row import WHOLE, Range, is_within
 
 READER = "the search for ranges"
 PATIENCE = 4
 """The times that a variable's range may grow before it is assumed to hold any value."""
-
-End = TypeVar("End")
-
-
-def extremes(
-    op: str, left: tuple[End, End], right: tuple[End, End]
-) -> tuple[list[tuple[End, End]], list[tuple[End, End]]]:
-    """The operands at which an operation of two ranges has its least and its greatest result.
-
-    The ends of a range may be numbers, or texts that stand for numbers:
-
-    >>> extremes("-", ("a", "b"), ("c", "d"))
-    ([('a', 'd')], [('b', 'c')])
-    """
-    ends = BINARY[op].ends
-    assert ends is not None
-    least, greatest = ends
-    return [(left[i], right[j]) for i, j in least], [(left[i], right[j]) for i, j in greatest]
-
-
-def fits(found: Range) -> bool:
-    """Return whether 64 bits hold all of a range."""
-    return _inside(found, WHOLE)
 
 
 class Ranges:
@@ -68,35 +42,29 @@ class Ranges:
         self.numbers = numbers
         self.extent = extent
         self.variables: dict[str, Range] = {}
-        settings = list(self._settings(lowered.code.body))
-        grown: dict[str, int] = {}
+        settings = [
+            (name, statement)
+            for statement in walk.statements(lowered.code.body)
+            if isinstance(statement, ir.Setting)
+            for name in walk.targets(statement)
+            if is_whole(lowered.variables[name])
+        ]
+        grown = Counter[str]()
         changed = True
         while changed:
             changed = False
-            for name, found in settings:
-                before = self.variables.get(name)
-                after = found()
+            for name, statement in settings:
+                before, type_ = self.variables.get(name), lowered.variables[name]
+                after = self._set_to(statement)
                 if after is None:
                     continue
                 if before is not None:
                     after = (min(before[0], after[0]), max(before[1], after[1]))
-                after = self._held(after, lowered.variables[name]) or WHOLE
+                after = self._held(after, type_) or WHOLE
                 if after != before:
-                    grown[name] = grown.get(name, 0) + 1
-                    room = everything(lowered.variables[name])
-                    self.variables[name] = room if grown[name] > PATIENCE else after
+                    grown[name] += 1
+                    self.variables[name] = everything(type_) if grown[name] > PATIENCE else after
                     changed = True
-
-    def _settings(
-        self, block: Iterable[ir.Stmt]
-    ) -> Iterable[tuple[str, Callable[[], Range | None]]]:
-        """Every assignment to a variable of integers, and the range of the assigned value."""
-        for statement in block:
-            if isinstance(statement, ir.Setting):
-                for target in filter(self._counts, targets(statement)):
-                    yield target, partial(self._set_to, statement)
-            for inner in inside(statement):
-                yield from self._settings(inner)
 
     def _set_to(self, statement: ir.Setting) -> Range | None:
         """The values that a statement gives its targets."""
@@ -104,36 +72,23 @@ class Ranges:
             case ir.Assign(_, value):
                 return self.of(value)
             case ir.Load() | ir.VectorLoad() | ir.Atomic():
-                return self._element(statement.array)
+                return everything(self.typing.arrays[statement.array])
             case ir.For(_, start, stop, step):
                 return self._trips(start, stop, step)
-            case ir.Exchange():
-                return self._exchanged(statement)
+            case ir.Exchange(_, op, operands):
+                if op.startswith("shuffle"):
+                    return self.of(operands[0])
+                return (0, 1) if op in ("any", "all") else WHOLE
             case ir.Barrier(op=op):
                 return 0, self.fields["block_size"][1] if op == "count" else 1
             case _:
                 assert_never(statement, READER)
 
-    def _counts(self, name: str) -> bool:
-        return is_whole(self.typing.variables[name])
-
     def _held(self, found: Range | None, type_: Type) -> Range | None:
         """The range of a value after conversion to a type; values out of range wrap around."""
         if found is None or not is_int(type_):
             return found
-        return found if _inside(found, limits(type_)) else limits(type_)
-
-    def _element(self, array: str) -> Range:
-        dtype = self.typing.arrays[array]
-        if is_int(dtype):
-            return limits(dtype)
-        return (0, 1) if dtype.kind == "b" else WHOLE
-
-    def _exchanged(self, statement: ir.Exchange) -> Range | None:
-        """The values that lanes exchange."""
-        if statement.op.startswith("shuffle"):
-            return self.of(statement.operands[0])
-        return (0, 1) if statement.op in ("any", "all") else WHOLE
+        return found if is_within(found, limits(type_)) else limits(type_)
 
     def _trips(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> Range | None:
         """The values of a loop's variable."""
@@ -168,29 +123,12 @@ class Ranges:
             case ir.Var(name):
                 return self.variables.get(name)
             case ir.RegisterRead(array):
-                return self._element(array)
+                return everything(self.typing.arrays[array])
             case ir.Lookup(_, values):
                 numbers = [low for low, _ in map(_exactly, values)]
                 return min(numbers), max(numbers)
-            case ir.Compare():
-                return 0, 1
-            case ir.Unary(op, operand):
-                made = cast(op)
-                if op in CHECKS or (made is not None and made.type != BOOL):
-                    return self.of(operand) if is_whole(self.typing.of(operand)) else WHOLE
-                if made is not None:
-                    return 0, 1
-                inner = self.of(operand)
-                return None if inner is None else UNARY[op].range(inner)
-            case ir.Binary(op):
-                sides = self.sides(value)
-                if sides is None:
-                    return None
-                room = everything(self.typing.of(value))
-                return _exact(op, *sides, room) or room
-            case ir.Call(op, operands):
-                most = 8 * self.typing.of(operands[0]).itemsize
-                return (0, most) if FUNCTIONS[op].result == "count" else WHOLE
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                return self._operation(value)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 first, second = self.of(left), self.of(right)
                 if first is None or second is None:
@@ -199,15 +137,26 @@ class Ranges:
             case _:
                 assert_never(value, READER)
 
-    def exact(self, value: ir.Binary) -> Range | None:
-        """The range of an operation that can't leave its type; None if it may."""
+    def _operation(self, value: ir.Operating) -> Range | None:
+        row, type_ = row_of(value), self.typing.of(value)
+        if type_ == BOOL or row.result == "count":
+            return 0, 1 if type_ == BOOL else 8 * self.typing.of(walk.operands(value)[0]).itemsize
+        if row.kind == "function":
+            return WHOLE
         sides = self.sides(value)
-        return sides and _exact(value.op, *sides, everything(self.typing.of(value)))
+        return None if sides is None else row.range(*sides) or everything(type_)
 
-    def sides(self, value: ir.Binary) -> tuple[Range, Range] | None:
+    def is_exact(self, value: ir.Binary) -> bool:
+        """Return whether an operation can't leave its type."""
+        sides = self.sides(value)
+        found = None if sides is None else row_of(value).range(*sides)
+        return found is not None and is_within(found, everything(self.typing.of(value)))
+
+    def sides(self, value: ir.Operating) -> tuple[Range, ...] | None:
         """The ranges of the operands as the operation takes them; None if one has none yet."""
-        left, right = self.of(value.left), self.of(value.right)
-        return None if left is None or right is None else (left, right)
+        found = [self.of(operand) for operand in walk.operands(value)]
+        known = tuple(one for one in found if one is not None)
+        return known if len(known) == len(found) else None
 
 
 def _exactly(number: ir.Scalar) -> Range:
@@ -217,16 +166,5 @@ def _exactly(number: ir.Scalar) -> Range:
 
 
 def everything(type_: Type) -> Range:
-    """All that a type of integers holds, or 64 bits."""
-    return limits(type_) if is_int(type_) else WHOLE
-
-
-def _exact(op: str, left: Range, right: Range, room: Range) -> Range | None:
-    """The range of an operation that can't leave `room`; None if it may."""
-    found = row_of(op).range(left, right)
-    return found if found is not None and _inside(found, room) else None
-
-
-def _inside(found: Range, room: Range) -> bool:
-    """Return whether a range lies in another one."""
-    return room[0] <= found[0] and found[1] <= room[1]
+    """All that a type of integers or of bools holds, or 64 bits."""
+    return limits(type_) if is_int(type_) else (0, 1) if type_ == BOOL else WHOLE

@@ -1,4 +1,4 @@
-"""The values of operations on operands of one type, by the rows of the tables.
+"""The values of operations on operands of one type, and those known before the program runs.
 
 Values are as in `operators`: one Python number that the type can hold if all lanes agree, else
 an array of the type. Bools, 64-bit integers and doubles compute as Python's numbers do. The results
@@ -9,79 +9,61 @@ type doesn't hold, and a power that has to be finite raise `NoValue`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import (
-    CHECKS,
-    COMPARE,
-    UNARY,
-    Check,
-    Mask,
-    Value,
-    convert,
-    refuse_where,
-    row_of,
-    truth,
-)
-from mmsim.ir.promotion import BOOL, FLOAT, INT, Type, cast, is_int, limits
-from mmsim.ir.walk import operands
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, is_int, limits
+from mmsim.ir.lower import Lowered
+from mmsim.ir.memo import Memo
+from mmsim.ir.operators import Mask, NoValue, Value, refuse_where, row_of, truth
+from mmsim.ir.row import Row, wrap
+from mmsim.ir.walk import operands, parts
 
 Compute = Callable[..., Value]
-"""Takes the operands and the mask of active lanes."""
-PYTHONS = (BOOL, INT, FLOAT)
-"""The types in which Python's numbers and NumPy's arrays give the same results."""
+"""Takes the operands, and the mask of active lanes if there may be no value."""
+PYTHONS: dict[Type, Callable[[Any], Any]] = {
+    **{BOOL: bool, FLOAT: float, COMPLEX: complex},
+    INT: lambda x: wrap(int(x)),
+}
+"""The types of Python's numbers. All but COMPLEX compute as NumPy's arrays do."""
 
 
 def computing(value: ir.Operating, of: Callable[[ir.Expr], Type]) -> Compute:
     """The function that computes an operation of the lowered form; `of` gives types."""
-    types = tuple(map(of, operands(value)))
-    is_complex = types[0].kind == "c"
-    match value:
-        case ir.Unary(op):
-            if op in CHECKS:
-                return _checking(CHECKS[op], types[0])
-            unary, made = UNARY.get(op), cast(op)
-            if unary is None or (made is not None and op != "not"):
-                assert made is not None, op
-                return _casting(op, types[0], made.type)
-            if is_complex and unary.complex is not None:
-                return _in_type(unary.complex, types)
-            return unary.python if types[0] in PYTHONS else _in_type(unary.compute, types)
-        case ir.Binary(op):
-            row = row_of(op)
-            if is_complex:
-                assert not isinstance(row.complex, str), row.complex
-                return _in_type(row.complex, types)
-            return row.python if types[0] in PYTHONS else _in_type(row.compute, types)
-        case ir.Compare(op):
-            compare = COMPARE[op].compute
-            return lambda x, y, mask: compare(x, y)
-        case ir.Call(op):
-            return _in_type(FUNCTIONS[op].compute, types)
-        case _:
-            assert_never(value, "the choice of operators")
+    row, types = row_of(value), tuple(map(of, operands(value)))
+    held = types[0]
+    if row.kind == "check":
+        return _checking(row, held)
+    if row.kind == "cast":
+        assert row.gives is not None
+        return _casting(value.op, held, row.gives)
+    if row.kind == "compare":
+        return row.compute
+    if held.kind == "c" and row.complex:
+        assert callable(row.complex), row.complex
+        return _in_type(row.complex, types)
+    if row.kind == "function" or held not in PYTHONS:
+        return _in_type(row.compute, types)
+    return row.checked or row.python
 
 
 def may_refuse(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> bool:
     """Return whether an expression of the lowered form may have no value, apart from its parts."""
-    if isinstance(value, ir.Unary):
-        made = cast(value.op)
-        narrows = made is not None and is_int(made.type) and of(value.operand).kind == "f"
-        return value.op in CHECKS or narrows
-    return isinstance(value, ir.Binary) and row_of(value.op).checked is not None
+    if not isinstance(value, ir.Operating):
+        return False
+    row = row_of(value)
+    if row.kind == "cast" and row.gives is not None and is_int(row.gives):
+        return of(operands(value)[0]).kind == "f"
+    return row.kind == "check" or row.checked is not None
 
 
 def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     """NumPy's function of operands that become arrays of these types."""
 
-    def run(*operands: Value) -> Value:
-        *values, _ = operands  # the last is the mask
+    def run(*values: Value) -> Value:
         arrays = any(isinstance(value, np.ndarray) for value in values)
         held = [np.asarray(value, type_) for value, type_ in zip(values, types, strict=True)]
         with np.errstate(all="ignore"):
@@ -91,9 +73,9 @@ def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     return run
 
 
-def _checking(check: Check, type_: Type) -> Compute:
+def _checking(row: Row, type_: Type) -> Compute:
     """A number that passes a check; 1 for a lane that isn't active and doesn't pass."""
-    test, message, one = check.compare, check.message, type_.type(1)
+    test, message, one = row.compute, row.refused, type_.type(1)
 
     def run(x: Value, mask: Mask) -> Value:
         bad = test(x, 0)
@@ -111,9 +93,10 @@ def _casting(op: str, held: Type, wanted: Type) -> Compute:
     A float that an integer type can't hold has no value.
     """
     if wanted == BOOL:
-        return lambda x, mask: truth(x)
+        return truth
     if held.kind != "f" or not is_int(wanted):
-        return lambda x, mask: convert(x, held, wanted)
+        single = PYTHONS.get(wanted, lambda x: np.asarray(x, held).astype(wanted).item())
+        return lambda x: x.astype(wanted) if isinstance(x, np.ndarray) else single(x)
     low, high = limits(wanted)
     least, beyond = float(low), float(high + 1)  # powers of two
     room = "64 bits" if op == "int" else "it"
@@ -129,3 +112,53 @@ def _casting(op: str, held: Type, wanted: Type) -> Compute:
         return int(whole) if single else whole.astype(wanted)
 
     return run
+
+
+class Constants:
+    """The constants of a lowered program for one launch.
+
+    `numbers` are the values of number parameters, `uniform` those of the fields of T with the same
+    value for all threads, and `extent` gives the size of an array.
+    """
+
+    def __init__(
+        self,
+        lowered: Lowered,
+        numbers: Mapping[str, ir.Scalar],
+        uniform: Mapping[str, int],
+        extent: Callable[[ir.Extent], int],
+    ) -> None:
+        self._type = lowered.of
+        self._numbers = numbers
+        self._uniform = uniform
+        self._extent = extent
+        self.of = Memo(self._find)
+        """The value of an expression; None if it isn't known, or there is none."""
+
+    def _find(self, value: ir.Expr) -> ir.Scalar | None:
+        if isinstance(value, ir.Operating):
+            return self._result(value)
+        if isinstance(value, ir.Const):
+            return value.value
+        if isinstance(value, ir.Number):
+            return self._numbers[value.name]
+        if isinstance(value, ir.Extent):
+            return self._extent(value)
+        return self._uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
+
+    def _result(self, value: ir.Operating) -> ir.Scalar | None:
+        known: list[Any] = [self.of(operand) for operand in operands(value)]
+        if None in known:
+            return None
+        if may_refuse(value, self._type):
+            known.append(True)
+        try:
+            found: ir.Scalar = computing(value, self._type)(*known)
+        except NoValue:
+            return None  # it is an error only if a thread gets there
+        return found
+
+
+def consists_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:
+    """Return whether an expression has no other parts than nodes of these kinds."""
+    return all(isinstance(part, kinds) for part in parts(value))

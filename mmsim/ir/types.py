@@ -14,158 +14,109 @@ promotion of the requested ones; any other operand is a Python number and takes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from mmsim.errors import Place, TypeFault, shown
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.memo import Memo
-from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, COMPARE, ORDERED, UNARY
-from mmsim.ir.promotion import (
+from mmsim.ir.dtypes import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
-    Clash,
-    Operation,
+    UNSIGNED,
     Type,
-    ValueType,
-    cast,
-    element,
-    fixed_result,
     is_int,
     is_whole,
-    join,
     limits,
-    operation,
     type_of_number,
+    wide,
 )
-from mmsim.ir.walk import expressions, inside, operands, stored, targets
+from mmsim.ir.memo import Memo
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import CASTS, result_of, row_of
+from mmsim.ir.walk import expressions, inside, operands, statements, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"
 
 
-class Typing:
-    """The types of one program for one set of argument types.
+class ValueType(NamedTuple):
+    """The type of a value, and whether it is strong: requested, and no number of Python's.
 
-    `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
-    starts with the parameters' element types, `numbers` with the types of number parameters.
-    `strong` are the variables, and the arrays without a dtype, whose type was requested.
-
-    These are Python's rules, with NumPy's for requested types; a dialect with others
-    overrides `element`, `join`, `computes`, and the refusals.
+    The term is NumPy's (NEP 50): a weak number takes the type of a strong one.
     """
 
-    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
-        self.code = code
-        self.numbers = numbers
-        self.variables: dict[str, Type] = {}
-        self.arrays = dict(arrays)
-        self.strong = {name for name, type_ in arrays.items() if self.element(type_).strong}
-        self._fixed = set(arrays)
-        for local in code.locals:
-            given = local.dtype
-            if given is not None:
-                dtype = arrays[given[0]] if isinstance(given, tuple) else np.dtype(given)
-                self._set(self.arrays, local.name, self.element(dtype))
-                self._fixed.add(local.name)
-        self._of: Callable[[ir.Expr], ValueType | None] = self._find
-        self._infer()
-        for local in code.locals:
-            self.arrays.setdefault(local.name, FLOAT)  # never written
-        self._infer()  # the types of reads from those
-        self._of = Memo(self._find)  # from now on nothing changes
-        self._check(code.body)
+    type: Type
+    strong: bool = False
+
+
+class Operation(NamedTuple):
+    """The arithmetic of an operation: its operands are converted to `operands` before.
+
+    If it is `ieee`, an operation of floats has a value for all operands, as in IEEE 754; Python's
+    refuses some, such as a division by zero.
+    """
+
+    operands: tuple[Type, ...]
+    result: ValueType
+    ieee: bool
+
+
+class Clash(Exception):
+    """Two requested types have no common one."""
+
+
+def promoted(*held: ValueType) -> Type:
+    """The type in which values compute if the type of at least one was requested.
+
+    >>> promoted(ValueType(np.dtype("int32"), True), ValueType(np.dtype("float64")))
+    dtype('float64')
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("int64")))
+    dtype('float32')
+    >>> promoted(ValueType(np.dtype("float32"), True), ValueType(np.dtype("complex128")))
+    dtype('complex64')
+    """
+    strong = [one.type for one in held if one.strong]
+    common = np.result_type(*strong)
+    if common.kind == "f" and all(map(is_int, strong)):
+        raise Clash(
+            f"no integer type holds both {strong[0]} and {strong[1]}; convert one of them, as in "
+            f"mm.{strong[0]}(...)"
+        )
+    kinds = {one.type.kind for one in held}
+    if "c" in kinds and common.kind != "c":
+        return np.dtype(np.complex64) if common.itemsize == 4 and common.kind == "f" else COMPLEX
+    if "f" in kinds and common.kind not in "fc":
+        return FLOAT
+    return common
+
+
+class Types:
+    """The types of names, from which those of expressions follow.
+
+    `variables` and `arrays` map unique names to types; `numbers` are those of number parameters.
+    `strong` are the names whose type was requested.
+    """
+
+    variables: dict[str, Type]
+    arrays: dict[str, Type]
+    numbers: dict[str, Type]
+    strong: set[str]
+    _of: Callable[[ir.Expr], ValueType | None]
 
     def element(self, type_: Type) -> ValueType:
         """A value that comes from an array of that type, or a number of it."""
-        return element(type_)
+        return ValueType(type_)
 
     def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
         """The type that holds both; None stands for nothing known yet."""
-        return join(first, second)
-
-    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
-        """Return the arithmetic of an operation on operands of these types."""
-        return operation(value, *held)
-
-    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
-        """The type of an operation with these known operands; None if it is open."""
-        return self.computes(value, *known).result if known else fixed_result(value)
-
-    def _infer(self) -> None:
-        """Widen until nothing changes. Types only grow, so this ends."""
-        before = None
-        while before != (before := self._state()):
-            self._block(self.code.body)
-
-    def _state(self) -> tuple[dict[str, Type], dict[str, Type], set[str]]:
-        """The state that every widening changes."""
-        return dict(self.variables), dict(self.arrays), set(self.strong)
-
-    def _block(self, block: Iterable[ir.Stmt]) -> None:
-        self._each(block, self._statement)
-
-    def _each(self, block: Iterable[ir.Stmt], look: Callable[[ir.Stmt], None]) -> None:
-        """Look at each statement; types that clash are an error there."""
-        for statement in block:
-            try:
-                look(statement)
-            except Clash as clash:
-                place = getattr(statement, "place", None)
-                assert place is not None  # a statement that computes has one
-                raise self._fault(str(clash), place) from None
-
-    def _statement(self, statement: ir.Stmt) -> None:
-        array = getattr(statement, "array", None)
-        if array is not None and array not in self._fixed:
-            for value in stored(statement):
-                self._widen(self.arrays, array, self._of(value))
-        if isinstance(statement, ir.Setting):
-            for name in targets(statement):
-                self._widen(self.variables, name, self.set_to(statement))
-        for block in inside(statement):
-            self._block(block)
-
-    def set_to(self, statement: ir.Setting) -> ValueType | None:
-        """The type of the values that a statement gives its targets."""
-        match statement:
-            case ir.Assign(_, value):
-                return self._of(value)
-            case ir.Load() | ir.VectorLoad() | ir.Atomic():
-                return self._known(self.arrays, statement.array)
-            case ir.For():
-                return ValueType(INT)
-            case ir.Exchange(_, op, given):
-                return self._exchanged(op, given)
-            case ir.Barrier(op=op):
-                return ValueType(INT if op == "count" else BOOL)
-            case _:
-                assert_never(statement, TYPING)
-
-    def _known(self, types: dict[str, Type], name: str) -> ValueType | None:
-        return ValueType(types[name], name in self.strong) if name in types else None
-
-    def _set(self, types: dict[str, Type], name: str, held: ValueType) -> None:
-        types[name] = held.type
-        if held.strong:
-            self.strong.add(name)
-
-    def _widen(self, types: dict[str, Type], name: str, held: ValueType | None) -> None:
-        joined = self.join(self._known(types, name), held)
-        if joined is not None:
-            self._set(types, name, joined)
-
-    def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> ValueType | None:
-        """The type of an exchange: a shuffle moves a value, the others give truth or bits."""
-        if op.startswith("shuffle"):
-            return self._of(given[0])
-        return ValueType(BOOL if op in ("any", "all") else INT)
+        unsigned = first is not None and first.type == UNSIGNED
+        return first if unsigned or second is None else second
 
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
@@ -177,9 +128,12 @@ class Typing:
         assert found is not None, value
         return found
 
-    def operation(self, value: ir.Operating) -> Operation:
-        """The arithmetic of an operation."""
-        return self.computes(value, *map(self.value_type, operands(value)))
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
+        """The type of an operation with these known operands; None if it is open."""
+        return ValueType(result_of(value, known[0].type))
+
+    def _known(self, types: dict[str, Type], name: str) -> ValueType | None:
+        return ValueType(types[name], name in self.strong) if name in types else None
 
     def _find(self, value: ir.Expr) -> ValueType | None:
         """The type of an expression as far as it is known; None if nothing is."""
@@ -208,14 +162,158 @@ class Typing:
             case _:
                 assert_never(value, TYPING)
 
+
+class Typing(Types):
+    """The types of one program for one set of argument types.
+
+    `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
+    starts with the parameters' element types, `numbers` with the types of number parameters.
+    `strong` are the variables, and the arrays without a dtype, whose type was requested.
+
+    These are Python's rules, with NumPy's for requested types; a dialect with others
+    overrides `element`, `join`, `made`, `common`, and the refusals.
+    """
+
+    ieee = False
+    """Floats have a value for all operands, whether or not their type was requested."""
+
+    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
+        self.code = code
+        self.numbers = numbers
+        self.variables: dict[str, Type] = {}
+        self.arrays = dict(arrays)
+        self.strong = {name for name, type_ in arrays.items() if self.element(type_).strong}
+        self._fixed = set(arrays)
+        for local in code.locals:
+            given = local.dtype
+            if given is not None:
+                dtype = arrays[given[0]] if isinstance(given, tuple) else np.dtype(given)
+                self._set(self.arrays, local.name, self.element(dtype))
+                self._fixed.add(local.name)
+        self._of = self._find
+        self._infer()
+        for local in code.locals:
+            self.arrays.setdefault(local.name, FLOAT)  # never written
+        self._infer()  # the types of reads from those
+        self._of = Memo(self._find)  # from now on nothing changes
+        self._each(_as_checked(code.body), self._check_statement)
+
+    def element(self, type_: Type) -> ValueType:
+        """A value that comes from an array of that type, or a number of it."""
+        return ValueType(type_, type_ == UNSIGNED)
+
+    def join(self, first: ValueType | None, second: ValueType | None) -> ValueType | None:
+        """The type that holds both; None stands for nothing known yet."""
+        if first is None or second is None or first == second:
+            return second if first is None else first
+        if first.strong or second.strong:
+            return ValueType(promoted(first, second), True)
+        if first.type == second.type:
+            return first
+        kinds = first.type.kind + second.type.kind
+        return ValueType(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
+
+    def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
+        """The type that a cast of a value gives; None if it is no cast."""
+        made = row_of(value).gives
+        return None if made is None else ValueType(made, value.op in CASTS)
+
+    def common(self, value: ir.Operating, held: tuple[ValueType, ...]) -> ValueType:
+        """The type in which an operation computes, and whether its result is of that type.
+
+        Functions of floats compute in double, or in float32 if this was requested. `complex` makes
+        a number of Python's, as `float` does.
+        """
+        row = row_of(value)
+        strong = any(one.strong for one in held) and row.result != "complex"
+        if strong:
+            common = promoted(*held)
+        else:
+            joined = reduce(self.join, held, None)
+            assert joined is not None
+            are_bools = isinstance(value, ir.Binary) and row.kind == "bits" and joined.type == BOOL
+            common = joined.type if row.kind == "extreme" or are_bools else wide(joined.type)
+        if row.takes == "float" and (is_int(common) or not strong):
+            common = FLOAT
+        return ValueType(common, strong and row.result not in ("bool", "count"))
+
+    def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
+        """The type of an operation with these known operands; None if it is open."""
+        return self.computes(value, *known).result if known else self.made(value, BOOL)
+
+    def computes(self, value: ir.Operating, *held: ValueType) -> Operation:
+        """Return the arithmetic of an operation on operands of these types."""
+        types = tuple(one.type for one in held)
+        made = self.made(value, types[0])
+        if made is not None:
+            return Operation(types, made, True)
+        if isinstance(value, ir.Compare) and all(map(is_whole, types)):  # whatever the types are
+            exact = tuple(one if one == UNSIGNED else INT for one in types)
+            return Operation(exact, ValueType(BOOL), True)
+        common, strong = self.common(value, held)
+        result = ValueType(result_of(value, common), strong)
+        return Operation((common,) * len(held), result, self.ieee or strong)
+
+    def _infer(self) -> None:
+        """Widen until nothing changes. Types only grow, so this ends."""
+        before = None
+        while before != (before := (dict(self.variables), dict(self.arrays), set(self.strong))):
+            self._each(statements(self.code.body), self._widen_by)
+
+    def _each(self, block: Iterable[ir.Stmt], look: Callable[[ir.Stmt], None]) -> None:
+        """Look at each statement; types that clash are an error there."""
+        for statement in block:
+            try:
+                look(statement)
+            except Clash as clash:
+                place = getattr(statement, "place", None)
+                assert place is not None  # a statement that computes has one
+                raise self._fault(str(clash), place) from None
+
+    def _widen_by(self, statement: ir.Stmt) -> None:
+        array = getattr(statement, "array", None)
+        if array is not None and array not in self._fixed:
+            for value in stored(statement):
+                self._widen(self.arrays, array, self._of(value))
+        if isinstance(statement, ir.Setting):
+            for name in targets(statement):
+                self._widen(self.variables, name, self.set_to(statement))
+
+    def set_to(self, statement: ir.Setting) -> ValueType | None:
+        """The type of the values that a statement gives its targets."""
+        match statement:
+            case ir.Assign(_, value):
+                return self._of(value)
+            case ir.Load() | ir.VectorLoad() | ir.Atomic():
+                return self._known(self.arrays, statement.array)
+            case ir.For():
+                return ValueType(INT)
+            case ir.Exchange(_, op, given):
+                if op.startswith("shuffle"):
+                    return self._of(given[0])
+                return ValueType(BOOL if op in ("any", "all") else INT)
+            case ir.Barrier(op=op):
+                return ValueType(INT if op == "count" else BOOL)
+            case _:
+                assert_never(statement, TYPING)
+
+    def _set(self, types: dict[str, Type], name: str, held: ValueType) -> None:
+        types[name] = held.type
+        if held.strong:
+            self.strong.add(name)
+
+    def _widen(self, types: dict[str, Type], name: str, held: ValueType | None) -> None:
+        joined = self.join(self._known(types, name), held)
+        if joined is not None:
+            self._set(types, name, joined)
+
+    def operation(self, value: ir.Operating) -> Operation:
+        """The arithmetic of an operation."""
+        return self.computes(value, *map(self.value_type, operands(value)))
+
     # Errors of types
 
-    def _check(self, block: Iterable[ir.Stmt]) -> None:
-        self._each(block, self._check_statement)
-
     def _check_statement(self, statement: ir.Stmt) -> None:
-        if isinstance(statement, ir.While):
-            self._check(statement.prelude)
         for value in expressions(statement):
             self._check_expression(value)
         if isinstance(statement, ir.Assign):
@@ -232,8 +330,6 @@ class Typing:
                 self._check_store(statement.array, value, statement.place)
             if isinstance(statement, ir.Atomic):
                 self._check_atomic(statement.op, statement.array, statement.place)
-        for block in inside(statement)[isinstance(statement, ir.While) :]:
-            self._check(block)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that CUDA lacks for the array's type."""
@@ -257,78 +353,55 @@ class Typing:
         """Refuse a value that doesn't fit the array's type."""
         held, stored = self.arrays[array], self.of(value)
         if stored.kind == "c" and held.kind != "c":
-            raise self._fault(
-                f"a complex number is stored in {array!r}, which holds {held}; store its .real, or "
-                "give the array a complex type",
-                place,
-                array,
-            )
-        if stored.kind == "f" and is_whole(held):
-            raise self._fault(
-                f"a float is stored in {array!r}, which holds {held}; write int(...), or give the "
-                "array a float type",
-                place,
-                array,
-            )
-        if held == BOOL and stored != BOOL:
-            raise self._fault(
-                f"a number is stored in {array!r}, which holds bool; write bool(...) or compare",
-                place,
-                array,
-            )
+            what, remedy = "complex number", "store its .real, or give the array a complex type"
+        elif stored.kind == "f" and is_whole(held):
+            what, remedy = "float", "write int(...), or give the array a float type"
+        elif held == BOOL and stored != BOOL:
+            what, remedy = "number", "write bool(...) or compare"
+        else:
+            return
+        message = f"a {what} is stored in {array!r}, which holds {held}; {remedy}"
+        raise self._fault(message, place, array)
 
     def _check_expression(self, value: ir.Expr) -> None:
         for part in operands(value):
             self._check_expression(part)
-        kinds = {self.of(part).kind for part in operands(value)}
+        kinds: set[str] = {self.of(part).kind for part in operands(value)}
         if isinstance(value, ir.Var) and value.name not in self.variables:
             raise self._fault(f"the variable {value.name!r} is never assigned", value.place)
-        if isinstance(value, ir.Unary):
-            self._check_unary(value.op, self.of(value.operand), value.place)
-        elif isinstance(value, ir.Call):
-            for part in value.operands:
-                self._check_argument(value.op, self.of(part), value.place)
-            self._check_operands(value, value.place)
-        elif isinstance(value, ir.Binary):
-            op, row, place = value.op, BINARY[value.op], value.place
-            if row.kind in ("bits", "shift") and kinds & {"f", "c"}:
-                raise self._fault(f"{op} takes integers", place)
-            if "c" in kinds and isinstance(row.complex, str):
-                raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
-            self._check_operands(value, place)
-        elif isinstance(value, ir.Compare):
-            if COMPARE[value.op].ordered and "c" in kinds:
-                raise self._fault(f"complex numbers have no {value.op}; {ORDERED}", value.place)
+        if isinstance(value, ir.Operating):
+            self._check_operation(value, kinds)
         elif isinstance(value, ir.Lookup):
             for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
                 if kind in kinds:
                     message = f"an index of {value.table!r} is a whole number, not a {text}"
                     raise self._fault(message, value.place)
 
-    def _check_unary(self, op: str, held: Type, place: Place) -> None:
-        """Refuse wrong operands of ~ and of casts."""
-        row = UNARY.get(op)
-        if row is not None and row.kind == "bits" and not is_whole(held):
-            raise self._fault("~ takes an integer", place)
-        made = cast(op)
-        if held.kind == "c" and made is not None and made.type.kind not in "cb":
-            name = f"mm.{op}" if made.strong else op
+    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
+        """Refuse operands that an operation doesn't take."""
+        op, row, place = value.op, row_of(value), value.place
+        if row.takes == "bits" and kinds & {"f", "c"}:
+            what = "integers" if isinstance(value, ir.Binary) else "an integer"
+            raise self._fault(f"{op} takes {what}", place)
+        if "c" in kinds and row.gives is not None and row.gives.kind not in "cb":
+            name = f"mm.{op}" if op in CASTS else op
             raise self._fault(
                 f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
                 place,
             )
+        if "c" in kinds and row.takes == "float":
+            self._check_complex_argument(op, place)
+        if "c" in kinds and row.complex and isinstance(row.complex, str):
+            raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
+        if isinstance(value, ir.Binary | ir.Call):
+            self._check_operands(value, place)
 
-    def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse wrong arguments of a function."""
-        takes = FUNCTIONS[op].takes
-        if takes == "bits" and not is_whole(held):
-            raise self._fault(f"{op} takes an integer", place)
-        if takes == "float" and held.kind == "c":
-            raise self._fault(
-                f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or "
-                "z.imag",
-                place,
-            )
+    def _check_complex_argument(self, op: str, place: Place) -> None:
+        """Refuse a function of real numbers."""
+        raise self._fault(
+            f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or z.imag",
+            place,
+        )
 
     def _check_operands(self, value: ir.Operating, place: Place) -> None:
         """Refuse a number in the program that doesn't fit the others' type."""
@@ -348,3 +421,15 @@ class Typing:
 
     def _fault(self, message: str, place: Place, array: str | None = None) -> TypeFault:
         return TypeFault(message, program=self.code.name, place=place, array=array)
+
+
+def _as_checked(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements, each before those inside it, but a loop's test behind its prelude."""
+    for statement in block:
+        blocks = inside(statement)
+        if isinstance(statement, ir.While):
+            yield from _as_checked(blocks[0])
+            blocks = blocks[1:]
+        yield statement
+        for inner in blocks:
+            yield from _as_checked(inner)

@@ -13,7 +13,7 @@ from mmsim.errors import LaunchError, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import SUPPORTED_TEXT, supported
+from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 from mmsim.model.layout import MASKED, RAW, Placed, masked
 from mmsim.model.memory import Parameter
 

@@ -1,4 +1,7 @@
-"""The meaning of an expression: its value at the active lanes, without access to memory."""
+"""The meaning of an expression: its value at the active lanes, without access to memory.
+
+Also the elements that an index names, and the words that a store brings.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from mmsim.errors import (
     VectorError,
 )
 from mmsim.ir import nodes as ir
-from mmsim.ir.fold import Constants
+from mmsim.ir.dtypes import INT, UNSIGNED, limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
@@ -33,13 +36,13 @@ from mmsim.ir.operators import (
     truth,
     without,
 )
-from mmsim.ir.promotion import no_index
-from mmsim.ir.typed import computing, may_refuse
+from mmsim.ir.typed import Constants, computing, may_refuse
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
 Evaluate = Callable[[Frame, Mask], Value]
-Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
+Integers = npt.NDArray[np.int64]
+Elements = Callable[[Frame, Mask, Integers | None], Integers]
 
 
 class Evaluator:
@@ -121,26 +124,17 @@ class Evaluator:
 
     def extent(self, extent: ir.Extent) -> int:
         """A size of an array, or an error if the array has no such axis."""
-        shape = self.shapes[extent.array]
+        array, axis, shape = extent.array, extent.axis, self.shapes[extent.array]
+        message = None
         if extent.rank is not None and extent.rank != len(shape):
-            self._fault(
-                AddressError,
-                self._wrong_rank(extent.array, extent.rank),
-                extent.place,
-                array=extent.array,
-            )
-        if extent.axis is None:
+            message = self._wrong_rank(array, extent.rank)
+        elif isinstance(axis, int) and not -len(shape) <= axis < len(shape):
+            message = f"{array!r} has {dimensions(len(shape))}, no axis {axis}"
+        if message is not None:
+            self._fault(AddressError, message, extent.place, array=array)
+        if axis is None:
             return math.prod(shape)
-        if extent.axis == "ndim":
-            return len(shape)
-        if not -len(shape) <= extent.axis < len(shape):
-            self._fault(
-                AddressError,
-                f"{extent.array!r} has {dimensions(len(shape))}, no axis {extent.axis}",
-                extent.place,
-                array=extent.array,
-            )
-        return shape[extent.axis]
+        return len(shape) if axis == "ndim" else shape[axis]
 
     def _wrong_rank(self, array: str, rank: int) -> str:
         shape = self.shapes[array]
@@ -154,20 +148,18 @@ class Evaluator:
         For vectors of several elements, it gives the number of the vector.
         """
         shape = self.shapes[array]
-        if len(index) != len(shape):
-            return self._refused(array, index, place, self._wrong_rank(array, len(index)))
         message = no_index(map(self.typing.of, index))
+        kind: type[ProgramError] = AddressError
+        if len(index) != len(shape):
+            message = self._wrong_rank(array, len(index))
+        elif message is None and shape[-1] % vector:
+            message, kind = uneven(shape, vector), VectorError
         if message is not None:
-            return self._refused(array, index, place, message)
-        if shape[-1] % vector:
-            message = uneven(shape, vector)
-            return self._refused(array, index, place, message, VectorError)
+            return self._refused(array, index, place, message, kind)
         shape = (*shape[:-1], shape[-1] // vector)
         parts = [(self._evaluate(part), extent) for part, extent in zip(index, shape, strict=True)]
 
-        def elements(
-            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
-        ) -> npt.NDArray[np.int64]:
+        def elements(frame: Frame, mask: Mask, lanes: Integers | None) -> Integers:
             number: Value = None
             for evaluate, extent in parts:
                 value = evaluate(frame, mask)
@@ -198,29 +190,33 @@ class Evaluator:
         index: tuple[ir.Expr, ...],
         place: Place,
         message: str,
-        kind: type[ProgramError] = AddressError,
+        kind: type[ProgramError],
     ) -> Elements:
-        """Report an index out of range for the first thread that has one."""
+        """Report an index that no array has, for the first thread that gets there."""
         parts = [self._evaluate(as_written(part)) for part in index]
 
-        def refuse(
-            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
-        ) -> npt.NDArray[np.int64]:
+        def refuse(frame: Frame, mask: Mask, lanes: Integers | None) -> Integers:
             lane = 0 if lanes is None else int(lanes[0])
-            values = [np.broadcast_to(part(frame, mask), frame.lanes)[lane] for part in parts]
-            at = tuple(value.item() for value in values)
-            shown = ", ".join(map(str, at))
-            self._fault(
-                kind,
-                f"index [{shown}] of {array!r}: {message}",
-                place,
-                frame,
-                lane,
-                array=array,
-                index=at,
-            )
+            values = [part(frame, mask) for part in parts]
+            self._refuse_index(array, values, f": {message}", place, frame, lane, kind)
 
         return refuse
+
+    def _refuse_index(
+        self,
+        array: str,
+        values: list[Value],
+        message: str,
+        place: Place,
+        frame: Frame,
+        lane: int,
+        kind: type[ProgramError] = AddressError,
+    ) -> NoReturn:
+        """Report the index that a lane has."""
+        at = tuple(np.broadcast_to(value, frame.lanes)[lane].item() for value in values)
+        shown = ", ".join(map(str, at))
+        text = f"index [{shown}] of {array!r}{message}"
+        self._fault(kind, text, place, frame, lane, array=array, index=at)
 
     def _out_of_range(
         self,
@@ -232,40 +228,77 @@ class Evaluator:
         mask: Mask,
         vector: int,
     ) -> NoReturn:
-        values = [
-            np.broadcast_to(self._evaluate(as_written(part))(frame, mask), frame.lanes)
-            for part in index
-        ]
+        values = [self._evaluate(as_written(part))(frame, mask) for part in index]
         lows = [0 if part is as_written(part) else -n for part, n in zip(index, shape, strict=True)]
         outside = [
-            (value < low) | (value >= extent)
+            np.broadcast_to((value < low) | (value >= extent), frame.lanes)
             for value, low, extent in zip(values, lows, shape, strict=True)
         ]
-        bad = both(mask, np.logical_or.reduce(outside))
-        lane = int(np.argmax(bad))
-        at = tuple(int(value[lane]) for value in values)
-        shown = ", ".join(map(str, at))
+        lane = int(np.argmax(both(mask, np.logical_or.reduce(outside))))
         wrong = next(axis for axis, out in enumerate(outside) if out[lane])
         low, extent = lows[wrong], shape[wrong]
         if extent == 0:
             reason = "the array is empty"
         else:
             of = "elements"
-            if vector > 1 and wrong == len(at) - 1:
+            if vector > 1 and wrong == len(index) - 1:
                 of = f"vectors of {vector} elements"
-            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} {of}"
-            if at[wrong] < 0 and low == 0:
+            reason = f"{f'axis {wrong}' if len(index) > 1 else 'the array'} has {extent} {of}"
+            if low == 0 and np.broadcast_to(values[wrong], frame.lanes)[lane] < 0:
                 reason = "an address is not negative, and indices don't wrap"
             reason += f"; indices run from {low} to {extent - 1}"
-        self._fault(
-            AddressError,
-            f"index [{shown}] of {array!r} is out of range: {reason}",
-            place,
-            frame,
-            lane,
-            array=array,
-            index=at,
-        )
+        message = f" is out of range: {reason}"
+        self._refuse_index(array, values, message, place, frame, lane)
+
+    # Stores
+
+    def fitting(
+        self, array: str, value: ir.Expr, place: Place
+    ) -> Callable[[Value, Integers, Frame, Mask], None] | None:
+        """A check that stored integers fit the array's type; None if they have it."""
+        dtype, stored = self.typing.arrays[array], self.typing.of(value)
+        if dtype == stored:
+            return None
+        low, high = limits(dtype)
+        wide_type: Any = stored if stored == UNSIGNED else INT
+
+        def check(value: Value, elements: Integers, frame: Frame, mask: Mask) -> None:
+            wide_value = np.broadcast_to(np.asarray(value, dtype=wide_type), frame.lanes)
+            bad = both(mask, (wide_value < low) | (wide_value > high))
+            if not np.count_nonzero(bad):
+                return
+            lane = int(np.argmax(bad))
+            before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
+            element = elements[before]  # it holds active lanes only
+            at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
+            shown = ", ".join(map(str, at))
+            message = (
+                f"{wide_value[lane]} doesn't fit {array}[{shown}]: {array!r} holds {dtype}, "
+                f"from {low} to {high}"
+            )
+            self._fault(TypeFault, message, place, frame, lane, array=array, index=at)
+
+        return check
+
+    def stored_words(
+        self, array: str, value: ir.Expr, place: Place
+    ) -> Callable[[Frame, Mask, Integers | None, Integers], npt.NDArray[Any]]:
+        """The values that the active lanes store in elements of an array, of the array's type."""
+        found, fit = self._evaluate(value), self.fitting(array, value, place)
+        dtype = self.typing.arrays[array]
+
+        def stored(
+            frame: Frame, mask: Mask, lanes: Integers | None, elements: Integers
+        ) -> npt.NDArray[Any]:
+            brought = found(frame, mask)
+            if fit is not None:
+                fit(brought, elements, frame, mask)
+            if not isinstance(brought, np.ndarray):
+                return np.full(len(elements), brought, dtype)
+            here: npt.NDArray[Any] = brought if lanes is None else brought[lanes]
+            return here if here.dtype == dtype else here.astype(dtype)
+
+        return stored
 
     # Expressions
 
@@ -284,11 +317,7 @@ class Evaluator:
                 return lambda frame, mask: frame.fields[field]
             case ir.Var(name, place):
                 return self._variable(name, place)
-            case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
-                evaluate = self._operation(value)
-                refuses = may_refuse(value, self.typing.of)
-                return self._guarded(evaluate, place) if refuses else evaluate
-            case ir.Compare() | ir.Call():
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
                 return self._operation(value)
             case ir.Logic():
                 return self._logic(value)
@@ -302,17 +331,6 @@ class Evaluator:
                 raise AssertionError(f"{value} is a constant")
             case _:
                 assert_never(value, "the interpreter")
-
-    def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
-        """`evaluate`; an expression without a value is reported at its place."""
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            try:
-                return evaluate(frame, mask)
-            except NoValue as fault:
-                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
-
-        return run
 
     def _variable(self, name: str, place: Place) -> Evaluate:
         slot = self._slot(name)
@@ -335,24 +353,29 @@ class Evaluator:
             message = f"the variable {text!r} is read before this thread has assigned it"
             if not text.isidentifier():
                 message = f"{text!r} gives this thread no value: its function returned without one"
-            self._fault(
-                UnassignedError,
-                message,
-                place,
-                frame,
-                lane,
-            )
+            self._fault(UnassignedError, message, place, frame, lane)
 
     def _operation(self, value: ir.Operating) -> Evaluate:
+        """The value of an operation; one without a value is reported at its place."""
         compute = computing(value, self.typing.of)
         parts = list(map(self._evaluate, operands_of(value)))
+        if may_refuse(value, self.typing.of):
+
+            def run(frame: Frame, mask: Mask) -> Value:
+                values = [part(frame, mask) for part in parts]
+                try:
+                    return compute(*values, mask)
+                except NoValue as fault:
+                    self._fault(ArithmeticFault, fault.message, value.place, frame, fault.lane)
+
+            return run
         if len(parts) == 1:
             (operand,) = parts
-            return lambda frame, mask: compute(operand(frame, mask), mask)
+            return lambda frame, mask: compute(operand(frame, mask))
         if len(parts) == 2:
             left, right = parts
-            return lambda frame, mask: compute(left(frame, mask), right(frame, mask), mask)
-        return lambda frame, mask: compute(*(part(frame, mask) for part in parts), mask)
+            return lambda frame, mask: compute(left(frame, mask), right(frame, mask))
+        return lambda frame, mask: compute(*(part(frame, mask) for part in parts))
 
     def _logic(self, value: ir.Logic) -> Evaluate:
         result = self.typing.of(value)
@@ -437,7 +460,7 @@ class Evaluator:
         return run
 
 
-def active_lanes(mask: Mask) -> npt.NDArray[np.int64] | None:
+def active_lanes(mask: Mask) -> Integers | None:
     """Positions of the active lanes, None for all."""
     return None if mask is True else np.flatnonzero(mask)
 

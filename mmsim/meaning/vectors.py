@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from mmsim.errors import Place, VectorError
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 from mmsim.ir.operators import Mask
-from mmsim.ir.promotion import Type
 from mmsim.meaning.evaluation import Evaluator, active_lanes, uneven
 from mmsim.meaning.frame import Frame, Request, Site
-from mmsim.meaning.storing import stored_words
 from mmsim.model.machines import LONGEST, Machine
 from mmsim.model.memory import ArrayInMemory
 
@@ -54,7 +53,7 @@ def vector_store(meaning: Evaluator, site: Site, statement: ir.VectorStore) -> B
     """Return the function that makes the request of a vector write."""
     count, array, place = len(statement.values), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
-    stored = [stored_words(meaning, array, value, place) for value in statement.values]
+    stored = [meaning.stored_words(array, value, place) for value in statement.values]
 
     def begin(frame: Frame, mask: Mask) -> Request:
         meaning._step(frame, mask, place)

@@ -7,10 +7,10 @@ from numba import cuda
 import mmsim as mm
 from mmsim.frontend.numba.kernel import as_program
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, INT, UNSIGNED, is_int
 from mmsim.ir.lower import Lowering, as_written, is_check, is_implied, unchecked
 from mmsim.ir.numba_types import typed
 from mmsim.ir.operators import BINARY, LOWERED
-from mmsim.ir.promotion import BOOL, INT, UNSIGNED, is_int
 from mmsim.ir.walk import expressions, operands, parts, statements, stored, targets
 from mmsim.meaning.launch import Launch
 from mmsim_algorithms import programs

@@ -28,12 +28,12 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.fold import consists_of
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import substituted, tidy
+from mmsim.ir.typed import consists_of
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.ir.waits import Waits
@@ -340,7 +340,7 @@ BACKENDS = {
     "fused moves": lambda launch: Moves(launch.meaning.code.body, Analysis(every_kind.code.body)),
     "liveness": lambda launch: registers(launch.meaning.code.body, {"r": 4}),
     "uniformity": lambda launch: Uniformity(launch.meaning.code.body),
-    "memory": lambda launch: bytes_per_lane(launch.meaning),
+    "memory": bytes_per_lane,
     "tidy": lambda launch: tidy(launch.meaning.code.body),
     "CUDA writer": cuda,
 }
@@ -385,7 +385,7 @@ ALONE = {
     "walk": (lambda: walk.inside(Blink()), "a walk through the program"),
     "expressions": (lambda: walk.expressions(Blink()), "a walk through the program"),
     "operands": (lambda: walk.operands(Riddle()), "a walk through the program"),
-    "types": (lambda: launched().lowered.of(Riddle()), "the search for types"),
+    "types": (lambda: launched().lowered.of(Riddle()), "typing"),
     "folded": (lambda: consists_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
     "interpreter": (lambda: launched().meaning._statement(Blink()), "the interpreter"),
     "uniform": (lambda: follows_from(Riddle(), (), bool), "a walk through the program"),
@@ -402,7 +402,7 @@ ALONE = {
         lambda: cuda_body(launched()).expressions.write(Riddle()),
         "the writer of CUDA C",
     ),
-    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "the search for types"),
+    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "typing"),
     "tidy": (lambda: substituted(Riddle(), "x", ir.Const(1)), "a walk through the program"),
 }
 

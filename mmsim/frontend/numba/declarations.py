@@ -17,7 +17,7 @@ from mmsim.frontend.python.source import written
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import supported
+from mmsim.ir.dtypes import supported
 
 DYNAMIC = "dynamic_shared"
 """The name of the array that is a block's dynamic shared memory."""

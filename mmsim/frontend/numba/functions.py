@@ -19,6 +19,7 @@ from mmsim.frontend.python.dialect import Intrinsic, Operands, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir import operators
 from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.row import Row
 
 
 def _logic(op: Any) -> Intrinsic:
@@ -34,7 +35,7 @@ def _scaled(factor: float) -> Intrinsic:
 
 
 def _meaning(
-    table: Mapping[str, operators.Row], node: Callable[..., ir.Expr], arity: int
+    table: Mapping[str, Row], node: Callable[..., ir.Expr], arity: int
 ) -> list[tuple[object, Intrinsic]]:
     """The operators of a table by the functions that mean them."""
     return [

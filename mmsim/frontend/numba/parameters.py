@@ -23,7 +23,7 @@ from mmsim.frontend.numba.numbers import of_type
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.scope import Alias, Captured, Named, Value, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
 
 class Parameters:

@@ -117,8 +117,8 @@ class Merged:
         """Return whether the name can stand for an alias."""
         return all(key_of(part) in self.keys for part in alias.parts)
 
-    def settings(self, alias: Alias, place: Place, first: bool) -> list[tuple[str, ir.Expr]]:
-        """The variables to set, with their values, so that the name stands for `alias`.
+    def settings(self, alias: Alias, place: Place, first: bool) -> list[ir.Assign]:
+        """The assignments by which the name stands for `alias`.
 
         The `first` time all variables get a value.
         """
@@ -131,10 +131,7 @@ class Merged:
             )
         positions = [self.keys.index(key_of(part)) for part in alias.parts]
         if len(self.keys) > 1:
-            which: ir.Expr = ir.Const(positions[-1])
-            for position, own in reversed(list(enumerate(positions[:-1]))):
-                test = ir.Compare("==", alias.which, ir.Const(position), place)
-                which = ir.Choose(test, ir.Const(own), which)
+            which = _chosen_value(alias, list(map(ir.Const, positions)), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which.name, which))
@@ -146,11 +143,11 @@ class Merged:
             else:
                 continue
             found += [(one.name, value) for one, value in zip(variables, values, strict=True)]
-        return [pair for pair in found if not _same(*pair)]
-
-
-def _same(name: str, value: ir.Expr) -> bool:
-    return isinstance(value, ir.Var) and value.name == name
+        return [
+            ir.Assign(name, value, place)
+            for name, value in found
+            if not (isinstance(value, ir.Var) and value.name == name)
+        ]
 
 
 def key_of(part: View) -> Key:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mmsim.ir import operators
-from mmsim.ir.promotion import SUPPORTED
+from mmsim.ir.dtypes import SUPPORTED
+from mmsim.ir.row import Row
 
 
-def _written(table: Mapping[str, operators.Row]) -> dict[Any, str]:
+def _written(table: Mapping[str, Row]) -> dict[Any, str]:
     """The operators by their nodes of Python's tree."""
     return {node: op for op, row in table.items() for node in row.means if isinstance(node, type)}
 

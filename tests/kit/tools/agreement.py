@@ -42,9 +42,9 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.gpu.facts import facts
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import TYPES
+from mmsim.ir.dtypes import SUPPORTED
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
-from mmsim.ir.promotion import SUPPORTED
 from mmsim.ir.walk import expressions, parts, statements
 from tests.kit.cards.gpu_programs import CANDIDATES as FOR_A_GPU
 from tests.kit.cards.gpu_programs import on_the_gpu

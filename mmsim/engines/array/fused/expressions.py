@@ -1,8 +1,9 @@
 """Writes the expressions of a program as text that Numba compiles.
 
-It spells the lowered form (`mmsim.ir.lower`). An operation without a value (a division by zero)
-sets `bad`, and so does every other error: the interpreter then runs the program again, and explains
-the error.
+It spells the lowered form (`mmsim.ir.lower`). Numba computes with 64-bit integers wherever it can,
+so every result is cast to its type, which wraps around. An operation without a value (a division by
+zero) sets `bad`, and so does every other error: the interpreter then runs the program again, and
+explains the error. An operation that needs NumPy's own code for the same bits raises `CannotFuse`.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from mmsim.engines.array.fused import spelling
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
-from mmsim.engines.array.fused.spelling import numpy_name
 from mmsim.ir import nodes as ir
-from mmsim.ir.fold import consists_of
+from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
 from mmsim.ir.lower import Lowered, unchecked
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import CHECKS, row_of
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, cast
+from mmsim.ir.operators import row_of
+from mmsim.ir.row import Row
+from mmsim.ir.typed import consists_of
 
 UNIFORM = {
     "count": "threads",
@@ -92,10 +92,11 @@ class Text:
         """Add lines at the start of the body of the loop at work."""
         return self._at(1)
 
-    def add(self, line: str) -> None:
-        """One more line."""
-        self.doubtful |= "bad" in line
-        self.lines.append("    " * self.depth + line)
+    def add(self, *lines: str) -> None:
+        """More lines."""
+        for line in lines:
+            self.doubtful |= "bad" in line
+            self.lines.append("    " * self.depth + line)
 
     def drop(self, name: str) -> None:
         """Remove the last line that sets a variable if no later line needs the value."""
@@ -173,7 +174,7 @@ class NumbaText:
             case ir.Compare(op, left, right):
                 return f"({self.write(left)} {op} {self.write(right)})"
             case ir.Call(op, operands):
-                return spelling.call(op, self.of(operands[0]), list(map(self.write, operands)))
+                return call(op, row_of(value), self.of(operands[0]), *map(self.write, operands))
             case ir.Logic(op, left, right):
                 first = self._keep(self.write(left))
                 return self._either(first if op == "and" else f"not {first}", right, first)
@@ -236,53 +237,84 @@ class NumbaText:
             raise CannotFuse(f"a table of more than {LARGEST} numbers")
         numbers = ", ".join(map(self._literal, value.values))
         number = ""
-        for part, extent in zip(value.index, value.shape, strict=True):
-            at = self._keep(self.write(part))
+        for axis, extent in zip(value.index, value.shape, strict=True):
+            at = self._keep(self.write(axis))
             self._refuse(f"{at} < 0 or {at} >= {extent}", at, "0")
             number = f"({number} * {extent} + {at})" if number else at
         found = f"({numbers},)[{number}]"
         return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
-        op, held, made = value.op, self.of(value.operand), cast(value.op)
-        text = self.write(value.operand)
-        if op in CHECKS:
+        row, held, wanted = row_of(value), self.of(value.operand), self.of(value)
+        text, name, kind = self.write(value.operand), numpy_name(wanted), row.kind
+        if kind == "check":
             text = self._keep(text)
-            self._refuse(f"{text} {CHECKS[op].test}", text, spelling.one_of(held))
+            self._refuse(f"{text} {row.sign}", text, f"{name}(1)")
             return text
-        if made is not None and held.kind == "f" and made.type.kind in "iu":
+        if kind == "cast" and is_int(wanted) and held.kind == "f":
             text = self._keep(text)
-            zero = "0.0" if held == FLOAT else f"{numpy_name(held)}(0)"
-            self._refuse(f"not ({spelling.inside(text, made.type)})", text, zero)
-        if op == "abs" and held.kind == "i" and held != INT:
+            self._refuse(f"not ({inside(text, wanted)})", text, f"{numpy_name(held)}(0)")
+        if wanted == BOOL:
+            return f"(not {text})" if kind == "not" else f"({text} != 0)"
+        if kind == "cast":
+            return f"{name}({text})"
+        if held.kind == "c":
+            if kind == "absolute":
+                raise CannotFuse("abs of a complex number")
+            return f"{name}(complex_negate({text}))"
+        if kind == "absolute" and (held.kind == "f" or held == INT):
+            return f"abs({text})"
+        if kind == "absolute":
             text = self._keep(text)
-        return spelling.unary(op, held, text)
+            return f"{name}({text} if {text} >= 0 else -{text})"
+        if kind == "sign" and is_int(held) and held != INT:
+            return f"{name}({name}(0) - {text})"
+        return wrapped(held, f"{row.sign}{text}")
 
     def _binary(self, value: ir.Binary) -> str:
-        op, row, type_ = value.op, row_of(value.op), self.of(value)
+        row, type_ = row_of(value), self.of(value)
         if row.checked is not None:
             return self._float_power(value)
-        left = self.write(value.left)
-        if (
-            row.kind == "division"
-            and type_ == INT
-            and self.text.marks
-            and self.folded(value.right) is None
-            and self.analysis.is_uniform(value.right)
-        ):
-            return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
+        left, name = self.write(value.left), numpy_name(type_)
         number = self.folded(value.right)
+        divides = row.kind == "division" and type_ == INT and self.text.marks and number is None
+        if divides and self.analysis.is_uniform(value.right):
+            natural = isinstance(value.left, ir.ThreadField)
+            return self._by_uniform(row, left, value.right, natural)
         known = number if isinstance(number, int | float) and number > 0 else None
-        is_checked = known is not None or unchecked(value.right) is not value.right
         right = self.write(value.right)
         if row.kind in ("extreme", "index"):
             left = self._keep(left)
+        if row.kind == "index":
+            return f"({left} + {right} if {left} < 0 else {left})"
         if row.kind == "extreme":
             right = self._keep(right)
+            return f"({right} if {right} {row.sign} {left} else {left})"
+        if type_.kind == "c" and row.kind == "quotient":
+            return f"{name}(complex_divide({left}, {right}, np.{part(type_).name}(1)))"
+        if type_.kind == "c" and value.op == "*":
+            return f"{name}(complex_multiply({left}, {right}))"
         if row.kind == "power" and type_ == UNSIGNED:
             right = self._keep(right)
-            self._refuse(f"{right} > {2**63 - 1}", right, spelling.one_of(type_))
-        return spelling.binary(row, op, type_, left, right, known, is_checked)
+            self._refuse(f"{right} > {2**63 - 1}", right, f"{name}(1)")
+        if type_.kind in "fc" and row.numba:
+            is_checked = known is not None or unchecked(value.right) is not value.right
+            if type_ != FLOAT or row.kind != "division" or not is_checked:
+                raise CannotFuse(f"{value.op} of {type_}")
+            return f"float_{row.numba}({left}, {right})"
+        # Whether Numba's own operator gives the value for all right operands left.
+        is_numbas = not row.numba
+        if row.kind == "division":
+            is_numbas = type_ == UNSIGNED or known is not None
+        elif row.kind == "shift" and known is not None:
+            is_numbas = known < 64 and type_ != UNSIGNED
+        if is_numbas:
+            return wrapped(type_, f"{left} {value.op} {right}")
+        if type_ == INT:
+            return f"{row.numba}({left}, {right})"
+        if type_ == UNSIGNED and row.kind == "shift":
+            return f"np.uint64(unsigned_{row.numba}({left}, {right}))"
+        return f"{name}({row.numba}(np.int64({left}), np.int64({right})))"
 
     def _float_power(self, value: ir.Binary) -> str:
         """A power of floats by one operation of IEEE 754; `powers` has the others."""
@@ -297,7 +329,7 @@ class NumbaText:
         self._refuse(f"np.isinf({square}) and not np.isinf({base})", square, "1.0")
         return square
 
-    def _by_uniform(self, op: str, left: str, divisor: ir.Expr, natural: bool) -> str:
+    def _by_uniform(self, row: Row, left: str, divisor: ir.Expr, natural: bool) -> str:
         """A division by a value that all threads share: a shift by a constant power of two.
 
         Processors divide slowly. The divisor is inspected once, before the loop over the warps.
@@ -316,11 +348,11 @@ class NumbaText:
                 elif number is not divisor:
                     self._refuse(f"{name} == 0", name, "1")
         name, shift = self.text.divisors[number, power]
-        if power and natural and op == "//":
+        if power and row.sign == "%":
+            return f"({left} & ({name} - 1))"
+        if power and natural:
             return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
-        if power:
-            return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
-        return f"{row_of(op).numba}({left}, {name})"
+        return f"({left} >> {shift})" if power else f"{row.numba}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is used more than once, computed once."""
@@ -347,3 +379,43 @@ class NumbaText:
         text = value if isinstance(value, str) else self.write(value)
         self.text.add(f"{name} = {text}")
         self.text.depth -= 1
+
+
+def numpy_name(type_: Type) -> str:
+    """The text of a type."""
+    return "np.bool_" if type_ == BOOL else f"np.{type_.name}"
+
+
+def wrapped(type_: Type, text: str) -> str:
+    """A result in its type: Numba computes with 64 bits."""
+    return f"({text})" if type_ in (BOOL, INT, FLOAT) else f"np.{type_.name}({text})"
+
+
+def inside(text: str, type_: Type) -> str:
+    """A test of a float: whether a type of integers holds its whole part."""
+    low, high = limits(type_)
+    if type_ == INT:
+        return f"abs({text}) < {float(high + 1)}"
+    return f"{text} > {float(low - 1)} and {text} < {float(high + 1)}"
+
+
+def call(op: str, row: Row, type_: Type, *texts: str) -> str:
+    """The text of a function of values of a type; a real number may stand for a complex one."""
+    text, name = texts[0], f"np.{type_.name}"
+    if row.takes == "bits":
+        width = 8 * type_.itemsize
+        found = f"{row.numba}(np.uint64(np.uint{width}({text})))"
+        if row.result == "same":
+            return f"{name}(np.uint64({found}) >> np.uint64({64 - width}))"
+        return f"({found} - {64 - width})" if row.from_top else found
+    if row.result == "complex":
+        return f"np.complex128(complex({', '.join(texts)}))"
+    if row.takes == "complex" and type_.kind != "c":
+        return f"{name}(0)" if op == "imag" else text
+    if row.takes == "complex":
+        return f"{name}(complex_conjugate({text}))" if row.result == "same" else f"{text}.{op}"
+    if not row.numba:
+        raise CannotFuse(f"the function {op}")
+    text = f"{row.numba}({', '.join(texts)})"
+    is_rounded = row.numba.startswith("np.") and row.result == "same"
+    return f"{name}({text})" if is_rounded else text
