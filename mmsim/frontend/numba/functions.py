@@ -71,13 +71,13 @@ OF_NUMBERS = Vocabulary(
 """Functions of NumPy, of operator and of Python that are one operation."""
 
 
-def written_out(called: Any, arguments: int) -> types.FunctionType | None:
+def written_out(called: Any, arguments: int | None) -> types.FunctionType | None:
     """The text of a function in the language of kernels, None if it has none."""
     return next(
         (
             function
             for known, count, function in (*library.FUNCTIONS, *cmath.FUNCTIONS)
-            if called is known and count == arguments
+            if called is known and arguments in (count, None)
         ),
         None,
     )

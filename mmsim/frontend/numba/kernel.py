@@ -82,6 +82,7 @@ class NumbaProgram(Program):
         if found is None:
             from mmsim.frontend.typed.kernel import parse_kernel as typed_kernel
             from mmsim.frontend.numba.parser import Parsed
+
             parsed = Parsed(typed_kernel(python, given.kinds), ())
             found = Program(python, parsed.code), parsed.from_outside
             self._specialized[given.kinds] = found

@@ -11,9 +11,9 @@ from __future__ import annotations
 import types as python
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from numba.core import compiler, postproc, types, typing
+from numba.core import compiler, postproc, rewrites, types, typing
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.cpu import ParallelOptions
 from numba.core.inline_closurecall import InlineClosureCallPass
@@ -24,8 +24,9 @@ from numba.core.typing import templates
 from numba.core.utils import pysignature
 
 from mmsim.frontend.numba.dialect import python_function
+from mmsim.frontend.numba.functions import written_out
 from mmsim.frontend.numba.names import name_of_object, type_name
-from mmsim.frontend.typed.signatures import NAMESPACES, VALUES, returned
+from mmsim.frontend.typed.signatures import GRID, NAMESPACES, VALUES, returned
 
 Given = tuple[types.Type, ...]
 
@@ -116,6 +117,17 @@ class NamespaceAttributes(templates.AttributeTemplate):  # type: ignore[misc]
         return VALUES.get(member) or Word(member)
 
 
+@REGISTRY.register_attr
+class GridAttributes(templates.AttributeTemplate):  # type: ignore[misc]
+    """The members of the grid."""
+
+    key = types.Opaque
+
+    def generic_resolve(self, owner: types.Opaque, name: str) -> types.Type | None:
+        """The barrier of the grid."""
+        return Word("grid.sync") if (owner, name) == (GRID, "sync") else None
+
+
 class Context(typing.Context):  # type: ignore[misc]
     """Numba's types of its own functions, and ours of numba.cuda's."""
 
@@ -136,7 +148,20 @@ class Context(typing.Context):  # type: ignore[misc]
         function = python_function(val)
         if function is not None and not member:
             return DeviceFunction(function)
+        if callable(val) and not isinstance(val, type):
+            known = self._get_global_type(val)
+            written = None if known is not None else written_out(val, None)
+            if written is not None:
+                return DeviceFunction(written)
         return super().resolve_value_type(val)
+
+    def resolve_module_constants(self, typ: Any, attr: str) -> Any:
+        """The type of a member of a module; some that Numba lacks are written out here."""
+        found = super().resolve_module_constants(typ, attr)
+        if found is None and hasattr(typ.pymod, attr):
+            written = written_out(getattr(typ.pymod, attr), None)
+            return None if written is None else DeviceFunction(written)
+        return found
 
 
 @cache
@@ -164,6 +189,14 @@ class Inferred:
         self.result: types.Type = found.return_type
 
 
+class _State(NamedTuple):
+    """What Numba's rewriting takes."""
+
+    func_ir: Any
+    typemap: None = None
+    calltypes: None = None
+
+
 def _untyped_passes(func_ir: Any, args: Given) -> None:
     """Closures inlined, branches of literals left out, each assignment with a name of its own."""
     InlineClosureCallPass(func_ir, ParallelOptions(False), {}, False).run()
@@ -171,6 +204,7 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     dead_branch_prune(func_ir, args)
     postproc.PostProcessor(func_ir).run(emit_dels=False)
     func_ir.blocks = reconstruct_ssa(func_ir).blocks
+    rewrites.rewrite_registry.apply("before-inference", _State(func_ir))
     postproc.PostProcessor(func_ir).run(emit_dels=False)
 
 

@@ -17,7 +17,7 @@ from mmsim.frontend.python.scope import Alias, Unit, View
 from mmsim.frontend.typed.context import inferred
 from mmsim.frontend.typed.lowering import FunctionLowering, Value
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED
 from mmsim.ir.walk import numbered
 
 
@@ -84,9 +84,7 @@ def parse_kernel(
                 number = ir.Number(name)
                 return number if held == own else ir.Unary(own.name, number, place)
             case TupleKind(items):
-                return tuple(
-                    value(unit.unique(f"{name}_{n}"), one) for n, one in enumerate(items)
-                )
+                return tuple(value(unit.unique(f"{name}_{n}"), one) for n, one in enumerate(items))
         raise LanguageError(f"an argument of kind {kind}", place)
 
     values = [value(name, kind) for name, kind in zip(names, kinds, strict=True)]

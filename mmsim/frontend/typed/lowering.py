@@ -27,9 +27,10 @@ from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias, Span, Unit, View
 from mmsim.frontend.typed.context import DeviceFunction, Inferred, Namespace, Word, inferred
 from mmsim.frontend.typed.places import Places
+from mmsim.frontend.typed.signatures import GRID
 from mmsim.ir import nodes as ir
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
-from mmsim.ir.promotion import BOOL, FLOAT, INT, Type, type_of_number
+from mmsim.ir.dtypes import BOOL, FLOAT, INT, Type, type_of_number
 from mmsim.ir.structured import BasicBlock, structured
 
 OPERATORS = {
@@ -39,7 +40,14 @@ OPERATORS = {
     for one in row.means
     if callable(one) and not isinstance(one, type)
 }
-SILENT = ("syncwarp", "threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+SILENT = (
+    "cg.this_grid",
+    "syncwarp",
+    "threadfence",
+    "threadfence_block",
+    "threadfence_system",
+    "nanosleep",
+)
 LEAVES = ir.Const | ir.Var | ir.Number | ir.ThreadField | ir.Extent
 
 
@@ -214,12 +222,20 @@ class FunctionLowering:
         if isinstance(type_, types.NoneType):
             return
         value = self.values[last.value.name]
-        if isinstance(value, ir.Expr):
-            value = converted(value, dtype_of(type_), dtype_of(self.found.result), self.place)
-            name = self.variable("$result", dtype_of(self.found.result), "return")
-            self.block.append(ir.Assign(name, value, self.place))
-            value = ir.Var(name, self.place)
-        self.returned.append(value)
+        self.returned.append(self._result(value, type_, self.found.result, "$result"))
+
+    def _result(self, value: Value, own: types.Type, wanted: types.Type, name: str) -> Value:
+        """A value that is returned, in variables that all returns share."""
+        if isinstance(value, tuple):
+            parts = zip(value, own.types, wanted.types, strict=True)
+            return tuple(self._result(*part, f"{name}{n}") for n, part in enumerate(parts))
+        if not isinstance(value, ir.Expr):
+            return value
+        held = dtype_of(wanted)
+        variable = self.variable(name, held)
+        number = converted(value, dtype_of(own), held, self.place)
+        self.block.append(ir.Assign(variable, number, self.place))
+        return ir.Var(variable, self.place)
 
     # Statements
 
@@ -252,16 +268,16 @@ class FunctionLowering:
         own = self._type_of(one.value, type_)
         value = converted(value, own, dtype, self.place)
         base = self._base(one.target)
-        is_argument = isinstance(one.value, numba_ir.Arg)
-        temporary = (name.startswith("$") or is_argument) and self.sets[base] == 1
+        is_fixed = isinstance(one.value, numba_ir.Arg) or isinstance(value, ir.Const)
+        temporary = (name.startswith("$") or is_fixed) and self.sets[base] == 1
         if temporary and (
             isinstance(value, ir.Const | ir.Number | ir.ThreadField | ir.Extent | ir.Var)
-            or is_argument
+            or is_fixed
             or (self.uses[name] <= 1 and name not in self.far and not _reads_registers(value))
         ):
             self.values[name] = value
             return
-        variable = self.variable(base, dtype, name)
+        variable = self.variable(base, dtype)
         if not (isinstance(value, ir.Var) and value.name == variable):
             self.block.append(ir.Assign(variable, value, self.place))
         self.values[name] = ir.Var(variable, self.place)
@@ -280,7 +296,7 @@ class FunctionLowering:
             return tuple(self.spill(part) if isinstance(part, ir.Expr) else part for part in value)
         return value
 
-    def variable(self, base: str, dtype: Type, name: str) -> str:
+    def variable(self, base: str, dtype: Type) -> str:
         """The variable for a name of the text and a type."""
         key = base, dtype.name
         if key not in self.variables:
@@ -303,9 +319,7 @@ class FunctionLowering:
         name, type_ = one.target.name, self.found.types[one.target.name]
         pairs = [
             (var, label)
-            for var, label in zip(
-                one.value.incoming_values, one.value.incoming_blocks, strict=True
-            )
+            for var, label in zip(one.value.incoming_values, one.value.incoming_blocks, strict=True)
             if var is not numba_ir.UNDEFINED
         ]
         if not is_number(type_):
@@ -315,11 +329,11 @@ class FunctionLowering:
             self.values[name] = known[0]
             return
         dtype = dtype_of(type_)
-        variable = self.variable(self._base(one.target), dtype, name)
+        variable = self.variable(self._base(one.target), dtype)
         self.values[name] = ir.Var(variable, self.place)
         for var, label in pairs:
             own = dtype_of(self.found.types[var.name])
-            source = self.variable(self._base(var), own, var.name)
+            source = self.variable(self._base(var), own)
             if source != variable:
                 value = converted(ir.Var(source, self.place), own, dtype, self.place)
                 self.pending[label].append(ir.Assign(variable, value, self.place))
@@ -388,9 +402,7 @@ class FunctionLowering:
         if fn in (operator.eq, operator.ne) and not is_number(sig.args[0]):
             raise self.refused("a comparison of what is no number")
         node, op = OPERATORS[fn]
-        values = [
-            self.number(var, type_) for var, type_ in zip(operands, sig.args, strict=True)
-        ]
+        values = [self.number(var, type_) for var, type_ in zip(operands, sig.args, strict=True)]
         result = node(op, *values, self.place)
         return result
 
@@ -419,6 +431,8 @@ class FunctionLowering:
             return Object(member)
         if isinstance(value, Alias):
             return self._of_array(value, owner, name)
+        if owner is GRID:
+            return Object("the grid's sync")
         if is_number(owner):
             if name in ("real", "imag"):
                 return ir.Call(name, (value,), self.place)
@@ -430,8 +444,7 @@ class FunctionLowering:
     def _of_array(self, array: Alias, type_: Any, name: str) -> Value:
         if name == "shape":
             return tuple(
-                aliases.extent_of(array, axis, type_.ndim, self.place)
-                for axis in range(type_.ndim)
+                aliases.extent_of(array, axis, type_.ndim, self.place) for axis in range(type_.ndim)
             )
         if name == "size":
             return aliases.size_of(array, self.place)
@@ -458,7 +471,9 @@ class FunctionLowering:
         if isinstance(value, tuple):
             return value[source.index]
         index = source.index_var
-        return self._item(value, self.of(index) if index is not None else self._static(source.index))
+        return self._item(
+            value, self.of(index) if index is not None else self._static(source.index)
+        )
 
     def _getitem(self, source: Any, one: Any) -> Value:
         value, index = self.of(source.value), self.of(source.index)
@@ -524,7 +539,9 @@ class FunctionLowering:
             return ir.RegisterRead(first.array, first.element(index), self.place)
         target = self.unit.unique("t")
         self.emit_for(
-            array, index, lambda part, given: ir.Load(target, part.array, part.element(given), self.place)
+            array,
+            index,
+            lambda part, given: ir.Load(target, part.array, part.element(given), self.place),
         )
         return ir.Var(target, self.place)
 
@@ -608,7 +625,7 @@ class FunctionLowering:
         if user is not None and plain and self.uses[name] == 1:
             own = dtype_of(self.found.types[user.target.name])
             if own == INT and not user.target.name.startswith("$"):
-                target = self.variable(self._base(user.target), own, user.target.name)
+                target = self.variable(self._base(user.target), own)
         index = ir.Var(target, self.place)
 
         def begin() -> None:
@@ -707,6 +724,11 @@ class FunctionLowering:
     def _word(self, member: str, source: Any, sig: Any, one: Any) -> Value:
         if member in SILENT:
             return Object(None)
+        if member == "grid.sync":
+            self.block.append(ir.Barrier(self.place, "grid"))
+            return Object(None)
+        if member == "const.array_like":
+            return self.of(source.args[0])
         word = WORDS[member]
         names = dict(source.kws)
         variables = [*source.args, *names.values()]

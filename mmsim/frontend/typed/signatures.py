@@ -10,6 +10,8 @@ from numba.core.errors import TypingError
 
 Given = tuple[types.Type, ...]
 
+GRID = types.Opaque("the grid")
+"""The type of cuda.cg.this_grid()."""
 AXES = ("x", "y", "z")
 NAMESPACES = (
     *("threadIdx", "blockIdx", "blockDim", "gridDim"),
@@ -72,6 +74,8 @@ RESULTS: dict[str, tuple[tuple[str, ...], Callable[[Given], types.Type]]] = {
     "gridsize": (("ndim",), _along),
     "shared.array": (SHAPE, _array),
     "local.array": (SHAPE, _array),
+    "cg.this_grid": ((), _always(GRID)),
+    "grid.sync": ((), _always(types.int32)),
     "const.array_like": (("array",), _same),
     "syncthreads": ((), _always(types.none)),
     **{
