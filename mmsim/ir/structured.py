@@ -14,7 +14,7 @@ variable is added.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mmsim.errors import LanguageError, Place
 from mmsim.ir import nodes as ir
@@ -196,10 +196,13 @@ class _Nesting:
         """The loop of a header; its test decides if the header leaves it for what follows."""
         block, inner = self.blocks[header], _Around(header, header, around.after)
         if block.turn is not None:
-            if around.after != block.targets[1]:
-                raise LanguageError("a loop that ends elsewhere", block.place)
-            body = self.scope(self.again(header), self.jump(header, block.targets[0], inner))
-            return (*block.body, ir.For(*block.turn, body, block.place))
+            first, behind = block.targets
+            goes_on: ir.Block = ()
+            if behind != around.after:  # as an else does: jumps in the body go further
+                inner = replace(inner, behind=None)
+                goes_on = self.jump(header, behind, around)
+            body = self.scope(self.again(header), self.jump(header, first, inner))
+            return (*block.body, ir.For(*block.turn, body, block.place), *goes_on)
         if block.test is not None and block.targets.count(around.after) == 1:
             leaves_first = block.targets[0] == around.after
             test = ir.Unary("not", block.test, block.place) if leaves_first else block.test

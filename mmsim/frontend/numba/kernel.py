@@ -80,10 +80,7 @@ class NumbaProgram(Program):
         given = Flattened(self.name, args)
         found = self._specialized.get(given.kinds)
         if found is None:
-            from mmsim.frontend.typed.kernel import parse_kernel as typed_kernel
-            from mmsim.frontend.numba.parser import Parsed
-
-            parsed = Parsed(typed_kernel(python, given.kinds), ())
+            parsed = parse_kernel(python, given.kinds, self._options)
             found = Program(python, parsed.code), parsed.from_outside
             self._specialized[given.kinds] = found
             self._code = parsed.code

@@ -9,7 +9,6 @@ called, `Namespace` for what has members.
 from __future__ import annotations
 
 import types as python
-from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from numba.core.utils import pysignature
 from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.functions import written_out
 from mmsim.frontend.numba.names import name_of_object, type_name
+from mmsim.frontend.typed.graph import without_strictness
 from mmsim.frontend.typed.signatures import GRID, NAMESPACES, VALUES, returned
 
 Given = tuple[types.Type, ...]
@@ -96,7 +96,7 @@ def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.T
             is_rest = parameter.kind is parameter.VAR_POSITIONAL
             found.append(types.StarArgTuple.from_types(given) if is_rest else given)
         elif parameter.kind is parameter.VAR_POSITIONAL:
-            found.append(types.StarArgTuple.from_types(()))
+            found.append(types.StarArgUniTuple(types.int64, 0))  # it can be iterated
         else:
             found.append(types.Omitted(parameter.default))
     return tuple(found)
@@ -190,7 +190,7 @@ class Inferred:
 
 
 class _State(NamedTuple):
-    """What Numba's rewriting takes."""
+    """The state that Numba's rewriting takes."""
 
     func_ir: Any
     typemap: None = None
@@ -199,6 +199,7 @@ class _State(NamedTuple):
 
 def _untyped_passes(func_ir: Any, args: Given) -> None:
     """Closures inlined, branches of literals left out, each assignment with a name of its own."""
+    without_strictness(func_ir)
     InlineClosureCallPass(func_ir, ParallelOptions(False), {}, False).run()
     rewrite_semantic_constants(func_ir, args)
     dead_branch_prune(func_ir, args)
@@ -217,6 +218,3 @@ def inferred(function: python.FunctionType, args: Given) -> Inferred:
     if found is None:
         found = _inferred[function, args] = Inferred(function, args)
     return found
-
-
-Lookup = Callable[[str], types.Type]

@@ -4,99 +4,167 @@ from __future__ import annotations
 
 import inspect
 import types as python
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numba.core import types
 from numba.np.numpy_support import from_dtype
 
-from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.kinds import ArrayKind, Kind, NumberKind, SameKind, TupleKind
-from mmsim.frontend.python.scope import Alias, Unit, View
-from mmsim.frontend.typed.context import inferred
-from mmsim.frontend.typed.lowering import FunctionLowering, Value
+from mmsim.errors import LanguageError, LaunchError, Place
+from mmsim.frontend.numba.kinds import (
+    ArrayKind,
+    Kind,
+    NumberKind,
+    ObjectKind,
+    RecordKind,
+    SameKind,
+    TupleKind,
+)
+from mmsim.frontend.numba.parameters import Parameters
+from mmsim.frontend.numba.parser import Options, Parsed
+from mmsim.frontend.numba.records import without_records
+from mmsim.frontend.python.scope import Captured, Restart
+from mmsim.frontend.typed.context import Inferred, context, inferred
+from mmsim.frontend.typed.functions import source_of
+from mmsim.frontend.typed.lowering import FunctionLowering
+from mmsim.frontend.typed.values import Object, TypedUnit, Value
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED
-from mmsim.ir.walk import numbered
+from mmsim.ir.walk import numbered, statements
 
 
-@dataclass
-class KernelUnit(Unit):
-    """The data of one kernel's lowering, for all its functions; `ranks` of arrays."""
-
-    ranks: dict[str, int] = field(default_factory=dict)
-
-    def source_of(self, function: python.FunctionType) -> ir.Source:
-        """The text of a function."""
-        lines, first = inspect.getsourcelines(function)
-        source = ir.Source(
-            function.__name__,
-            function.__code__.co_filename,
-            first,
-            tuple(line.rstrip("\n") for line in lines),
-        )
-        self.sources[f"{source.file}:{first}"] = source
-        return source
+@cache
+def _named(names: tuple[str, ...]) -> type:
+    """A class of tuples with these names."""
+    return namedtuple("Named", names)
 
 
-def numba_type(kind: Kind) -> types.Type:
+def _record(kind: RecordKind) -> Any:
+    """Numba's type of a record, by its fields; the extents of a field's axes aren't known."""
+    fields: list[tuple[str, Any]] = []
+    for name, inner in kind.fields:
+        assert isinstance(inner, ArrayKind | RecordKind)
+        more = inner.ndim - kind.ndim
+        of = _record(inner).dtype if isinstance(inner, RecordKind) else np.dtype(inner.dtype)
+        fields.append((name, (of, (2,) * more) if more else of))
+    return from_dtype(np.dtype(fields))
+
+
+def numba_type(kind: Kind) -> Any:
     """Numba's type of an argument."""
     match kind:
         case ArrayKind(dtype, ndim):
             return types.Array(from_dtype(np.dtype(dtype)), ndim, "A")
+        case RecordKind(ndim=ndim):
+            return types.Array(_record(kind), ndim, "A") if ndim else _record(kind)
         case NumberKind(dtype):
             return from_dtype(np.dtype(dtype))
-        case TupleKind(items):
-            return types.Tuple.from_types(tuple(map(numba_type, items)))
-    raise LanguageError(f"an argument of kind {kind}", Place("", "", 0))
+        case TupleKind(items, names):
+            inside = tuple(map(numba_type, items))
+            if names is None:
+                return types.Tuple.from_types(inside)
+            return types.BaseTuple.from_types(inside, _named(names))
+        case ObjectKind(thing):
+            return context().resolve_value_type(thing)
+    raise AssertionError(kind)
 
 
 def parse_kernel(
-    function: python.FunctionType, kinds: Sequence[Kind]
-) -> tuple[ir.Code, dict[str, np.dtype]]:
-    """The representation of a kernel for arguments of these kinds."""
-    flat = [kinds[kind.place] if isinstance(kind, SameKind) else kind for kind in kinds]
-    found = inferred(function, tuple(map(numba_type, flat)))
-    unit = KernelUnit(function.__name__)
-    source = unit.source_of(function)
-    place = Place(function.__name__, source.file, source.first)
-    given: list[ir.Parameter] = []
-    names = list(inspect.signature(function).parameters)
-    unit.taken.update(names)
+    function: python.FunctionType, kinds: Sequence[Kind], options: Options | None = None
+) -> Parsed:
+    """The representation of a kernel for arguments of these kinds.
 
-    def value(name: str, kind: Kind) -> Value:
+    Raises `LanguageError` at the first thing outside of the language.
+    """
+    names = list(inspect.signature(function).parameters)
+    if len(names) != len(kinds):
+        raise LaunchError(
+            f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
+            f"not {len(kinds)}"
+        )
+    flat = _flat(kinds)
+    found = inferred(function, tuple(map(numba_type, flat)))
+    unit = _unit(function, options or Options())
+    while True:
+        try:
+            return _lowered(found, kinds, names, unit)
+        except Restart:  # with more arrays that a name may stand for; so this ends
+            before, unit = unit, _unit(function, options or Options())
+            unit.keys = before.keys
+
+
+def _flat(kinds: Sequence[Kind]) -> list[Kind]:
+    """The kinds, with that of the first one for an array that is given again."""
+    values: list[Kind] = []
+
+    def each(kind: Kind) -> Kind:
         match kind:
             case SameKind(number):
-                return Alias((View(given[number].name),))
-            case ArrayKind(_, ndim):
-                given.append(ir.Parameter(name, "array", None, place))
-                unit.parameters.append(name)
-                unit.ranks[name] = ndim
-                return Alias((View(name),))
-            case NumberKind(dtype):
-                given.append(ir.Parameter(name, "number", None, place))
-                unit.parameters.append(name)
-                own = np.dtype(dtype)
-                held = {"f": FLOAT, "c": COMPLEX}.get(own.kind, INT)
-                if own in (BOOL, UNSIGNED):
-                    held = own
-                number = ir.Number(name)
-                return number if held == own else ir.Unary(own.name, number, place)
-            case TupleKind(items):
-                return tuple(value(unit.unique(f"{name}_{n}"), one) for n, one in enumerate(items))
-        raise LanguageError(f"an argument of kind {kind}", place)
+                return values[number]
+            case TupleKind(items, names):
+                return TupleKind(tuple(map(each, items)), names)
+            case RecordKind(fields, ndim):
+                return RecordKind(tuple((name, each(inner)) for name, inner in fields), ndim)
+            case ArrayKind() | NumberKind():
+                values.append(kind)
+        return kind
 
-    values = [value(name, kind) for name, kind in zip(names, kinds, strict=True)]
+    return list(map(each, kinds))
+
+
+def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
+    return TypedUnit(
+        function.__name__,
+        dynamic_bytes=options.dynamic_bytes,
+        debug=options.debug,
+        memory_of=options.memory_of,
+    )
+
+
+def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
+    """The representation, if enough is known of the names; else `Restart`."""
+    source = source_of(found.function, unit)
+    place = Place(unit.name, source.file, source.first)
+    parameters = Parameters(unit)
+    unit.array_from_outside = parameters.array_from_outside
+    unit.taken.update(names)
+    unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
+    values: list[Value] = []
+    for name, kind in zip(names, kinds, strict=True):
+        value = parameters.value(name, kind, place)
+        values.append(Object(value.value) if isinstance(value, Captured) else value)
+        unit.parameters = [one.name for one in parameters.given]
     lowering = FunctionLowering(unit, found, values, source)
     body = lowering.body("block_", ir.Return)
+    if not isinstance(found.result, types.NoneType):
+        raise LanguageError(
+            f"the kernel {unit.name!r} returns a value",
+            lowering.returned_at,
+            "store it in an array, or make this a device function: @cuda.jit(device=True)",
+        )
     code = ir.Code(
-        function.__name__,
-        tuple(given),
+        unit.name,
+        tuple(parameters.given),
         tuple(unit.locals),
         tuple(unit.variables),
-        numbered(body),
+        _without_waits(body),
         tuple(unit.sources.values()),
         "numba",
     )
-    return code
+    code = without_records(code, unit)
+    return Parsed(replace(code, body=numbered(code.body)), tuple(parameters.from_outside))
+
+
+def _without_waits(body: ir.Block) -> ir.Block:
+    """A kernel whose last threads at a barrier of the grid don't wait for those that have ended."""
+    *before, last = body or (ir.Forget((), ()),)
+    is_grid = isinstance(last, ir.If) and any(
+        isinstance(one, ir.Barrier) and one.scope == "grid" for one in statements(last.then)
+    )
+    if not is_grid or not isinstance(last, ir.If) or last.orelse:
+        return body
+    ends = replace(last, then=(), orelse=(ir.Return(last.place),))
+    return (*before, ends, *last.then)

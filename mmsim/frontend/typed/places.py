@@ -43,3 +43,12 @@ class Places:
         else:
             first, last = len(text) - len(text.lstrip()), len(text.rstrip())
         return Place(self.source.function, self.source.file, line, first, last, text)
+
+    def text_of(self, var: Any) -> str:
+        """The text of the expression of a temporary variable, or its name."""
+        match = OFFSET.match(var.name)
+        at = self._positions.get(int(match[1])) if match else None
+        row = -1 if at is None else at[0] - self.source.first
+        if at is None or not 0 <= row < len(self.source.lines):
+            return str(var.unversioned_name)
+        return self.source.lines[row].encode()[at[1] : at[2]].decode()

@@ -1,0 +1,322 @@
+"""Elements, parts and extents of arrays; operations on all elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.frontend.typed.base import Base
+from mmsim.frontend.typed.values import (
+    Object,
+    Slice,
+    Table,
+    Value,
+    binary,
+    chosen,
+    is_number,
+)
+from mmsim.ir import nodes as ir
+
+Index = tuple[ir.Expr, ...]
+
+
+class ArrayLowering(Base):
+    """The accesses of one function."""
+
+    def rank(self, array: Alias) -> int:
+        """The number of axes of a part of an array."""
+        part = array.parts[0]
+        return self.unit.ranks[part.array] - len(part.index) + len(part.spans)
+
+    def extent(self, array: Alias, axis: int) -> ir.Expr:
+        """An extent of an array."""
+        return aliases.extent_of(array, axis, self.rank(array), self.place)
+
+    def size(self, array: Alias) -> ir.Expr:
+        """The number of elements of an array."""
+        if self.rank(array) == 0:
+            return ir.Const(1)
+        return aliases.size_of(array, self.place)
+
+    def attribute_of_array(self, array: Value, type_: Any, name: str) -> Value:
+        """a.shape and its siblings."""
+        if isinstance(array, Table):
+            shape = tuple(map(ir.Const, array.shape))
+            return {
+                "shape": shape,
+                "size": ir.Const(int(np.prod(array.shape))),
+                "ndim": ir.Const(len(shape)),
+                "dtype": Object(type_.dtype),
+            }[name]
+        if name == "shape":
+            return tuple(self.extent(array, axis) for axis in range(type_.ndim))
+        if name == "size":
+            return self.size(array)
+        if name == "ndim":
+            return ir.Const(type_.ndim)
+        if name == "dtype":
+            return Object(type_.dtype)
+        raise self.refused(f"an array has no {name!r} here")
+
+    # Indices
+
+    def static(self, index: Any) -> Value:
+        """A constant index."""
+        if isinstance(index, slice):
+            start, stop = (
+                None if end is None else ir.Const(end) for end in (index.start, index.stop)
+            )
+            return Slice(start, stop, 1 if index.step is None else index.step)
+        if isinstance(index, tuple):
+            return tuple(map(self.static, index))
+        return Object(index) if index is Ellipsis or isinstance(index, str) else ir.Const(index)
+
+    def item(self, array: Value, index: Value) -> Value:
+        """The value of x[index]."""
+        if isinstance(array, tuple):
+            return self.picked(array, index)
+        given = index if isinstance(index, tuple) else (index,)
+        if isinstance(array, Table):
+            return self.of_table(array, given)
+        if not isinstance(array, Alias):
+            raise self.refused("only arrays and tuples have elements")
+        return self.element_or_part(self.part(array, given))
+
+    def element_or_part(self, array: Alias) -> Value:
+        """An array, or its element if it has no axes."""
+        if self.rank(array) or self.fields(array):
+            return array
+        return self.load(array, ())
+
+    def of_table(self, table: Table, index: Sequence[Value]) -> Value:
+        """An element or a row of a constant array."""
+        if not all(isinstance(one, ir.Expr) for one in index):
+            raise self.refused("a slice of a constant array", "make it a parameter of the kernel")
+        whole = (*table.index, *map(self.spill, index))
+        if len(whole) < table.array.ndim:
+            return Table(table.name, table.array, whole)
+        values = tables.values_of(table.array)
+        assert isinstance(values, tuple)
+        found = tables.lookup(table.name, values, table.array.shape, whole, self.place)
+        assert isinstance(found, ir.Expr)
+        return self.as_type(found, table.array.dtype)
+
+    def picked(self, items: tuple[Value, ...], index: Value) -> Value:
+        """One of several values, by a number or a slice."""
+        if isinstance(index, Slice):
+            start: Any = getattr(index.start, "value", None)
+            stop: Any = getattr(index.stop, "value", None)
+            return items[start : stop : index.step]
+        if isinstance(index, ir.Const):
+            return items[index.value]  # type: ignore[index]
+        at = self.spill(self.single(index))
+        if not isinstance(at, ir.Var) or len(items) > 1:
+            below = ir.Compare("<", at, ir.Const(0), self.place)
+            end = binary("+", at, ir.Const(len(items)), self.place)
+            at = self.spill(ir.Choose(below, end, at)) if items else at
+        return self.picked_at(items, at)
+
+    def picked_at(self, items: tuple[Value, ...], at: ir.Expr) -> Value:
+        """One of several values, by their number from 0 on."""
+        if not items:
+            return ir.Const(0)  # never: there are no trips
+        if all(isinstance(one, ir.Expr) for one in items):
+            wanted = np.result_type(*map(self.type_of, items))
+            return chosen(at, [self.as_type(one, wanted) for one in items], self.place)
+        if all(isinstance(one, tuple) for one in items):
+            return tuple(self.picked_at(one, at) for one in zip(*items, strict=True))
+        if all(isinstance(one, Alias) for one in items):
+            found: list[View] = []
+            whichs: list[ir.Expr] = []
+            for one in items:
+                whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
+                found += one.parts
+            which = self.spill(chosen(at, whichs, self.place))
+            return Alias(tuple(found), which) if len(found) > 1 else items[0]
+        if all(one == items[0] for one in items):
+            return items[0]
+        raise self.refused("the values of this tuple are of different kinds")
+
+    def part(self, array: Alias, index: Sequence[Value]) -> Alias:
+        """The part of an array that indices and slices leave."""
+        rank = self.rank(array)
+        found: list[ir.Expr | Span] = []
+        for one in index:
+            if isinstance(one, Slice):
+                found.append(self.span(array, one, len(found)))
+            elif isinstance(one, Object) and one.thing is Ellipsis:
+                more = rank - len(index) + 1
+                whole = Slice(None, None)
+                found += [self.span(array, whole, len(found) + k) for k in range(more)]
+            else:
+                found.append(self.spill(self.single(one)) if len(index) < rank else one)
+        if any(isinstance(one, Span) for one in found):
+            found = [one if isinstance(one, Span) else self.spill(one) for one in found]
+        return array.restricted(found)
+
+    def span(self, array: Alias, given: Slice, axis: int) -> Span:
+        """The elements of an axis that a slice takes, as Python counts them."""
+        extent, back = self.extent(array, axis), given.step < 0
+        ends: tuple[ir.Expr, ir.Expr] = (ir.Const(0), extent)
+        if back:
+            ends = (binary("-", extent, ir.Const(1), self.place), ir.Const(-1))
+        start, stop = (
+            end if bound is None else self.bound(bound, extent, back)
+            for bound, end in zip((given.start, given.stop), ends, strict=True)
+        )
+        count = binary("-", *((start, stop) if back else (stop, start)), self.place)
+        by = abs(given.step)
+        if by > 1:
+            count = binary("+", count, ir.Const(by - 1), self.place)
+            count = binary("//", count, ir.Const(by), self.place)
+        if given.start is not None or given.stop is not None:
+            count = binary("max", count, ir.Const(0), self.place)
+        return Span(self.spill(start), ir.Const(given.step), self.spill(count), self.place)
+
+    def bound(self, given: ir.Expr, extent: ir.Expr, back: bool) -> ir.Expr:
+        """A bound of a slice: from the end if it is negative, and not past either end."""
+        value = self.spill(given)
+        if value == ir.Const(0):
+            return value
+        least = ir.Const(-1) if back else ir.Const(0)
+        most = binary("-", extent, ir.Const(1), self.place) if back else extent
+        if isinstance(value, ir.Const) and int(value.value.real) < 0:
+            return binary("max", binary("+", extent, value, self.place), least, self.place)
+        if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
+            below = ir.Compare("<", value, ir.Const(0), self.place)
+            last = binary("max", binary("+", value, extent, self.place), least, self.place)
+            value = ir.Choose(below, last, value)
+        return binary("min", value, most, self.place)
+
+    # Accesses
+
+    def only(self, array: Alias) -> Index:
+        """The index of the only element of an array without axes; in a launch it has one axis."""
+        whole = [
+            self.unit.ranks[part.array] == 0 and part.array in self.unit.parameters
+            for part in array.parts
+        ]
+        return (ir.Const(0),) if all(whole) else ()
+
+    def load(self, array: Alias, index: Index) -> ir.Expr:
+        """An element of an array, read by a statement in front."""
+        (first, *others), index = array.parts, index or self.only(array)
+        if not others and self.is_registers(first.array):
+            return ir.RegisterRead(first.array, first.element(index), self.place)
+        target = self.unit.temporary(self.unit.held.arrays[first.array])
+
+        def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            whole = part.element(given)
+            if self.is_registers(part.array):
+                value = ir.RegisterRead(part.array, whole, self.place)
+                return ir.Assign(target, value, self.place)
+            return ir.Load(target, part.array, whole, self.place)
+
+        self.emit_for(array, index, read)
+        return ir.Var(target, self.place)
+
+    def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
+        """Write an element of an array."""
+
+        def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
+            *own, last = operands
+            node = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
+            return node(part.array, part.element(own), last, self.place)
+
+        self.emit_for(array, (*(index or self.only(array)), value), write)
+
+    def emit_for(
+        self, array: Alias, operands: Sequence[ir.Expr], make: Callable[[View, Any], ir.Stmt]
+    ) -> None:
+        """Put an access of an array at the end: one for each view that it may be, behind tests."""
+        kept = list(operands)
+        if len(array.parts) > 1:
+            kept = [self.spill(one) for one in operands]
+        self.block.append(aliases.chosen(array, lambda view: make(view, kept), self.place))
+
+    def is_registers(self, array: str) -> bool:
+        """Return whether an array is a thread's own."""
+        return any(one.name == array and one.kind == "registers" for one in self.unit.locals)
+
+    # All elements
+
+    def fill(self, array: Alias, make: Callable[[Index], ir.Expr]) -> None:
+        """Store in each element the result of `make` for its index, in row-major order."""
+        rank = self.rank(array)
+        index = tuple(
+            ir.Var(self.unit.temporary(np.dtype(np.int64)), self.place) for _ in range(rank)
+        )
+        body = self.aside(lambda: self.store(array, index, make(index)))
+        for axis in reversed(range(rank)):
+            stop, name = self.extent(array, axis), index[axis].name
+            body = (ir.For(name, ir.Const(0), stop, ir.Const(1), body, self.place),)
+        self.block += body
+
+    def along(self, value: Value, index: Index) -> ir.Expr:
+        """The number for an element: an element of an array along its last axes, or a number."""
+        if not isinstance(value, Alias):
+            return self.single(value)
+        rank = self.rank(value)
+        return self.load(value, index[len(index) - rank :] if rank else ())
+
+    def assign_part(self, array: Alias, value: Value) -> None:
+        """Store a number, an array or a tuple in the elements of an array, or a record in one."""
+        fields = self.fields(array)
+        if fields:
+            given = self.fields(value) if isinstance(value, Alias) else {}
+            if set(given) != set(fields):
+                raise self.refused("records of other fields are stored here")
+            for name, own in fields.items():
+                self.assign_part(own, given[name])
+        elif isinstance(value, tuple):
+            for number, one in enumerate(value):
+                self.assign_part(self.part(array, (ir.Const(number),)), one)
+        elif self.rank(array) == 0:
+            self.store(array, (), self.along(value, ()))
+        else:
+            source = self.spill(value) if isinstance(value, ir.Expr) else value
+            self.fill(array, lambda index: self.along(source, index))
+
+    def stored(self, target: Any, index: Value, value: Any, wanted: types.Type) -> None:
+        """a[index] = value."""
+        array = self.of(target)
+        if not isinstance(array, Alias):
+            raise self.refused("constants and tuples stay as they are")
+        given = index if isinstance(index, tuple) else (index,)
+        if given and isinstance(given[0], Object) and isinstance(given[0].thing, str):
+            self.assign_part(self.fields(array)[given[0].thing], self.of(value))
+            return
+        is_plain = all(isinstance(one, ir.Expr) for one in given)
+        if is_plain and len(given) == self.rank(array) and not self.fields(array):
+            is_alias = not is_number(wanted)
+            number = self.along(self.of(value), ()) if is_alias else self.number(value, wanted)
+            self.store(array, tuple(given), number)
+            return
+        self.assign_part(self.part(array, given), self.of(value))
+
+    # Records
+
+    def fields(self, array: Alias) -> dict[str, Alias]:
+        """The fields of records, as arrays; none of an array of numbers."""
+        found = [self.unit.records.get(part.array) for part in array.parts]
+        if None in found:
+            return {}
+        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
+        return {
+            name: Alias(tuple(View(own[name], part.index) for own, part in rows), array.which)
+            for name in rows[0][0]
+        }
+
+    def field(self, array: Alias, name: str) -> Value:
+        """A field of a record, or of all records of an array."""
+        fields = self.fields(array)
+        if name not in fields:
+            raise self.refused(
+                f"the records have no field {name!r}", f"fields: {', '.join(fields)}"
+            )
+        return self.element_or_part(fields[name])

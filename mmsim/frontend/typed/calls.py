@@ -1,0 +1,212 @@
+"""Calls of Python's, NumPy's and math's functions, and of numbers' methods."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numba.core import types
+
+from mmsim.frontend.numba import functions
+from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.typed.context import DeviceFunction, Word, context
+from mmsim.frontend.typed.values import (
+    NONE,
+    OPERATORS,
+    Counted,
+    Method,
+    Object,
+    Slice,
+    Table,
+    Value,
+    dtype_of,
+    is_hashable,
+)
+from mmsim.frontend.typed.words import WordLowering
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT
+
+
+class CallLowering(WordLowering):
+    """The calls of one function."""
+
+    def call(self, source: Any, one: Any) -> Value:
+        """The value of a call."""
+        type_, called = self.type_at(source.func), self.of(source.func)
+        sig: Any = self.found.calls.get(source)
+        args = [*map(self.of, source.args)]
+        if source.vararg is not None:
+            args += self.of(source.vararg)
+        kws = {name: self.of(var) for name, var in source.kws}
+        if isinstance(type_, types.Dispatcher):
+            type_ = DeviceFunction(type_.dispatcher.py_func)
+        if isinstance(type_, Word):
+            is_used = self.live.uses[one.target.name] > 0
+            return self.word(type_.member, args, kws, sig, is_used, source)
+        if isinstance(type_, DeviceFunction):
+            return self.inlined(type_.function, sig.args, args, kws)
+        if isinstance(type_, types.NumberClass | types.DType):
+            return self.as_type(self.single(args[0]), sig.return_type)
+        if isinstance(type_, types.ExceptionClass):
+            return NONE  # `raise` says all of it
+        if isinstance(type_, types.NamedTupleClass):
+            return tuple(args)
+        if isinstance(called, Method):
+            return self.method(called, sig)
+        thing = called.thing if isinstance(called, Object) else None
+        own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
+        if own is not None:
+            return own(self, args, sig)
+        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
+            return self.elementwise(thing, type_, args)
+        return self.numeric(thing, args, sig)
+
+    def method(self, method: Method, sig: Any) -> ir.Expr:
+        """The value of a method of a number."""
+        if method.name == "bit_count":
+            return ir.Call("popc", (method.owner,), self.place)
+        if method.name == "conjugate":
+            return ir.Call("conjugate", (method.owner,), self.place)
+        raise self.refused(f"a number has no method {method.name!r} here")
+
+    # Functions of numbers
+
+    def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
+        """The value of a function of numbers, computed in the types of its signature."""
+        if thing in (int, float, bool, complex) and len(args) == 1:
+            return self.as_type(self.single(args[0]), sig.return_type)
+        given = [
+            self.as_type(self.single(value), type_)
+            for value, type_ in zip(args, sig.args, strict=True)
+        ]
+        if isinstance(thing, np.ufunc):
+            given = self.as_loop(thing, given, sig)
+        written = functions.written_out(thing, len(args))
+        if written is not None:
+            return self.written_out(written, given)
+        node = OPERATORS.get(thing) if is_hashable(thing) else None
+        if node is not None:
+            return self.operation(node[0], node[1], given)
+        word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
+        if word is None:
+            raise self.refused(f"{getattr(thing, '__name__', thing)!r} is not in the language")
+        value = word.value(tuple(given), self.place)
+        is_complex = any(self.type_of(one).kind == "c" for one in given)
+        if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
+            return self.written_out(OF_COMPLEX[value.op], given)
+        if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
+            return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
+        return value
+
+    def as_loop(self, ufunc: np.ufunc, given: list[ir.Expr], sig: Any) -> list[ir.Expr]:
+        """The operands of a ufunc in the types of its loop."""
+        held = dtype_of(sig.return_type)
+        if held.kind in "fc":
+            return [self.as_type(one, held) for one in given]
+        return given
+
+    def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
+        """An operation; of complex numbers a power is written out."""
+        if op in OF_COMPLEX and any(self.type_of(one).kind == "c" for one in given):
+            return self.written_out(OF_COMPLEX[op], given)
+        return node(op, *given, self.place)
+
+    def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
+        """The call of a function that is written in the language of kernels."""
+        own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
+        return self.inlined(function, own, given, {})
+
+    def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
+        """np.sin(a, out): for each element, the result for numbers."""
+        *sources, out = (self.spill(one) if isinstance(one, ir.Expr) else one for one in args)
+        if not isinstance(out, Alias):
+            raise self.refused("the result needs an array")
+
+        def value(index: tuple[ir.Expr, ...]) -> ir.Expr:
+            given = [self.along(one, index) for one in sources]
+            own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
+            sig = context().resolve_function_type(type_, own, {})
+            found = self.numeric(ufunc, given, sig)
+            return self.as_type(self.single(found), sig.return_type)
+
+        self.fill(out, value)
+        return out
+
+    # Built-in functions
+
+    def _range(self, args: list[Value], sig: Any) -> Counted:
+        return self.range_of([self.as_type(self.single(one), INT) for one in args])
+
+    def _length(self, args: list[Value], sig: Any) -> Value:
+        (value,) = args
+        if isinstance(value, Alias):
+            return self.extent(value, 0)
+        return ir.Const(value.shape[0] if isinstance(value, Table) else len(value))
+
+    def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
+        items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
+        for other in others:
+            first = ir.Binary(op, first, other, self.place)
+        return first
+
+    def _smallest(self, args: list[Value], sig: Any) -> ir.Expr:
+        return self._extreme("min", args, sig)
+
+    def _largest(self, args: list[Value], sig: Any) -> ir.Expr:
+        return self._extreme("max", args, sig)
+
+    def _slice(self, args: list[Value], sig: Any) -> Slice:
+        given = [None if one == NONE else one for one in args]
+        start, stop, *step = given if len(given) > 1 else [None, *given]
+        by = step[0] if step and step[0] is not None else ir.Const(1)
+        if not isinstance(by, ir.Const) or not by.value:
+            raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
+        return Slice(start, stop, int(by.value.real))
+
+    def _enumerate(self, args: list[Value], sig: Any) -> Counted:
+        first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
+        return self.enumerated(args[0], first)
+
+    def _zip(self, args: list[Value], sig: Any) -> Counted:
+        return self.zipped(args)
+
+    def _tuple(self, args: list[Value], sig: Any) -> Value:
+        return args[0] if args else ()
+
+    def _divmod(self, args: list[Value], sig: Any) -> Value:
+        left, right = (
+            self.spill(self.as_type(self.single(one), type_))
+            for one, type_ in zip(args, sig.args, strict=True)
+        )
+        return tuple(
+            self.as_type(ir.Binary(op, left, right, self.place), type_)
+            for op, type_ in zip(("//", "%"), sig.return_type, strict=True)
+        )
+
+    def _is_instance(self, args: list[Value], sig: Any) -> ir.Expr:
+        value, wanted = args
+        kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+        of: Any = tuple if isinstance(value, tuple) else None
+        if isinstance(value, Alias | Table):
+            of = np.ndarray
+        elif isinstance(value, ir.Expr):
+            own = self.type_of(value).kind
+            of = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[own]
+        return ir.Const(any(getattr(one, "thing", None) is of for one in kinds))
+
+    BUILT_IN: ClassVar[dict[Any, Any]] = {
+        range: _range,
+        len: _length,
+        min: _smallest,
+        max: _largest,
+        slice: _slice,
+        enumerate: _enumerate,
+        zip: _zip,
+        tuple: _tuple,
+        divmod: _divmod,
+        isinstance: _is_instance,
+    }
+    """Python's own functions that take more than numbers."""

@@ -1,0 +1,97 @@
+"""Calls of functions in the language of kernels: device functions, and those written out."""
+
+from __future__ import annotations
+
+import inspect
+import types as python
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numba.core import types
+
+from mmsim.errors import Place
+from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.typed.context import context, inferred
+from mmsim.frontend.typed.loops import LoopLowering
+from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT, type_of_number
+
+
+def source_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+    """The text of a function."""
+    lines, first = inspect.getsourcelines(function)
+    source = ir.Source(
+        function.__name__,
+        function.__code__.co_filename,
+        first,
+        tuple(line.rstrip("\n") for line in lines),
+    )
+    unit.sources[f"{source.file}:{first}"] = source
+    return source
+
+
+class InlineLowering(LoopLowering):
+    """The inlined functions of one function, and objects from outside."""
+
+    def body(self, prefix: str, ends: Callable[[Place], ir.Stmt] | None) -> ir.Block:
+        """The statements of the function."""
+        raise NotImplementedError
+
+    def inlined(
+        self,
+        function: python.FunctionType,
+        given: tuple[types.Type, ...],
+        args: Sequence[Value],
+        kws: dict[str, Value],
+    ) -> Value:
+        """The value of a call, whose statements are put at the end."""
+        found = inferred(function, given)
+        bound = inspect.signature(function).bind(*args, **kws)
+        values: list[Value] = []
+        for (name, parameter), type_ in zip(
+            bound.signature.parameters.items(), found.args, strict=True
+        ):
+            if name in bound.arguments:
+                values.append(self.argument(bound.arguments[name], type_))
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                values.append(())
+            else:
+                own = context().resolve_value_type(parameter.default)
+                values.append(self.outside(parameter.default, own, name))
+        inner = type(self)(self.unit, found, values, source_of(function, self.unit))
+        prefix = self.unit.unique(f"{function.__name__}_call") + "_"
+        self.block += inner.body(prefix, None)
+        return inner.returned[0] if inner.returned else NONE
+
+    def argument(self, value: Value, type_: types.Type) -> Value:
+        """A value as the argument of a call: a number has the type of the parameter."""
+        if isinstance(value, ir.Expr) and is_number(type_):
+            return self.fixed(self.as_type(value, type_))
+        return self.fixed(value)
+
+    def outside(self, thing: Any, type_: Any, name: str) -> Value:
+        """The value of an object from outside of the kernel."""
+        if is_number(type_) and not isinstance(thing, type):
+            number = thing.item() if hasattr(thing, "item") else thing
+            if isinstance(number, int | float | complex):
+                own = type_of_number(number)
+                if own == INT and not -(2**63) <= number.real < 2**63:
+                    raise self.refused(f"{number} is too large")
+                return self.as_type(ir.Const(number), type_)
+        if isinstance(thing, tuple) and hasattr(type_, "count"):
+            inside = zip(thing, type_, strict=True)
+            return tuple(self.outside(one, own, name) for one, own in inside)
+        if isinstance(type_, types.Array):
+            return self.array_from_outside(thing, name)
+        return Object(thing)
+
+    def array_from_outside(self, array: Any, name: str) -> Value:
+        """A captured array: a large one, or one of the device, is an argument of each launch."""
+        memory = self.unit.memory_of(array)
+        if memory is None and array.ndim > 0 and array.dtype.names is None and array.size <= 1024:
+            return Table(name, array)
+        assert self.unit.array_from_outside is not None
+        found: Alias = self.unit.array_from_outside(name, array, memory, self.place)
+        self.unit.parameters.append(found.parts[0].array)
+        return found
