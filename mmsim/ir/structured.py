@@ -29,7 +29,8 @@ END = ""
 class BasicBlock:
     """Statements without a jump, and the jump at `place` behind them to one of `targets`.
 
-    A block without targets ends the graph. Of two targets the first is for a true `test`.
+    A block without targets ends the graph. Of two targets the first is for a true `test`. The
+    head of a counted loop has a `turn` instead: the variable of its trips, and their range.
     """
 
     body: ir.Block
@@ -216,6 +217,11 @@ class _Nesting:
         """A block and its jump, and the target if that simply goes on from there."""
         block = self.blocks[label]
         targets = block.targets or (END,)
+        if block.turn is not None:  # of a loop with one trip at most
+            then, orelse = (self.jump(label, target, around) for target in targets)
+            name, start, _, _ = block.turn
+            then = (ir.Assign(name, start, block.place), *then)
+            return (*block.body, ir.If(_has_trips(block), then, orelse, block.place)), None
         if block.test is None:
             (target,) = targets
             if self.is_own(label, target, around):
@@ -261,6 +267,16 @@ class _Nesting:
     def again(self, header: Label) -> str:
         """The name of the scope that is the body of a loop; it is left to go on with the loop."""
         return f"{self.to(header)}_again"
+
+
+def _has_trips(block: BasicBlock) -> ir.Expr:
+    """Return whether the range of a counted loop holds a number."""
+    assert block.turn is not None
+    _, start, stop, step = block.turn
+    up, down = (ir.Compare(op, start, stop, block.place) for op in ("<", ">"))
+    if isinstance(step, ir.Const):
+        return up if step.value.real > 0 else down
+    return ir.Choose(ir.Compare(">", step, ir.Const(0), block.place), up, down)
 
 
 def structured(

@@ -118,6 +118,19 @@ def loops(a, m, b):
         b[i] += row[0]
 
 
+def once(a, b):
+    i = cuda.grid(1)
+    for k in range(i, 4):
+        b[i] = k + 1
+        break
+    for k in range(i, 4, 9 - i):
+        if a[k] > 1:
+            b[i] += 10
+            break
+        b[i] += 20
+        return
+
+
 def names(a, b, out):
     i = cuda.grid(1)
     x, y = 1, 2
@@ -258,6 +271,7 @@ CASES = [
     (tiles, M, B),
     (jumps, A, B),
     (loops, A, M, B),
+    (once, A, B),
     (names, A, A * 10, np.zeros(8, int)),
     (slices, A, np.ones((2, 3), int)),
     (tuples, (A, B + 1), (2, 3), Pair(1, 2.5), B),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,6 +91,9 @@ class Base:
         """A value that must be a number."""
         if isinstance(value, ir.Expr):
             return value
+        thing = getattr(value, "thing", None)
+        if isinstance(thing, enum.IntEnum):
+            return ir.Const(int(thing))
         raise self.refused("a number is needed here")
 
     def truth(self, var: Any) -> ir.Expr:

@@ -346,7 +346,10 @@ class FunctionLowering(CallLowering):
         """The value of an operator."""
         values, sig = [*map(self.of, operands)], self.found.calls[source]
         if fn in (operator.is_, operator.is_not):
-            same = values[0] is values[1] or values[0] == values[1]
+            things = [getattr(one, "thing", one) for one in values]
+            same = things[0] is things[1] or (
+                things[0] == things[1] and isinstance(things[0], Alias)
+            )
             return ir.Const(same == (fn is operator.is_))
         if fn in (operator.eq, operator.ne) and not all(isinstance(v, ir.Expr) for v in values):
             return self.equal(values[0], values[1], fn is operator.ne)
