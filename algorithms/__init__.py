@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from mmsim.bench import Benchmark
     from mmsim.claims import Claim, PaperTable
-    from mmsim.claims.contents import PrintedItem
-    from mmsim.claims.drawing import Drawing
+    from mmsim.claims.printed import Drawing, PrintedItem
     from mmsim.gpu.experiment import Experiment
 
 APART = ("reports", "drawings", "bench", "gpu")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import mmsim as mm
-from mmsim.bench.compiling import compiled_first
+from mmsim.bench.repetitions import compiled_first
 
 BINS = 256
 MOST = 5

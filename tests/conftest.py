@@ -14,14 +14,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from mmsim.engines import selection
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, tiering
 from tests.kit.long_variants import LONG
 
-settings.register_profile("mmsim", deadline=None)  # a loaded machine is slow, not wrong
+# A loaded machine is slow, not wrong; and programs take long to draw, some in vain.
+settings.register_profile(
+    "mmsim", deadline=None, print_blob=True, suppress_health_check=list(HealthCheck)
+)
 settings.load_profile("mmsim")
 
 ON_EVERY_ENGINE = {

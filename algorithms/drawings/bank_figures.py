@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim_algorithms.access.programs import contiguous
 from mmsim_algorithms.drawings.panels import Panel, side_by_side
 from mmsim_algorithms.drawings.traced import expect

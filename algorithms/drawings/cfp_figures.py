@@ -10,7 +10,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import ClaimError, correct
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim.reports.plots_gpu import time_of_arrays
 from mmsim.view.figures.paper import COLUMN, DARK_FIRST, MARKERS, STYLE, drawing
 from mmsim_algorithms import permutations

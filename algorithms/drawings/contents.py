@@ -6,7 +6,7 @@ This file says which ones claims reproduce, and which ones nothing does.
 
 from __future__ import annotations
 
-from mmsim.claims.contents import PrintedItem as Item
+from mmsim.claims.printed import PrintedItem as Item
 
 MACHINE = "a picture of the machine: it shows no access and no result"
 

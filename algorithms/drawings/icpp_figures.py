@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import correct
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim_algorithms import permutations
 from mmsim_algorithms.access.figures import icpp_figure_3
 from mmsim_algorithms.drawings.cells import whole

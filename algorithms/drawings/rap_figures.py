@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import correct
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim.results.rows import Kind
 from mmsim.view.figures.paper import PAGE, STYLE
 from mmsim_algorithms.access.figures import one_cell

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim_algorithms.access.figures import smm_figure_4
 from mmsim_algorithms.access.programs import PROGRAMS
 from mmsim_algorithms.drawings.cells import cells, sheet, whole

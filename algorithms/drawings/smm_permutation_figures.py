@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims.drawing import Drawing
+from mmsim.claims.printed import Drawing
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring.bipartite import check_colouring
 from mmsim_algorithms.colouring.schedules import conflict_free as schedule_of

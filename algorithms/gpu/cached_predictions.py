@@ -2,11 +2,11 @@
 
 `python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
 with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS, `unseen`
-UNSEEN, and `third` THIRD. The machine comes from the kept microbenchmarks
-(`mmsim.gpu.cache_calibrated`), of another card with `--results FOLDER`. A time is predicted for all
-launches together. Each finds the cache as the last one left it, and the first one as a write to
-another array left it, as in the measurement. Counts are predicted for each launch with an empty
-cache, as in the profiler's run. The command continues where a file ends, and saves after each row.
+UNSEEN, and `third` THIRD. The machine comes from the kept microbenchmarks (`cache_calibrated`), of
+another card with `--results FOLDER`. A time is predicted for all launches together. Each finds the
+cache as the last one left it, and the first one as a write to another array left it, as in the
+measurement. Counts are predicted for each launch with an empty cache, as in the profiler's run. The
+command continues where a file ends, and saves after each row.
 The file is signed (`mmsim.gpu.signed`). Commit it before the measurement, which then names it:
 `mmsim gpu reproduce THIRD --measure-only --predicted FILE`.
 """
@@ -26,13 +26,13 @@ import numpy as np
 
 from mmsim.api.machines import Cached
 from mmsim.gpu import signed
-from mmsim.gpu.cache_calibrated import cached_machine, milliseconds
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.consecutive import Taken, taken
 from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record, Row
 from mmsim.results.cache import bound, busy
 from mmsim_algorithms.gpu import icpp_tables
+from mmsim_algorithms.gpu.cache_calibrated import cached_machine, milliseconds
 from mmsim_algorithms.gpu.icpp_tables import SIDES
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS

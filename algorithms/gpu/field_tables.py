@@ -14,12 +14,12 @@ from typing import Any
 import mmsim as mm
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS, WARP
-from mmsim.gpu import memory, once, replay
+from mmsim.gpu import once, replay
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
-from mmsim.gpu.words import narrowed
+from mmsim.gpu.words import narrowed, time_units
 from mmsim_algorithms import FIELD, programs
 
 REPEAT = 200
@@ -74,7 +74,7 @@ class Timed:
         if self.shared:
             one = repetition(self.program, *self.arguments, **self.launch)
             return {"predicted": round(one.cycles(calibration, REPEAT), 3)}
-        units = memory.time_units(calibration.hmm, self.program, *self.arguments, **self.launch)
+        units = time_units(calibration.hmm, self.program, *self.arguments, **self.launch)
         return {"predicted": round(calibration.milliseconds(units), 5)}
 
 

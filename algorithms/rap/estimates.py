@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.claims.table import STANDARD_ERRORS
+from mmsim.claims.printed import STANDARD_ERRORS
 
 Integers = npt.NDArray[np.int64]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from mmsim.claims.provenance import provenance_from_json
-from mmsim.claims.verify import from_json
+from mmsim.claims.verify import from_json, provenance_from_json
 from mmsim.reports.ledger import ledger_page
 from mmsim_algorithms.papers import ABBREVIATIONS, titled
 

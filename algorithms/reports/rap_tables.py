@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mmsim.claims import Figure, PaperTable
-from mmsim.claims.table import STANDARD_ERRORS
+from mmsim.claims.printed import STANDARD_ERRORS
 from mmsim_algorithms.rap import higher_simulation, simulation
 from mmsim_algorithms.rap.bounds import CONSTANT, log_ratio
 from mmsim_algorithms.rap.estimates import Cell

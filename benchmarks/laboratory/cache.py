@@ -8,12 +8,11 @@ from itertools import groupby
 
 from benchmarks.laboratory.kernel_sets import LATER
 from benchmarks.laboratory.rendering import in_short, of_rows, render
-from mmsim.gpu import cache_calibration, cache_clusters
-from mmsim.gpu.cache_clusters import CLUSTERS
-from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
-from mmsim.gpu.cache_pages import PAGES, by_spacing
-from mmsim.gpu.cache_shares import SHARES
+from mmsim.gpu import cache_calibration
+from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.cache_calibrated import members as cluster_members
+from mmsim_algorithms.gpu.cache_pages import PAGES, by_spacing
 from mmsim_algorithms.gpu.evidence import same
 from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
@@ -40,7 +39,7 @@ def section(results: Results) -> str:
     if cache_calibration.EXPERIMENT not in results.records:
         return ""
     record = results[cache_calibration.EXPERIMENT]
-    shares, members = blocks_run(record.rows), cache_clusters.members(record.rows)
+    shares, members = blocks_run(record.rows), cluster_members(record.rows)
     known = sum(map(len, members)) == len(shares)
     of_blocks = [str(row["halves"]) for row in record.rows if row["number"] == OF_BLOCKS]
     return render(

@@ -17,8 +17,8 @@ from benchmarks.laboratory.predictions import (
     wrong,
 )
 from benchmarks.laboratory.rendering import render
-from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.comparisons import plain, winners
 from mmsim_algorithms.gpu.evidence import same

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.laboratory import profiled
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import METRICS
+from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import counts
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Row
@@ -45,6 +44,6 @@ def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[
     """Join the launches with their counts; raise `NoCounters` if they aren't the same launches."""
     own = ncu.in_order(launches, [str(row[KERNEL]) for row in rows])
     return [
-        {name: value for name, value in row.items() if name != KERNEL} | counts(one, metrics)
+        {name: value for name, value in row.items() if name != KERNEL} | one.counts(metrics)
         for row, one in zip(rows, own, strict=True)
     ]

@@ -27,9 +27,8 @@ from mmsim.cuda_c.kernels import Kernel
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.cache_points import LINE, MEBI, SECTOR
-from mmsim.gpu.cache_stage import Stage
+from mmsim.gpu.cache_stage import METRICS, Stage
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record, Row

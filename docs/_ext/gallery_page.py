@@ -13,9 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from mmsim.claims import ClaimError, Drawing
-from mmsim.claims.contents import registered_contents
-from mmsim.claims.drawing import registered_drawings
-from mmsim.claims.table import registered_tables
+from mmsim.claims.printed import registered_contents, registered_drawings, registered_tables
 from mmsim.gpu.experiment import registered_experiments
 from mmsim.reports.contents import Reproduction, reproductions
 from mmsim.view.figures.files import as_svg

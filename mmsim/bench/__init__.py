@@ -1,9 +1,14 @@
 """Benchmarks: the speed of the simulator, compared with a measurement in the same run."""
 
-from mmsim.bench.benchmark import Benchmark, BenchmarkError, Result, Row, Settings, Value
-from mmsim.bench.compiling import compiled_first
-from mmsim.bench.growth import exponent
-from mmsim.bench.repetitions import Measured, alternately, timed
+from mmsim.bench.benchmark import Benchmark, Result, Row, Settings, Value
+from mmsim.bench.repetitions import (
+    BenchmarkError,
+    Measured,
+    alternately,
+    compiled_first,
+    exponent,
+    timed,
+)
 
 __all__ = [
     "Benchmark",

@@ -7,17 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from mmsim.bench.repetitions import Measured
-from mmsim.errors import MMSimError
 
 LEAST = 2**14  # the smallest n that every benchmark takes as its largest
 
 Value = str | int | float | Measured
 Row = dict[str, Value]
 """A row of a benchmark's table, by column."""
-
-
-class BenchmarkError(MMSimError):
-    """A benchmark can't run here, or one of its contestants is wrong."""
 
 
 @dataclass(frozen=True)

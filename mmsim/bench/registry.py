@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mmsim.bench import cached, events, start
-from mmsim.bench.benchmark import Benchmark, BenchmarkError
+from mmsim.bench.benchmark import Benchmark
+from mmsim.bench.repetitions import BenchmarkError
 from mmsim.host.guesses import nearest
 from mmsim.host.plugins import registered_in
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from mmsim.errors import MMSimError
+
 T = TypeVar("T")
+
+
+class BenchmarkError(MMSimError):
+    """A benchmark can't run here, or one of its contestants is wrong."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +70,31 @@ def timed(work: Callable[[], T], check: Callable[[T], None] | None = None) -> Ca
         return seconds
 
     return task
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """The exponent e of the c * n^e nearest to the values: least squares on the logarithms.
+
+    >>> round(exponent([1, 10, 100], [7, 70, 700]), 6)
+    1.0
+    """
+    if len(set(sizes)) < 2:
+        raise BenchmarkError(f"growth is seen from two sizes on, not {len(set(sizes))}")
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+@contextmanager
+def compiled_first() -> Iterator[None]:
+    """Compile every program at its first launch in here, even if interpreting it would be quicker.
+
+    A benchmark runs each of its programs once in here, and measures it afterwards.
+    """
+    from mmsim.engines.array import lazy_compilation
+    from mmsim.engines.array.fused import tiering
+
+    before = tiering.eager, lazy_compilation.eager
+    tiering.eager = lazy_compilation.eager = True
+    try:
+        yield
+    finally:
+        tiering.eager, lazy_compilation.eager = before

@@ -1,8 +1,9 @@
 """Claims of the papers: objects that can be read, evaluated and checked."""
 
-from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.claims.claim import (
     Case,
+    CaseRow,
+    CaseRows,
     Claim,
     ClaimError,
     Growth,
@@ -20,11 +21,9 @@ from mmsim.claims.claim import (
     root,
     within,
 )
-from mmsim.claims.contents import PrintedItem
-from mmsim.claims.drawing import Drawing
 from mmsim.claims.fit import Fit, FitError, fit
+from mmsim.claims.printed import Drawing, Figure, PaperTable, PrintedItem
 from mmsim.claims.registry import choose, registered
-from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
 from mmsim.results.curve import Curve, Series
 

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.errors import MMSimError, shown
 from mmsim.host.guesses import Guessed, advised, instead, nearest
 from mmsim.model.drawn import FIGURES
 from mmsim.results.curve import Curve
 from mmsim.results.run import Run
+from mmsim.results.sheets import write_csv
+from mmsim.tabular import FORMS, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +71,47 @@ class Growth:
     def parameters(self) -> tuple[str, ...]:
         """The names of the ratio's parameters."""
         return tuple(inspect.signature(self.ratio).parameters)
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One case: the values measured under both schedules, and the exact claimed value.
+
+    For a bound, `claimed` is the formula times its constant.
+    """
+
+    case: Case
+    quantity: str
+    measured: int
+    asynchronous: int
+    claimed: Fraction
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The parameters, then the measured and the claimed values, by name."""
+        results = {"measured": self.measured, "asynchronous": self.asynchronous}
+        return {**self.case, **results, "claimed": self.claimed}
+
+
+class CaseRows(Rows[CaseRow]):
+    """Cases of a claim; `print` them for a table."""
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; a case may lack some of them."""
+        return list(dict.fromkeys(name for row in self for name in row.columns))
+
+    def to_latex(self) -> str:
+        """Return the table as a `tabular` of LaTeX, with exact numbers; it needs no package."""
+        return str(FORMS["latex"](self))
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table as comma-separated values; a fraction is written as 7/2."""
+        rows = ([row.columns.get(name, "") for name in self.names] for row in self)
+        exact = ([one if isinstance(one, int) else str(one) for one in row] for row in rows)
+        write_csv(path, self.names, exact)
 
 
 NEEDS = {"formula": " n, w", "grid": "", "measure": " run"}
@@ -208,16 +251,14 @@ class Claim(Guessed):
         """
         import sympy
 
-        symbols = {
-            name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
-        }
-        claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
+        symbols = symbols_of((self.quantity, *self.parameters))
+        own = {name: symbols[name] for name in self.parameters}
+        claimed = sympy.factor_terms(sympy.sympify(self.formula(**own)))
         constant = self.constant if self.growth is None else sympy.Symbol("c", positive=True)
         if constant != 1:
             claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays visible
-        quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
-        return relation(quantity, claimed, evaluate=False)
+        return relation(symbols[self.quantity], claimed, evaluate=False)
 
     @cached_property
     def text(self) -> str:
@@ -355,6 +396,13 @@ def within(run: AnyRun, registers: int) -> AnyRun:
             f"claim names {registers}"
         )
     return run
+
+
+def symbols_of(names: Iterable[str]) -> dict[str, Any]:
+    """SymPy's symbols of these names, for positive integers."""
+    import sympy
+
+    return {name: sympy.Symbol(name, positive=True, integer=True) for name in names}
 
 
 def call_with(function: Callable[..., Any], case: Case) -> Any:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.claims.claim import call_with
+from mmsim.claims.claim import Claim, call_with, symbols_of
 from mmsim.claims.terms import Term, terms_of
 from mmsim.errors import MMSimError, shown
 from mmsim.frontend.program import Program
@@ -44,6 +44,9 @@ READABLE = 4
 """The complexity of the most complex term in an inexact formula."""
 GIVEN_UP = ("b", "p", "n", "m", "k", "d")
 """Parameters that are left out first if one is a product of powers of others."""
+MOST_RUNS = 120
+"""The most cases of a claim that are run."""
+Outcome = Literal["found", "one of several", "not found", "too few cases", "wrong"]
 
 
 class FitError(MMSimError):
@@ -90,15 +93,11 @@ class Fit(Tabular):
         """The formula as a SymPy equation."""
         import sympy
 
-        symbols = {
-            name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
-        }
+        symbols = symbols_of((self.quantity, *self.parameters))
         total = sum(
-            sympy.Rational(factor.numerator, factor.denominator) * term.expression(symbols)
-            for factor, term in self.terms
+            sympy.Rational(factor) * term.expression(symbols) for factor, term in self.terms
         )
-        quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
-        return sympy.Eq(quantity, sympy.factor_terms(total), evaluate=False)
+        return sympy.Eq(symbols[self.quantity], sympy.factor_terms(total), evaluate=False)
 
     @property
     def formula(self) -> str:
@@ -179,7 +178,9 @@ def fit(
     T = 2*l*n/p - 2*n/p + 2*n/w
     exact in all 81 cases
     """
-    check_quantity(quantity)
+    if not isinstance(quantity, str) or not quantity.isidentifier():
+        name = shown(quantity)
+        raise FitError(f"{name} can't be the name of a quantity; give letters, such as T")
     function = program
     if isinstance(program, Program):
         if machine is None or arguments is None:
@@ -189,10 +190,8 @@ def fit(
             )
         function = _launching(program, machine, arguments)
     cases = [case.values for case in make_cases(function, grid)]
-    numbers = []
-    for case in cases:
-        run = function(**case)
-        numbers.append(run.time if measure is None else measure(run))
+    runs = (function(**case) for case in cases)
+    numbers = [run.time if measure is None else measure(run) for run in runs]
     return fit_numbers(cases, numbers, quantity)
 
 
@@ -231,9 +230,7 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
     terms = terms_of({name: columns[name] for name in names})
     chosen = _spread(len(cases), LOOKED_AT)
     looked_at = {name: np.array(columns[name], np.float64)[chosen] for name in names}
-    table = np.ones((len(chosen), len(terms)))
-    for at, term in enumerate(terms):
-        table[:, at] = term.values(looked_at)
+    table = np.column_stack([np.ones(len(chosen)) * term.values(looked_at) for term in terms])
     wanted = np.array([float(numbers[at]) for at in chosen])
     for found in _search(table, wanted):
         whole = [
@@ -293,39 +290,31 @@ def _made(
     both = [(factor, term) for factor, term in zip(factors, terms, strict=True) if factor]
     both.sort(key=lambda one: (-one[1].complexity, str(one[1])))
     both.sort(key=lambda one: one[0] < 0 and one[1].complexity == 0)
-    plain = Fit(quantity, tuple(both), False, len(cases), Fraction(0), 0.0, tied)
-    differences = [abs(plain.value(case) - n) for case, n in zip(cases, numbers, strict=True)]
-    worst = max(differences)
-    share = max(
-        float(apart / abs(n)) if n else float(apart > 0)
-        for apart, n in zip(differences, numbers, strict=True)
-    )
-    return Fit(quantity, tuple(both), worst == 0, len(cases), worst, share, tied)
+    made = Fit(quantity, tuple(both), False, len(cases), Fraction(0), 0.0, tied)
+    apart = [abs(made.value(case) - n) for case, n in zip(cases, numbers, strict=True)]
+    worst, shares = max(apart), zip(apart, numbers, strict=True)
+    share = max(float(far / abs(n)) if n else float(far > 0) for far, n in shares)
+    return replace(made, exact=worst == 0, left_over=worst, share=share)
 
 
 def _numbers_of(cases: Sequence[Case]) -> dict[str, list[int]]:
     """The parameters that are whole numbers from 1 on in all cases, and not all the same."""
     found = {}
     for name in cases[0]:
-        given = [case.get(name) for case in cases]
+        given: list[Any] = [case.get(name) for case in cases]
         whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in given)
-        values = [int(value) for value in given if value is not None] if whole else []
-        if values and min(values) >= 1 and len(set(values)) > 1:
-            found[name] = values
+        if whole and min(given) >= 1 and len(set(given)) > 1:
+            found[name] = list(map(int, given))
     return found
 
 
 def _untied(columns: Mapping[str, list[int]]) -> tuple[list[str], tuple[str, ...]]:
     """The parameters that don't follow from others, and equations for the others."""
-    names = sorted(columns, key=lambda name: (name not in GIVEN_UP, name))
-    names = [name for name in GIVEN_UP if name in columns] + [
-        name for name in names if name not in GIVEN_UP
-    ]
+    names = [*(name for name in GIVEN_UP if name in columns), *sorted({*columns} - {*GIVEN_UP})]
     tied = []
     left = list(names)
     for name in names:
-        others = [other for other in left if other != name]
-        how = _follows(name, columns, others)
+        how = _follows(name, columns, [other for other in left if other != name])
         if how:
             left.remove(name)
             tied.append(how)
@@ -339,14 +328,12 @@ def _follows(name: str, columns: Mapping[str, list[int]], others: Sequence[str])
             for term in terms_of({other: columns[other] for other in chosen}):
                 if term.log or len(term.powers) != count:
                     continue
-                values = [
-                    term.value({other: columns[other][at] for other in chosen})
-                    for at in range(len(columns[name]))
-                ]
-                factor = Fraction(columns[name][0]) / values[0]
-                if all(n == factor * v for n, v in zip(columns[name], values, strict=True)):
-                    size = "" if factor == 1 else f"{factor}*"
-                    return f"{name} = {size}{term}"
+                rows = zip(*(columns[other] for other in chosen), strict=True)
+                values = [term.value(dict(zip(chosen, row, strict=True))) for row in rows]
+                factors = {n / value for n, value in zip(columns[name], values, strict=True)}
+                if len(factors) == 1:
+                    factor = factors.pop()
+                    return f"{name} = {'' if factor == 1 else f'{factor}*'}{term}"
     return ""
 
 
@@ -410,8 +397,46 @@ def _exact(
     return factors
 
 
-def check_quantity(name: object) -> str:
-    """Return a valid name for a quantity."""
-    if not isinstance(name, str) or not name.isidentifier():
-        raise FitError(f"{shown(name)} can't be the name of a quantity; give letters, such as T")
-    return name
+@dataclass(frozen=True)
+class Fitted:
+    """The formula found for an exact claim.
+
+    `outcome` is "found" if exactly one formula is exact in all cases that were run, and agrees with
+    the claim's in all other cases; "wrong" if it disagrees there. "one of several": these cases
+    can't decide between formulas. "too few cases": fewer than a formula needs.
+    """
+
+    claim: Claim
+    fit: Fit | None
+    outcome: Outcome
+
+
+def fitted(claims: Iterable[Claim]) -> Iterator[Fitted]:
+    """Run cases of each exact claim and find its formula; misprints are left out."""
+    for claim in claims:
+        if claim.kind == "exact" and not claim.printed:
+            yield fit_claim(claim)
+
+
+def fit_claim(claim: Claim, most: int = MOST_RUNS) -> Fitted:
+    """Run at most so many cases of a claim and find its formula.
+
+    >>> from mmsim.claims import registered
+    >>> (claim,) = (one for one in registered() if one.id == "SMM-L5.1")
+    >>> print(fit_claim(claim, 60).fit)
+    T = 2*l*n/p - 2*n/p + 2*n/w
+    exact in all 60 cases
+    """
+    cases = claim.cases()
+    some = [cases[at] for at in _spread(len(cases), most)]
+    numbers = [claim.measure(claim.run(schedule="synchronous", **case)) for case in some]
+    try:
+        found = fit_numbers(some, numbers, claim.quantity)
+    except FitError:
+        return Fitted(claim, None, "too few cases")
+    if not found.exact:
+        return Fitted(claim, found, "not found")
+    if found.others:
+        return Fitted(claim, found, "one of several")
+    right = all(found.value(case) == claim.evaluate(case) for case in (*cases, *claim.own_cases()))
+    return Fitted(claim, found, "found" if right else "wrong")

@@ -87,14 +87,10 @@ def terms_of(values: Mapping[str, Sequence[int]]) -> list[Term]:
     few = {name for name in names if len(set(values[name])) < FEW_VALUES}
     logs: list[tuple[str, int] | None] = [None]
     for name in names:
-        if name not in few and all(is_power_of_2(value) for value in values[name]):
+        if name not in few and all(value > 0 == value & (value - 1) for value in values[name]):
             logs += [(name, 1), (name, 2)]
     found = [Term(powers, log) for powers in _powers(names, few) for log in logs]
     return sorted(found, key=lambda term: (term.complexity, str(term)))
-
-
-def is_power_of_2(value: int) -> bool:
-    return value > 0 and value & (value - 1) == 0
 
 
 def _powers(names: Sequence[str], few: Iterable[str]) -> Iterator[tuple[tuple[str, int], ...]]:

@@ -8,24 +8,30 @@ claim's domain follow the cases of the grid, and then cases of a paper's own siz
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, call_with, show
 from mmsim.claims.growth import curve, refutation, steepest
 from mmsim.claims.points import points as random_points
-from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
+from mmsim.host.checkout import commit_of
 from mmsim.host.guesses import Guessed, instead
+from mmsim.host.version import VERSION
 from mmsim.printable import counted, printable_lines
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """From this length in characters on, a claimed fraction is shown rounded."""
 FORMAT = "mmsim verdicts 3"
+OF_CLAIM = ("id", "paper", "source", "title", "kind", "constant", "printed", "scan", "note")
+"""The facts of a verdict that are those of its claim."""
 Result = Literal["holds", "fails", "refuted", "holds in part", "not refuted"]
 
 
@@ -188,6 +194,7 @@ def verify_claim(
     of the paper's own size don't run.
     """
     import sympy
+    from sympy.printing.mathml import mathml
 
     cases = claim.cases()
     drawn = random_points(claim, points)
@@ -214,20 +221,21 @@ def verify_claim(
             ) from error
     if progress is not None:
         progress(claim, count, count)
-    wrong = [one for one in results if not claim.agrees(one.measured, Fraction(one.claimed))]
     late = [one for one in results if one.asynchronous_time > one.time]
     asynchronous = [
         replace(one, measured=one.asynchronous_measured)
         for one in results
         if one.asynchronous_measured is not None
     ]
-    early = [one for one in asynchronous if not claim.agrees(one.measured, Fraction(one.claimed))]
+    wrong, early = (
+        [one for one in some if not claim.agrees(one.measured, Fraction(one.claimed))]
+        for some in (results, asynchronous)
+    )
     worst = max(wrong or early or [*results, *asynchronous], key=lambda one: _strain(claim, one))
     known = [*results[: len(cases)], *results[len(chosen) :]]  # a trend needs families of cases
     ratios = [(one.case, one.ratio * claim.constant) for one in known]
-    bound = claim.kind == "upper" and not claim.printed
-    growing = steepest(ratios) if bound else None
-    growth = "" if growing is None else str(growing)
+    growing = steepest(ratios) if claim.kind == "upper" and not claim.printed else None
+    growth = str(growing or "")
     reason = ""
     if claim.growth is not None:
         refuted, growth = refutation(claim, ratios)
@@ -253,61 +261,86 @@ def verify_claim(
     else:
         result = "holds"
     return Verdict(
-        claim.id,
-        claim.paper,
-        claim.source,
-        claim.title,
-        claim.text,
-        sympy.latex(claim.statement),
-        _mathml(claim.statement),
-        claim.kind,
-        claim.constant,
-        tuple(condition.text for condition in claim.requires),
-        claim.printed,
-        (claim.misprint or claim.id) if claim.printed else "",
-        claim.scan,
-        claim.only.text if claim.only else "",
-        claim.note,
-        len(results),
-        len(drawn),
-        result,
-        reason,
-        growth,
-        worst,
-        min(results, key=lambda one: one.gain),
-        max(results, key=lambda one: one.gain),
-        curve(claim, ratios) if claim.curve is None else claim.curve(),
-        tuple(results[len(chosen) :]),
-        left_out,
+        **{name: getattr(claim, name) for name in OF_CLAIM},
+        statement=claim.text,
+        latex=sympy.latex(claim.statement),
+        mathml=mathml(claim.statement, printer="presentation"),
+        requires=tuple(condition.text for condition in claim.requires),
+        misprint=(claim.misprint or claim.id) if claim.printed else "",
+        only=claim.only.text if claim.only else "",
+        cases=len(results),
+        points=len(drawn),
+        result=result,
+        reason=reason,
+        growth=growth,
+        worst=worst,
+        earliest=min(results, key=lambda one: one.gain),
+        latest=max(results, key=lambda one: one.gain),
+        curve=curve(claim, ratios) if claim.curve is None else claim.curve(),
+        own=tuple(results[len(chosen) :]),
+        left_out=left_out,
     )
 
 
 def _run_case(claim: Claim, case: Case) -> CaseResult:
-    synchronous, asynchronous, claimed = claim.both(case)
-    return CaseResult(
-        case,
-        claim.measure(synchronous),
-        str(claimed),
-        synchronous.time,
-        asynchronous.time,
-        claim.measure(asynchronous) if claim.kind == "lower" else None,
-    )
+    first, second, claimed = claim.both(case)
+    later = claim.measure(second) if claim.kind == "lower" else None
+    return CaseResult(case, claim.measure(first), str(claimed), first.time, second.time, later)
 
 
 def _strain(claim: Claim, one: CaseResult) -> tuple[Fraction, int]:
     """Rate how near a case comes to breaking a claim; of two equal cases the larger is nearer."""
-    claimed = Fraction(one.claimed)
     if claim.kind == "exact":
-        return abs(one.measured - claimed), one.measured
-    ratio = Fraction(one.measured) / claimed
-    return (ratio, one.measured) if claim.kind == "upper" else (-ratio, one.measured)
+        return abs(one.measured - Fraction(one.claimed)), one.measured
+    return one.ratio if claim.kind == "upper" else -one.ratio, one.measured
 
 
-def _mathml(statement: Any) -> str:
-    from sympy.printing.mathml import mathml
+@dataclass(frozen=True)
+class Provenance:
+    """The provenance of a run of `mmsim verify`.
 
-    text: str = mathml(statement, printer="presentation")
-    return text
+    `date` is the day and the time of its start, in UTC. `commit` is that of the checked out sources
+    (see `mmsim.host.checkout.commit_of`), `version` is mmsim's, and `claims` is the fingerprint of
+    the verified claims.
+    """
+
+    date: str
+    commit: str
+    version: str
+    claims: str
+
+
+def provenance(claims: Iterable[Claim]) -> Provenance:
+    """The provenance of verdicts on these claims, made now."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Provenance(now, commit_of(Path(__file__)), VERSION, fingerprint(claims))
+
+
+def fingerprint(claims: Iterable[Claim]) -> str:
+    """Return a hash of the claims' statements and of every case of their grids.
+
+    It changes with a formula, a condition or a case. It does not depend on the programs and the
+    engines.
+
+    >>> from mmsim.claims import Claim
+    >>> claim = Claim("X", "a paper", "reading", lambda n: n, "exact", lambda: [{"n": 4}], run=None)
+    >>> fingerprint([claim])[:8]
+    '6e703371'
+    """
+    digest = hashlib.sha256()
+    for claim in claims:
+        requires = [condition.text for condition in claim.requires]
+        said = [claim.id, claim.text, claim.printed, requires, [*map(show, claim.cases())]]
+        digest.update(json.dumps(said).encode())
+    return digest.hexdigest()
+
+
+def provenance_from_json(text: str) -> Provenance:
+    """The provenance of saved verdicts (`mmsim.claims.verify.to_json`)."""
+    try:
+        return Provenance(**json.loads(text)["made"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FormatError(f"these verdicts lack their provenance: {error}") from error
 
 
 def to_json(verdicts: Iterable[Verdict], made: Provenance | None = None) -> str:
@@ -332,18 +365,10 @@ def from_json(text: str) -> list[Verdict]:
 
 
 def _verdict(read: dict[str, Any]) -> Verdict:
-    curve = read["curve"]
-    if curve is not None:
-        series = (
-            Series(one["name"], tuple(one["x"]), tuple(one["y"])) for one in curve.pop("series")
-        )
-        curve = Curve(**curve, series=tuple(series))
-    whole: dict[str, Any] = {
-        **read,
-        "requires": tuple(read["requires"]),
-        "curve": curve,
-        "own": tuple(CaseResult(**one) for one in read["own"]),
-    }
-    for name in ("worst", "earliest", "latest"):
-        whole[name] = CaseResult(**read[name])
-    return Verdict(**whole)
+    if (curve := read["curve"]) is not None:
+        series = (Series(one["name"], tuple(one["x"]), tuple(one["y"])) for one in curve["series"])
+        curve = Curve(**{**curve, "series": tuple(series)})
+    results = {name: CaseResult(**read[name]) for name in ("worst", "earliest", "latest")}
+    own = tuple(CaseResult(**one) for one in read["own"])
+    made = {**read, **results, "curve": curve, "own": own, "requires": tuple(read["requires"])}
+    return Verdict(**made)

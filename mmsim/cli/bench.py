@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from mmsim.bench import Result, Settings
+from mmsim.bench import Benchmark, Measured, Result, Settings, Value
 from mmsim.bench.benchmark import LEAST, to_json
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import console, save, status
+from mmsim.cli.output import add_targets, console, save, status
 from mmsim.cli.supervise import so_far
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
-    from mmsim.bench import Result
+    from rich.table import Table
+
+ABOUT = {
+    "description": "Measure the simulator and something else, alternately in the same run, and "
+    "print medians and ranges. Ctrl-C prints what there is so far. Exit status 1 if a benchmark "
+    "can't be finished."
+}
+
+FAILED: Any = {"style": "red", "highlight": True}
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Measure the simulator and something else, alternately in the same run, and "
-        "print medians and ranges. Ctrl-C prints what there is so far. Exit status 1 if a "
-        "benchmark can't be finished.",
-    )
-    parser.add_argument(
-        "what",
-        nargs="*",
-        metavar="BENCHMARK",
-        help="as events (default: all, which takes minutes; --list names them)",
-    )
-    parser.add_argument("--list", action="store_true", help="name the benchmarks")
-    parser.add_argument(
-        "--repeat", type=at_least(1), metavar="N", help="repetitions of each (default: its own)"
-    )
-    parser.add_argument("--most", type=size, metavar="N", help="the largest n, as 2^22 or 4194304")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
-    parser.set_defaults(command=command)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    named = "as events (default: all, which takes minutes; --list names them)"
+    add("what", nargs="*", metavar="BENCHMARK", help=named)
+    add("--list", action="store_true", help="name the benchmarks")
+    repeat = "repetitions of each (default: its own)"
+    add("--repeat", type=at_least(1), metavar="N", help=repeat)
+    add("--most", type=size, metavar="N", help="the largest n, as 2^22 or 4194304")
+    add_targets(parser, json="save the results as JSON")
 
 
 def size(text: str) -> int:
@@ -53,7 +50,6 @@ def size(text: str) -> int:
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.bench.facts import facts
     from mmsim.bench.registry import choose_benchmarks, registered_benchmarks
-    from mmsim.reports.benchmarks import benchmark_table, list_of_benchmarks
 
     output = console()
     chosen = choose_benchmarks(registered_benchmarks(), arguments.what)
@@ -70,7 +66,7 @@ def command(arguments: argparse.Namespace) -> int:
             """Save each row before the next step, as that may be uninterruptible."""
             with output.capture() as table:
                 output.print(benchmark_table(result))
-                output.print(f"{result.benchmark.name} is not finished: interrupted", style="red")
+                output.print(f"{result.benchmark.name} is not finished: interrupted", **FAILED)
             so_far(table.get())
             if arguments.json is not None:
                 arguments.json.write_text(to_json(results, known), encoding="utf-8")
@@ -82,25 +78,19 @@ def command(arguments: argparse.Namespace) -> int:
             if result.rows:
                 output.print(benchmark_table(result))
             if result.failure:
-                text = f"{benchmark.name} is not finished: {result.failure}"
-                output.print(text, style="red")
+                output.print(f"{benchmark.name} is not finished: {result.failure}", **FAILED)
             if arguments.json is not None:
                 save(arguments.json, to_json(results, known))
     for key, value in known.items():
-        output.print(f"{key}: {value}", highlight=False)
+        output.print(f"{key}: {value}")
     return 1 if any(result.failure for result in results) else 0
 
 
 def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]) -> None:
     """Gather the rows, and report the progress on the terminal; call `keep` after each row."""
-
-    name = result.benchmark.name
-    with status(name) as shown:
-        settings = Settings(
-            arguments.most, arguments.repeat, lambda text: shown.update(f"{name}: {text}")
-        )
+    with status(result.benchmark.name) as say:
         try:
-            for row in result.benchmark.rows(settings):
+            for row in result.benchmark.rows(Settings(arguments.most, arguments.repeat, say)):
                 result.rows.append(row)
                 keep()
         except (MMSimError, MemoryError) as error:
@@ -117,3 +107,47 @@ def _called(arguments: argparse.Namespace) -> str:
         if getattr(arguments, option) is not None:
             words += [f"--{option}", str(getattr(arguments, option))]
     return " ".join(words)
+
+
+def list_of_benchmarks(benchmarks: Iterable[Benchmark]) -> Table:
+    """The available benchmarks."""
+    from mmsim.view.tables import rich_rows, text_column
+
+    columns = map(text_column, ("benchmark", "what it compares"))
+    return rich_rows(columns, ((one.name, one.title) for one in benchmarks))
+
+
+def benchmark_table(result: Result) -> Table:
+    """The rows so far, a column for each key of any row."""
+    from mmsim.view.tables import Column, rich_rows
+
+    benchmark = result.benchmark
+    keys = list(dict.fromkeys(key for row in result.rows for key in row))
+    columns = [
+        Column(key, not all(isinstance(row.get(key, ""), str) for row in result.rows))
+        for key in keys
+    ]
+    rows = ([cell(row[key]) if key in row else "" for key in keys] for row in result.rows)
+    return rich_rows(columns, rows, f"{benchmark.name}: {benchmark.title}", benchmark.method)
+
+
+def cell(value: Value) -> str:
+    """A value as text; for alternating measurements the median, and below it the range.
+
+    >>> cell(2**20), cell(1234), cell(0.0123456), cell(Measured((2.0, 1.0, 4.0), "s"))
+    ('2^20', '1,234', '0.01235', '2 s\\n1 to 4')
+    """
+    if isinstance(value, Measured):
+        text = f"{_number(value.median)} {value.unit}".replace(" /", "/")
+        if len(value.values) > 1:
+            text += f"\n{_number(value.least)} to {_number(value.most)}"
+        return text
+    if isinstance(value, int):
+        power = value.bit_length() - 1
+        return f"2^{power}" if value > 1000 and value == 2**power else f"{value:,}"
+    return value if isinstance(value, str) else _number(value)
+
+
+def _number(value: float) -> str:
+    """A number with four digits, or with all digits before the point if there are more."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
 
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import complain, console, named, save
-from mmsim.cli.run import program_call, program_parser
+from mmsim.cli.output import add_targets, complain, console, named, save
+from mmsim.cli.run import PROGRAM, add_program_options, program_call
+
+ABOUT = {
+    **PROGRAM,
+    "description": "Look for data races, reads of uninitialized memory, divergent barriers, "
+    "deadlocks, results that depend on a winner, and arrays without room.",
+}
 
 
-def add_parser(add: Any) -> None:
-    parser = program_parser(
-        add,
-        schedule="asynchronous for a kernel of numba.cuda, else synchronous",
-        description="Look for data races, reads of uninitialized memory, divergent "
-        "barriers, deadlocks, results that depend on a winner, and arrays without room.",
-    )
-    parser.add_argument(
-        "--shared-words", type=at_least(1), help="words of shared memory of one DMM (default: any)"
-    )
-    parser.add_argument(
-        "--unset",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an array parameter that holds nothing yet; may be given several times",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the report as JSON")
-    parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="save a page to step through what happened"
-    )
-    parser.set_defaults(command=command)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_program_options(parser, "asynchronous for a kernel of numba.cuda, else synchronous")
+    add, words = parser.add_argument, "words of shared memory of one DMM (default: any)"
+    add("--shared-words", type=at_least(1), help=words)
+    unset = "an array parameter that holds nothing yet; may be given several times"
+    add("--unset", action="append", default=[], metavar="NAME", help=unset)
+    page = "save a page to step through what happened"
+    add_targets(parser, json="save the report as JSON", html=page)
 
 
 def command(arguments: argparse.Namespace) -> int:
-
     machine, program, args, options = program_call(arguments)
     report = machine.check(
         program,
@@ -46,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
         unset=arguments.unset,
         trace=arguments.html is not None,
     )
-    console().print(str(report), highlight=False, soft_wrap=True)
+    console().print(str(report), soft_wrap=True)
     if arguments.json is not None:
         save(arguments.json, report.to_json())
     if report.record is not None:

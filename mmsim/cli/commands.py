@@ -6,7 +6,6 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from mmsim.cli.interrupts import end_by_signals
 from mmsim.cli.output import (
@@ -57,11 +56,13 @@ def make_parser(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
-        add = partial(commands.add_parser, name, help=text)
-        if argv is None or called(argv) == name:
-            importlib.import_module(f"mmsim.cli.{MODULES.get(name, name)}").add_parser(add)
-        else:
-            add()
+        if argv is not None and called(argv) != name:
+            commands.add_parser(name, help=text)
+            continue
+        module = importlib.import_module(f"mmsim.cli.{MODULES.get(name, name)}")
+        own = commands.add_parser(name, help=text, **module.ABOUT)
+        own.set_defaults(command=module.command)
+        module.add_options(own)
     return parser
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from mmsim.api.machines import Machine
 from mmsim.cli.loading import CommandError
@@ -17,7 +16,7 @@ from mmsim.cli.machine import (
     machine_named,
     numbers_of,
 )
-from mmsim.cli.output import complain, console, save
+from mmsim.cli.output import add_targets, complain, console, save
 from mmsim.model.byte_banks import BANK_BYTES
 
 OWN = {"--check", "--json", "--html", "--machine"}
@@ -25,23 +24,19 @@ OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
 """The options of the command itself."""
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Run a Python program with mmsim in the place of numba.cuda, and print for "
-        "each of its kernels the launches, threads, time units, stages and wasted stages. "
-        "Options stand before the program's name; what follows it is passed to the program.",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="check every launch; status 1 if anything is found"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the table as JSON")
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="save a page: the table, and for each kernel its source with costs and the player of "
-        "its first launch, if that is small",
-    )
+ABOUT = {
+    "description": "Run a Python program with mmsim in the place of numba.cuda, and print for each "
+    "of its kernels the launches, threads, time units, stages and wasted stages. Options stand "
+    "before the program's name; what follows it is passed to the program.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    check = "check every launch; status 1 if anything is found"
+    parser.add_argument("--check", action="store_true", help=check)
+    page = "save a page: the table, and for each kernel its source with costs and the player of "
+    page += "its first launch, if that is small"
+    add_targets(parser, json="save the table as JSON", html=page)
     machine = "the HMM that stands for an NVIDIA H200, with the numbers that are given"
     own = "that machine's; with --machine "
     numbers = {name: f"{own}{number}" for name, number in DEFAULTS.items()}
@@ -49,13 +44,12 @@ def add_parser(add: Any) -> None:
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("script", help="the program's file; with -m the module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
-    parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.cuda.machines import set_machine  # loads what launches
+    from mmsim.cuda.replacing import run_script
     from mmsim.cuda.report import Report
-    from mmsim.cuda.script import run_script
     from mmsim.view.tables import rich_table
 
     if not arguments.module and not Path(arguments.script).is_file():
@@ -69,15 +63,16 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         status = run_script(begin[0], [*begin[1], *arguments.arguments])
     finally:
+        output = console()
         for table in report.tables():
-            console().print(rich_table(table))
+            output.print(rich_table(table))
         for verdict in report.verdicts():
-            console().print(verdict, highlight=False, soft_wrap=True)
+            output.print(verdict, soft_wrap=True)
         if arguments.json is not None:
             save(arguments.json, report.to_json())
         if arguments.html is not None:
             save(arguments.html, report.to_html())
-            console().print(f"open {arguments.html} in a browser", highlight=False, soft_wrap=True)
+            output.print(f"open {arguments.html} in a browser", soft_wrap=True)
     return status or int(bool(report.findings))
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mmsim.cli.output import console, status
 
 if TYPE_CHECKING:
-    from mmsim.claims.fitted import Fitted
+    from rich.table import Table
+
+    from mmsim.claims.fit import Fitted
     from mmsim.sweeps import SweepRow
 
 SYMBOLS = {
@@ -17,43 +21,39 @@ SYMBOLS = {
     **{"block_size": "b", "shared_latency": "s"},
 }
 """The parameters of `mmsim sweep` by the letters of formulas."""
+COLOURS = {"found": "green", "wrong": "bold red"}
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Find the formula that the times in a sweep's file follow; without a file, "
-        "find the formulas of the exact claims from runs alone. Exit status 1 if a formula that "
-        "was found is not the claim's, or if a file's times follow none.",
-    )
-    parser.add_argument("rows", nargs="?", type=Path, help="what `mmsim sweep --out` wrote")
-    parser.add_argument(
-        "--claim",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="only these exact claims (default: all)",
-    )
-    parser.set_defaults(command=command)
+ABOUT = {
+    "description": "Find the formula that the times in a sweep's file follow; without a file, find "
+    "the formulas of the exact claims from runs alone. Exit status 1 if a formula that was found "
+    "is not the claim's, or if a file's times follow none.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add, ids = parser.add_argument, "only these exact claims (default: all)"
+    add("rows", nargs="?", type=Path, help="what `mmsim sweep --out` wrote")
+    add("--claim", nargs="+", action="extend", metavar="ID", help=ids)
 
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.rows is not None:
         return of_rows(arguments.rows)
     from mmsim.claims import choose, registered
-    from mmsim.claims.fitted import fitted
-    from mmsim.reports.fits import fits_summary, fits_table
+    from mmsim.claims.fit import fitted
 
     claims = registered()
     if arguments.claim:
         claims = choose(claims, arguments.claim)
     found: list[Fitted] = []
-    with status("fitting") as shown:
+    with status("fitting") as say:
         for one in fitted(claims):
             found.append(one)
-            shown.update(f"fitting: {one.claim.id} {one.outcome}")
+            say(f"{one.claim.id} {one.outcome}")
     output = console()
     output.print(fits_table(found))
-    output.print(fits_summary(found), highlight=False)
+    output.print(fits_summary(found))
     return int(any(one.outcome == "wrong" for one in found))
 
 
@@ -78,5 +78,42 @@ def of_rows(file: Path) -> int:
         cases = [{SYMBOLS[name]: row[name] for name in known} for row in rows]
         found = fit_numbers(cases, [row["time"] for row in rows])
         exact = exact and found.exact
-        output.print(f"{' '.join(names)}: {found}", highlight=False, markup=False)
+        output.print(f"{' '.join(names)}: {found}")
     return int(not exact)
+
+
+def fits_table(found: Sequence[Fitted]) -> Table:
+    """A row for each claim: its formula, the one found, the outcome."""
+    from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+
+    columns = (
+        text_column("claim", whole=True),
+        text_column("claimed"),
+        text_column("found from runs"),
+        Column("cases"),
+        text_column("outcome"),
+    )
+    return rich_rows(
+        columns,
+        (
+            (
+                one.claim.id,
+                one.claim.text,
+                "" if one.fit is None else str(one.fit).split("\n", 1)[0],
+                "" if one.fit is None else str(one.fit.cases),
+                rich_text(one.outcome, COLOURS.get(one.outcome, "")),
+            )
+            for one in found
+        ),
+    )
+
+
+def fits_summary(found: Sequence[Fitted]) -> str:
+    """The number of claims whose formulas were found.
+
+    >>> fits_summary([])
+    '0 exact claims: none found'
+    """
+    counts = Counter(one.outcome for one in found)
+    parts = [f"{count} {outcome}" for outcome, count in sorted(counts.items())]
+    return f"{len(found)} exact claims: {', '.join(parts) or 'none found'}"

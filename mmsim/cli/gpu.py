@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CommandError, load_program
-from mmsim.cli.output import console, status
+from mmsim.cli.output import add_targets, console, status
 from mmsim.cli.output import save as save_text
 from mmsim.errors import MMSimError
 
@@ -17,78 +17,55 @@ if TYPE_CHECKING:
     from mmsim.gpu.record import Record
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="What can be done with a real GPU. Without a command, say which GPU there is, "
-        "or what is missing, and list the commands.",
-    )
-    parser.set_defaults(command=about)
+ABOUT = {
+    "description": "What can be done with a real GPU. Without a command, say which GPU there is, "
+    "or what is missing, and list the commands.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
     parser.set_defaults(listed=subcommands)
-    text = "compare the GPU's counters of memory accesses with the models' stages"
-    counted = add_command(subcommands, "counters", text, counters)
-    counted.add_argument(
-        "programs",
-        nargs="*",
-        metavar="PROGRAM",
-        help="MODULE:NAME or FILE.py:NAME, with an example (default: all that are registered)",
-    )
-    counted.add_argument(
-        "--banks",
-        action="store_true",
-        help="instead of programs, count patterns of addresses for each kind and width of access",
-    )
-    text = "measure the machines that stand for this GPU"
-    calibrated = add_command(subcommands, "calibrate", text, calibrate)
-    calibrated.add_argument(
-        "--cache",
-        action="store_true",
-        help="instead of these machines, measure the second-level cache and the memory",
-    )
-    add_command(
-        subcommands, "atomics", "compare what atomics take with the model's stages", atomics
-    )
+
+    def command(call: Callable[..., int], text: str) -> Callable[..., Any]:
+        """Add a command, which can save its results; return what adds further options to it."""
+        own = subcommands.add_parser(call.__name__, help=text, description=f"{text}.")
+        own.set_defaults(command=call)
+        add_targets(own, json="save the results as JSON")
+        return own.add_argument
+
+    add = command(counters, "compare the GPU's counters of memory accesses with the models' stages")
+    text = "MODULE:NAME or FILE.py:NAME, with an example (default: all that are registered)"
+    add("programs", nargs="*", metavar="PROGRAM", help=text)
+    text = "instead of programs, count patterns of addresses for each kind and width of access"
+    add("--banks", action="store_true", help=text)
+    add = command(calibrate, "measure the machines that stand for this GPU")
+    text = "instead of these machines, measure the second-level cache and the memory"
+    add("--cache", action="store_true", help=text)
+    command(atomics, "compare what atomics take with the model's stages")
     text = "measure a paper's table or figure again, and predict it by the calibrated model"
-    again = add_command(subcommands, "reproduce", text, reproduce)
-    again.add_argument("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
-    again.add_argument(
-        "--calibration",
-        type=Path,
-        metavar="FILE",
-        help="what `mmsim gpu calibrate --json` saved (default: measure it now)",
-    )
-    again.add_argument(
-        "--measure-only",
-        action="store_true",
-        help="leave out what the model predicts; that needs no GPU",
-    )
-    again.add_argument(
-        "--predicted",
-        type=Path,
-        metavar="FILE",
-        help="signed predictions of these kernels; the results name them by their seal",
-    )
-    again.add_argument("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
+    add = command(reproduce, text)
+    add("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
+    text = "what `mmsim gpu calibrate --json` saved (default: measure it now)"
+    add("--calibration", type=Path, metavar="FILE", help=text)
+    text = "leave out what the model predicts; that needs no GPU"
+    add("--measure-only", action="store_true", help=text)
+    text = "signed predictions of these kernels; the results name them by their seal"
+    add("--predicted", type=Path, metavar="FILE", help=text)
+    add("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
 
 
-def add_command(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
-    """Add a command of `mmsim gpu`; all can save their results."""
-    parser = subcommands.add_parser(name, help=text, description=f"{text}.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
-    parser.set_defaults(command=command)
-    return parser
-
-
-def about(arguments: argparse.Namespace) -> int:
+def command(arguments: argparse.Namespace) -> int:
+    """Say which GPU there is."""
     from mmsim import gpu
 
     output = console()
     try:
-        output.print(str(gpu.device()), highlight=False)
+        output.print(str(gpu.device()))
     except gpu.NoGPU as missing:
-        output.print(str(missing), highlight=False)
+        output.print(str(missing))
     for action in arguments.listed._choices_actions:
-        output.print(f"mmsim gpu {action.dest:<12} {action.help}", highlight=False)
+        output.print(f"mmsim gpu {action.dest:<12} {action.help}")
     return 0
 
 
@@ -108,9 +85,9 @@ def counters(arguments: argparse.Namespace) -> int:
         save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
     output = console()
     for line in left_out(found):
-        output.print(line, highlight=False)
+        output.print(line)
     output.print(counters_table(found))
-    output.print(counters_summary(found), highlight=False)
+    output.print(counters_summary(found))
     return 1 if found.unexplained else 0
 
 
@@ -120,10 +97,8 @@ def banks(arguments: argparse.Namespace) -> int:
 
     if arguments.programs:
         raise CommandError("--banks counts patterns of addresses; leave out the programs")
-    command = "mmsim gpu counters --banks"
-    with status("counting") as shown:
-        for record in measured(command, lambda text: shown.update(f"counting: {text}")):
-            save(record, arguments)  # what there is so far is not lost
+    with status("counting") as say:
+        record = last(measured("mmsim gpu counters --banks", say), arguments)
     console().print(banks_table(record))
     return int(any(row["equal"] != row["patterns"] for row in record.rows))
 
@@ -136,35 +111,27 @@ def calibrate(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.record import Record
 
     known = facts("mmsim gpu calibrate")
-    with status("calibrating") as shown:
-        found = gpu.calibrate(lambda text: shown.update(f"calibrating: {text}"))
+    with status("calibrating") as say:
+        found = gpu.calibrate(say)
     save(Record("calibration", known, (found.to_dict(),)), arguments)
     output = console()
     for name, value in found.to_dict().items():
-        output.print(f"{name}: {value}", highlight=False)
+        output.print(f"{name}: {value}")
     for machine in (found.dmm, found.umm, found.hmm):
-        output.print(str(machine), highlight=False)
+        output.print(str(machine))
     return 0
 
 
 def calibrate_cache(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.cache_calibration import measured, numbers
 
-    command = "mmsim gpu calibrate --cache"
-    with status("calibrating") as shown:
-
-        def say(text: str) -> None:
-            shown.update(f"calibrating: {text}")
-            if not shown.console.is_terminal:
-                shown.console.print(text, highlight=False, markup=False)
-
-        for record in measured(command, say):
-            save(record, arguments)  # what there is so far is not lost
+    with status("calibrating", lines=True) as say:
+        record = last(measured("mmsim gpu calibrate --cache", say), arguments)
     output = console()
     for name, value in numbers(record).items():
-        output.print(f"{name}: {value:,.4g} ps", highlight=False)
+        output.print(f"{name}: {value:,.4g} ps")
     if "not counted" in record.facts:
-        output.print(f"without counts: {record.facts['not counted']}", highlight=False)
+        output.print(f"without counts: {record.facts['not counted']}")
     return 0
 
 
@@ -172,9 +139,8 @@ def atomics(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.atomics import measured
     from mmsim.reports.gpu import atomics_counts, atomics_cycles
 
-    with status("atomics") as shown:
-        for record in measured("mmsim gpu atomics", lambda text: shown.update(f"atomics: {text}")):
-            save(record, arguments)  # the times are not lost if nothing can be counted
+    with status("atomics") as say:
+        record = last(measured("mmsim gpu atomics", say), arguments)
     output = console()
     output.print(atomics_cycles(record))
     output.print(atomics_counts(record))
@@ -192,23 +158,17 @@ def reproduce(arguments: argparse.Namespace) -> int:
     output = console()
     if arguments.experiment is None:
         for one in registered_experiments().values():
-            output.print(f"{one.name:<8} {one.title}", highlight=False)
+            output.print(f"{one.name:<8} {one.title}")
         return 0
     experiment = choose_experiment(arguments.experiment)
     words = ["mmsim gpu reproduce", experiment.name]
     words += [] if arguments.most is None else ["--most", str(arguments.most)]
     words += ["--measure-only"] * arguments.measure_only
-    named = (
-        {}
-        if arguments.predicted is None
-        else {signed.NAMED: signed.checked_seal(arguments.predicted)}
-    )
+    named = {}
+    if arguments.predicted is not None:
+        named = {signed.NAMED: signed.checked_seal(arguments.predicted)}
     known = facts(" ".join(words))
-    with status(experiment.name) as shown:
-
-        def say(text: str) -> None:
-            shown.update(f"{experiment.name}: {text}")
-
+    with status(experiment.name) as say:
         if arguments.calibration is None:
             calibration = gpu.calibrate(say)
         else:
@@ -226,12 +186,18 @@ def reproduce(arguments: argparse.Namespace) -> int:
             save(record, arguments)  # what there is so far is not lost
     shown_record = replace(record, rows=tuple(experiment.shown(record.rows)))
     output.print(measured_table(shown_record, experiment.title))
-    output.print(measured_summary(shown_record), highlight=False)
+    output.print(measured_summary(shown_record))
     return 0
+
+
+def last(records: Iterable[Record], arguments: argparse.Namespace) -> Record:
+    """The last of records that grow; each is saved, so that what there is so far is not lost."""
+    for record in records:
+        save(record, arguments)
+    return record
 
 
 def save(record: Record, arguments: argparse.Namespace) -> None:
     """Write a record to the file of `--json`."""
-
     if arguments.json is not None:
         save_text(arguments.json, record.to_json())

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mmsim.cli.loading import CommandError
 from mmsim.cli.output import complain, console
 from mmsim.errors import MMSimError
+from mmsim.frontend.program import Program
+from mmsim.host.plugins import registered_in
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ABOUT = {
+    "description": "List the programs of all installed packages that `mmsim run` runs without "
+    "arguments: the machines that they are for, the time that a claim gives them, and what they "
+    "do. Exit status 1 if a package's programs or claims can't be loaded.",
+}
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="List the programs of all installed packages that `mmsim run` runs without "
-        "arguments: the machines that they are for, the time that a claim gives them, and what "
-        "they do. Exit status 1 if a package's programs or claims can't be loaded.",
-    )
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="only programs in whose row every word stands, as sum or HMM (default: all)",
-    )
-    parser.set_defaults(command=command)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    only = "only programs in whose row every word stands, as sum or HMM (default: all)"
+    parser.add_argument("words", nargs="*", metavar="WORD", help=only)
 
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import registered
     from mmsim.gpu.counting import GROUP
-    from mmsim.host.plugins import registered_in
-    from mmsim.reports.programs import catalogue, line_of, name_of
 
     broken: list[MMSimError] = []
     programs = registered_in(GROUP, broken)
@@ -51,3 +52,46 @@ def command(arguments: argparse.Namespace) -> int:
     bounds = {id_: claim.text for id_, claim in claims.items() if id_ in ids}
     console().print(catalogue(chosen, bounds))
     return 1 if broken else 0
+
+
+def name_of(program: Program) -> str:
+    """The name of a program for `mmsim run`: by its package if that exports it, else its module."""
+    module = program.function.__module__
+    package = module.rpartition(".")[0]
+    if getattr(sys.modules.get(package), program.name, None) is program:
+        module = package
+    return f"{module}:{program.name}"
+
+
+def line_of(program: Program) -> str:
+    """The first line of a program's documentation, "" without one."""
+    lines = (program.function.__doc__ or "").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def list_of_programs(programs: Iterable[Program]) -> Table:
+    """Programs of one module, with their purposes."""
+    from mmsim.view.tables import rich_rows, text_column
+
+    return rich_rows(
+        map(text_column, ("program", "what it does")),
+        ((program.name, line_of(program)) for program in programs),
+    )
+
+
+def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
+    """Programs with their machines, their purposes, and their claims' `bounds`."""
+    from mmsim.view.tables import rich_rows, text_column
+
+    rows = []
+    for program in programs:
+        machines, claim = program.listed
+        bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
+        rows.append((name_of(program), machines, bound, line_of(program)))
+    columns = (
+        text_column("program", whole=True),
+        text_column("machine"),
+        text_column("time"),
+        text_column("what it does"),
+    )
+    return rich_rows(columns, rows)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,7 +17,6 @@ from mmsim.printable import printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
 
 FILE_WIDTH = 160
 STANDARD_OUTPUT = "standard output"
@@ -63,7 +63,7 @@ def complain(text: str) -> None:
 def console() -> Console:
     """The standard output. In a file or a pipe, lines may be longer than Rich's guess of 80.
 
-    Text is printed as it is: square brackets are not markup.
+    Text is printed as it is: square brackets are not markup, and numbers have no colours.
     """
     from rich.console import Console
 
@@ -75,16 +75,28 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise  # called where Rich handles the error
 
-    options: dict[str, Any] = {"markup": False, "emoji": False}
+    options: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
     terminal = Output(**options)
     return terminal if terminal.is_terminal else Output(width=FILE_WIDTH, **options)
 
 
-def status(text: str) -> Status:
-    """Show the current work of the command on the standard error during a `with` block."""
+@contextmanager
+def status(text: str, lines: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show the current work on the standard error, and yield a function that adds how far it is.
+
+    With `lines`, what it adds is printed line by line if this is not a terminal.
+    """
     from rich.console import Console
 
-    return Console(stderr=True).status(text)
+    errors = Console(stderr=True)
+    with errors.status(text) as shown:
+
+        def say(more: str) -> None:
+            shown.update(f"{text}: {more}")
+            if lines and not errors.is_terminal:
+                errors.print(more, highlight=False, markup=False)
+
+        yield say
 
 
 @contextmanager
@@ -102,6 +114,12 @@ def save(path: Path, text: str) -> None:
     """Write a file."""
     with named(path):
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def add_targets(parser: argparse.ArgumentParser, **about: str) -> None:
+    """Add options with a file to write, each with its help text."""
+    for name, text in about.items():
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=text)
 
 
 def check_target(path: Path) -> None:

@@ -5,46 +5,41 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mmsim.claims.claim import ClaimError
-from mmsim.cli.output import check_target, complain, console, named, status
+from mmsim.cli.output import add_targets, check_target, complain, console, named, status
 
 if TYPE_CHECKING:
-    from mmsim.claims.drawing import Drawing
-    from mmsim.claims.table import PaperTable
+    from mmsim.claims.printed import Drawing, PaperTable
     from mmsim.gpu.experiment import Experiment
     from mmsim.gpu.record import Record
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Compute a table of a paper again, print it next to the paper's, with the "
-        "differences, and where the paper measured times, those kept of a GPU and the model's; or "
-        "draw a figure of a paper again, from runs of the programs, and save it. "
-        "Exit status 1 if a difference is more than rounding and chance explain, or if the runs "
-        "give something else than the paper's figure shows.",
-    )
-    parser.add_argument("id", nargs="?", metavar="ID", help="as RAP-T2 or SMM-F5 (default: list)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="where to save the figure: .svg, .png or .pdf (default: ID.svg)",
-    )
-    parser.add_argument(
-        "--list",
-        action="store_true",
-        help="list all tables and figures of the papers: made from what, by which command, or why "
-        "left out",
-    )
-    parser.set_defaults(command=command)
+ABOUT = {
+    "description": "Compute a table of a paper again, print it next to the paper's, with the "
+    "differences, and where the paper measured times, those kept of a GPU and the model's; or draw "
+    "a figure of a paper again, from runs of the programs, and save it. Exit status 1 if a "
+    "difference is more than rounding and chance explain, or if the runs give something else than "
+    "the paper's figure shows.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("id", nargs="?", metavar="ID", help="as RAP-T2 or SMM-F5 (default: list)")
+    add_targets(parser, output="where to save the figure: .svg, .png or .pdf (default: ID.svg)")
+    every = "list all tables and figures of the papers: made from what, by which command, or why "
+    add("--list", action="store_true", help=f"{every}left out")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.claims.contents import registered_contents
-    from mmsim.claims.drawing import Drawing, registered_drawings
-    from mmsim.claims.table import registered_tables
+    from mmsim.claims.printed import (
+        Drawing,
+        registered_contents,
+        registered_drawings,
+        registered_tables,
+    )
     from mmsim.gpu.experiment import registered_experiments
     from mmsim.reports.contents import list_of_contents, missing, reproductions
 
@@ -73,12 +68,12 @@ def command(arguments: argparse.Namespace) -> int:
 
 def compare(table: PaperTable) -> int:
     """Print a computed table next to the paper's."""
-    from mmsim.reports.paper_tables import paper_table, verdict_of_table
+    from mmsim.reports.contents import paper_table, verdict_of_table
 
     output = console()
     figures = list(table.figures())
     output.print(paper_table(table, figures))
-    output.print(verdict_of_table(figures), highlight=False)
+    output.print(verdict_of_table(figures))
     return 0 if all(figure.explained for figure in figures) else 1
 
 
@@ -90,7 +85,7 @@ def show_times(experiment: Experiment, kept: Callable[[], Record]) -> None:
     with status(f"predicting {experiment.name}"):
         record = kept()
     output.print(measured_table(record, experiment.title))
-    output.print(kept_summary(record), highlight=False)
+    output.print(kept_summary(record))
 
 
 def draw(drawing: Drawing, path: Path) -> int:
@@ -109,5 +104,5 @@ def draw(drawing: Drawing, path: Path) -> int:
     output = console()
     lines = [f"{drawing.id} ({drawing.source}): {drawing.title}", f"made: {drawing.made}"]
     for line in (*lines, *([drawing.note] if drawing.note else []), f"saved as {path}"):
-        output.print(line, highlight=False)
+        output.print(line)
     return 0

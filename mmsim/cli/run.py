@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
+from mmsim.cli.listing import list_of_programs
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
-from mmsim.cli.output import console, named
+from mmsim.cli.output import add_targets, console, named
 from mmsim.cli.output import save as save_text
-from mmsim.cli.trial import SIZES, launch_of, needs_threads
-from mmsim.cli.values import parse_argument
-from mmsim.frontend.program import Example, Program
-from mmsim.reports.programs import list_of_programs
+from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
+from mmsim.frontend.program import Program
 from mmsim.view.figures.paper import check_suffix, save
 from mmsim.view.figures.plot import SHORT
 from mmsim.view.tables import rich_table, rounds_table
@@ -32,58 +28,48 @@ arguments after T, in order, each a number or an array:
   permutation:64    a random permutation of 0..63 (--seed)
   data.npy          an array saved with numpy.save
 Without arguments the program's own example is run, at --size and --seed."""
+PROGRAM: dict[str, Any] = {
+    "epilog": ARRAYS,
+    "formatter_class": argparse.RawDescriptionHelpFormatter,
+}
+"""The parser of a command on one program."""
+ABOUT = {
+    **PROGRAM,
+    "description": "Run a program and print its time and its accesses. A module or a file without "
+    ":NAME lists its programs.",
+}
 
 
-def add_parser(add: Any) -> None:
-    parser = program_parser(
-        add,
-        description="Run a program and print its time and its accesses. A module or a file without "
-        ":NAME lists its programs.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_program_options(parser)
+    add = parser.add_argument
+    add("--profile", action="store_true", help="print the cost of each line")
+    add("--rounds", action="store_true", help="print each round")
+    add("--check", action="store_true", help="look for mistakes; status 1 if any")
+    add_targets(
+        parser,
+        json="save the run as JSON",
+        csv="save the accesses (with --rounds the rounds)",
+        plot="draw the run: .svg, .pdf or .png",
+        chrome="save a trace for ui.perfetto.dev",
     )
-    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
-    parser.add_argument("--rounds", action="store_true", help="print each round")
-    parser.add_argument("--check", action="store_true", help="look for mistakes; status 1 if any")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
-    parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help="save the accesses (with --rounds the rounds)"
-    )
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the run: .svg, .pdf or .png"
-    )
-    parser.add_argument(
-        "--chrome", type=Path, metavar="FILE", help="save a trace for ui.perfetto.dev"
-    )
-    parser.set_defaults(command=command)
 
 
-def program_parser(
-    add: Any, description: str, *, schedule: str = "synchronous"
-) -> argparse.ArgumentParser:
-    """Add a command on one program, with options for the program, the machine and the launch."""
-    parser: argparse.ArgumentParser = add(
-        description=description,
-        epilog=ARRAYS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal"
-    )
-    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="see below")
+def add_program_options(parser: argparse.ArgumentParser, schedule: str = "synchronous") -> None:
+    """Add the options of a command on one program: the program, the machine and the launch."""
+    add = parser.add_argument
+    add("program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal")
+    add("arguments", nargs="*", metavar="ARGUMENT", help="see below")
     add_machine_options(parser)
-    parser.add_argument("--threads", type=int, help="p (default: the example's)")
-    parser.add_argument("--block-size", type=int, help="threads of a block (default: all)")
-    parser.add_argument(
-        "--grid", type=extents, help="blocks along x, y, z, as 4x2; with --block, not --threads"
-    )
-    parser.add_argument("--block", type=extents, help="threads of a block along x, y, z, as 16x16")
-    parser.add_argument(
-        "--schedule",
-        choices=("synchronous", "asynchronous"),
-        help=f"lock step, or every warp on its own (default: {schedule})",
-    )
-    parser.add_argument("--size", type=at_least(1), help="number of words of the example")
-    parser.add_argument("--seed", type=SEED, default=0, help="for random data (default: 0)")
-    return parser
+    add("--threads", type=int, help="p (default: the example's)")
+    add("--block-size", type=int, help="threads of a block (default: all)")
+    grid = "blocks along x, y, z, as 4x2; with --block, not --threads"
+    add("--grid", type=extents, help=grid)
+    add("--block", type=extents, help="threads of a block along x, y, z, as 16x16")
+    text = f"lock step, or every warp on its own (default: {schedule})"
+    add("--schedule", choices=("synchronous", "asynchronous"), help=text)
+    add("--size", type=at_least(1), help="number of words of the example")
+    add("--seed", type=SEED, default=0, help="for random data (default: 0)")
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -108,20 +94,15 @@ def command(arguments: argparse.Namespace) -> int:
         with named(arguments.chrome):
             run.trace.to_chrome(arguments.chrome)
     if arguments.plot is not None:
-        # A short run is repeated for a figure of its pipeline.
-        traced = (
-            run
-            if run.record is not None or run.time > SHORT
-            else run_program(arguments, trace=True)
-        )
-        axes = traced.plot()
+        again = run.record is None and run.time <= SHORT  # for a figure of its pipeline
+        axes = (run_program(arguments, trace=True) if again else run).plot()
         with named(arguments.plot):
             save(axes, arguments.plot)
     return 1 if run.findings else 0
 
 
 def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
-    """Run the program of the options of `program_parser`; `how` goes to `Machine.run`."""
+    """Run the program of the options; `how` goes to `Machine.run`."""
     machine, program, args, options = program_call(arguments)
     return machine.run(program, *args, **options, **how)
 
@@ -129,25 +110,16 @@ def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
 def program_call(
     arguments: argparse.Namespace,
 ) -> tuple[Machine, Program, tuple[Any, ...], dict[str, Any]]:
-    """The call by the options of `program_parser`: the machine, the program, its arguments after T,
-    and the common options of `Machine.run` and `Machine.check`."""
+    """The call by the options: the machine, the program, its arguments after T, and the common
+    options of `Machine.run` and `Machine.check`."""
+    given = vars(arguments)
     program = load_program(arguments.program)
-    machine = machine_named(**vars(arguments))
-    example = _example(program, machine, arguments)
-    options = launch_of(vars(arguments), example)
+    machine = machine_named(**given)
+    if arguments.arguments:
+        needs_threads(given)
+    sizes = {name: given[name] for name in ("size", *SIZES) if given[name] is not None}
+    example = example_of(program, machine.width, arguments.seed, arguments.arguments, **sizes)
+    options = launch_of(given, example)
     if arguments.schedule is not None:
         options["schedule"] = arguments.schedule
     return machine, program, example.arguments, options
-
-
-def _example(program: Program, machine: Machine, arguments: argparse.Namespace) -> Example:
-    """The arguments of the run: the given ones, else the program's own example."""
-    if arguments.arguments:
-        needs_threads(vars(arguments))
-        generator = np.random.RandomState(arguments.seed)
-        values = [parse_argument(text, generator) for text in arguments.arguments]
-        return Example(*values, **{name: getattr(arguments, name) for name in SIZES})
-    choices = {"seed": arguments.seed}
-    if arguments.size is not None:
-        choices["size"] = arguments.size
-    return program.prepare(machine.width, **choices)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ from mmsim.cli.machine import (
     type_of,
 )
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
-from mmsim.cli.output import console, named
+from mmsim.cli.output import add_targets, console, named
 from mmsim.cli.trial import (
     LAYOUTS,
     RANDOM,
@@ -32,13 +34,17 @@ from mmsim.cli.trial import (
     trial,
 )
 from mmsim.frontend.program import Program
-from mmsim.sweeps.rows import FACTS
+from mmsim.printable import printable, printable_lines
+from mmsim.sweeps.rows import FACTS, SweepRow, differing
 from mmsim.sweeps.workers import by_value
 from mmsim.view.figures import save
 from mmsim.view.figures import sweep as draw
 from mmsim.view.figures.paper import check_suffix
+from mmsim.view.tables import Column, rich_rows
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from mmsim.claims import Claim
 
 USAGE = """\
@@ -59,16 +65,23 @@ kill too."""
 
 OPTIONAL = (*SIZES, "size", "layout", "bank_bytes", *OWN)
 """Optional parameters: a case has them only if they are given."""
+FEW = 40
+LONG = 1000
+"""The most characters of a printed message; the row has all of them."""
+SHOWN = ("time", "stages", "least")
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Run programs over a grid of parameters, in parallel, into a file. Exit "
-        "status 1 if a case failed; its row says why.",
-        epilog=USAGE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    whole, words = at_least(1), {"nargs": "+"}
+ABOUT = {
+    "description": "Run programs over a grid of parameters, in parallel, into a file. Exit status "
+    "1 if a case failed; its row says why.",
+    "epilog": USAGE,
+    "formatter_class": argparse.RawDescriptionHelpFormatter,
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    whole: Any = at_least(1)
+    words: Any = {"nargs": "+"}
     add = parser.add_argument
     add("programs", **words, metavar="PROGRAM", help="MODULE:NAME or FILE.py:NAME")
     add("--out", type=Path, required=True, metavar="FILE", help="for the rows, as rows.jsonl")
@@ -81,30 +94,23 @@ def add_parser(add: Any) -> None:
         text = HELP.get(name, argparse.SUPPRESS)
         add(f"--{name.replace('_', '-')}", **words, type=type_of(name), metavar="N", help=text)
     add("--schedule", **words, choices=("synchronous", "asynchronous"), default=["synchronous"])
-    add(
-        "--threads", **words, type=threads, metavar="P", help="p, or `size`: a thread for each word"
-    )
+    each = "p, or `size`: a thread for each word"
+    add("--threads", **words, type=threads, metavar="P", help=each)
     add("--block-size", **words, type=whole, metavar="B", help="threads of a block (default: all)")
     add("--grid", **words, type=text_of_extents, metavar="G", help="blocks along x, y, z, as 4x2")
     add("--block", **words, type=text_of_extents, metavar="B", help="threads along x, y, z")
     add("--size", **words, type=whole, metavar="N", help="number of words")
     add("--seed", **words, type=SEED, metavar="N", default=[0], help="(default: 0)")
-    add(
-        "--layout",
-        **words,
-        type=layout_name,
-        choices=LAYOUTS,
-        help="of every array of two or more dimensions",
-    )
+    arrays = "of every array of two or more dimensions"
+    add("--layout", **words, type=layout_name, choices=LAYOUTS, help=arrays)
     add("--arguments", **words, metavar="ARGUMENT", help="after T, in order, as zeros:{size}")
     add("--permutation", **words, metavar="NAME", help="random, or MODULE:FUNCTION of a size")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
     add("--retry-failed", action="store_true", help="run the cases again that failed")
     add("--retry-changed", action="store_true", help="and those whose program has changed since")
-    add("--plot", type=Path, metavar="FILE", help="draw the times: .svg, .pdf or .png")
+    add_targets(parser, plot="draw the times: .svg, .pdf or .png")
     add("--over", metavar="NAME", help="the parameter of the figure's axis, as width")
     add("--claim", metavar="ID", help="the claim whose formula is drawn over the times")
-    parser.set_defaults(command=command)
 
 
 def threads(text: str) -> int | str:
@@ -118,7 +124,6 @@ def text_of_extents(text: str) -> str:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.reports.sweeps import sweep_summary, sweep_table
     from mmsim.sweeps import sweep
 
     claim = _plotted(arguments)
@@ -136,7 +141,7 @@ def command(arguments: argparse.Namespace) -> int:
     output = console()
     if (table := sweep_table(rows)) is not None:
         output.print(table)
-    output.print(sweep_summary(rows, arguments.out), highlight=False)
+    output.print(sweep_summary(rows, arguments.out))
     if arguments.plot is not None:
         axes = draw(rows, arguments.over, claim)
         with named(arguments.plot):
@@ -239,3 +244,35 @@ def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
     known = dict.fromkeys((*(name for case in cases for name in case), *FACTS))
     if over not in known:
         raise CommandError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")
+
+
+def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
+    """The parameters in which rows differ, and the results; None if a screen can't show them."""
+    if len(rows) > FEW:
+        return None
+    names = differing(rows)
+    columns = [
+        Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
+        for name in (*names, *SHOWN)
+    ]
+    return rich_rows(columns, (_cells(row, names) for row in rows))
+
+
+def _cells(row: SweepRow, names: Sequence[str]) -> list[str]:
+    """A row's parameters, and its results or its error."""
+    results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
+    values = (*map(row.get, names), *results)
+    return ["" if value is None else str(value) for value in values]
+
+
+def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:
+    """The number of rows, their errors, and the first error's message."""
+    text = f"{len(rows)} cases in {path}"
+    failed = [row for row in rows if row["error"] is not None]
+    if not failed:
+        return text
+    counts = Counter(row["error"] for row in failed).most_common()
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
+    message: str = failed[0]["message"]
+    short = message if len(message) <= LONG else f"{message[:LONG]} ..."
+    return f"{text}; {len(failed)} failed ({printable(kinds)}), the first: {printable_lines(short)}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from mmsim.api.tile_conflicts import along, shape_of
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import console, save
+from mmsim.cli.output import add_targets, console, save
 from mmsim.errors import LayoutError
 from mmsim.model.layout import RAW, Layout
 from mmsim.model.questions import KINDS, MATRICES, MATRIX_BYTES, Conflicts, Kind, Question, question
@@ -38,51 +38,33 @@ ASKED = {
 }
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Say, phase by phase, what one warp's accesses to a tile in shared memory "
-        "cost under a layout, or search for layouts that are free of conflicts.",
-        epilog="An ACCESS is 'rows', 'columns', or a thread-value layout of CuTe; each option may "
-        "be given several times. Without any, rows and columns are read. The exit status is 0 if "
-        "all accesses are free of conflicts, or if the search finds something; 1 if not; 2 for a "
-        "mistake in the call.",
-    )
-    parser.add_argument(
-        "layout",
-        nargs="?",
-        default="RAW",
-        help="as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,3,3>'; or 'RAW' (row-major order, "
-        "the default), 'padded N', 'xor N', or a mode of the hardware: '128B', '64B', '32B'",
-    )
-    parser.add_argument("--tile", metavar="ROWSxCOLUMNS", help="its shape, if the layout lacks it")
-    parser.add_argument(
-        "--type",
-        default="float",
-        metavar="TYPE",
-        help="of an element: half, bfloat16, float, double, int8 and others of CUDA, or CUTLASS's "
-        "half_t (float)",
-    )
-    parser.add_argument("--vector", type=at_least(1), default=1, help="elements of one access (1)")
+ABOUT = {
+    "description": "Say, phase by phase, what one warp's accesses to a tile in shared memory cost "
+    "under a layout, or search for layouts that are free of conflicts.",
+    "epilog": "An ACCESS is 'rows', 'columns', or a thread-value layout of CuTe; each option may "
+    "be given several times. Without any, rows and columns are read. The exit status is 0 if all "
+    "accesses are free of conflicts, or if the search finds something; 1 if not; 2 for a mistake "
+    "in the call.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    layout = "as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,3,3>'; or 'RAW' (row-major order, "
+    layout += "the default), 'padded N', 'xor N', or a mode of the hardware: '128B', '64B', '32B'"
+    add("layout", nargs="?", default="RAW", help=layout)
+    add("--tile", metavar="ROWSxCOLUMNS", help="its shape, if the layout lacks it")
+    types = "of an element: half, bfloat16, float, double, int8 and others of CUDA, or CUTLASS's "
+    add("--type", default="float", metavar="TYPE", help=f"{types}half_t (float)")
+    add("--vector", type=at_least(1), default=1, help="elements of one access (1)")
+    accesses: dict[str, Any] = {"action": "append", "default": [], "metavar": "ACCESS"}
     for kind in KINDS:
-        parser.add_argument(
-            f"--{kind}",
-            action="append",
-            default=[],
-            metavar="ACCESS",
-            help=f"how the tile is {ASKED[kind]}",
-        )
-    parser.add_argument(
-        "--search",
-        choices=("padding", "swizzles"),
-        help="find the smallest padding, or all swizzles, that free all accesses of conflicts",
-    )
-    parser.add_argument(
-        "--collisions",
-        action="store_true",
-        help="list which threads want which words of a bank",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the answer as JSON")
-    parser.set_defaults(command=command)
+        add(f"--{kind}", **accesses, help=f"how the tile is {ASKED[kind]}")
+    free = "find the smallest padding, or all swizzles, that free all accesses of conflicts"
+    add("--search", choices=("padding", "swizzles"), help=free)
+    wants = "list which threads want which words of a bank"
+    add("--collisions", action="store_true", help=wants)
+    add_targets(parser, json="save the answer as JSON")
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -104,9 +86,9 @@ def command(arguments: argparse.Namespace) -> int:
     out = console()
     answers = [(kind, way, one(layout)) for kind, way, one in asked]
     for kind, way, answer in answers:
-        out.print(f"{kind} {way}: {answer}", highlight=False)
+        out.print(f"{kind} {way}: {answer}")
         for line in collisions(answer) if arguments.collisions else ():
-            out.print(line, highlight=False)
+            out.print(line)
     free = all(answer.free for *_, answer in answers)
     if arguments.json is not None:
         plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
@@ -121,8 +103,7 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
         if not isinstance(layout, RAW):
             raise LayoutError("a padding is searched for plain rows; leave out the layout")
         by = padding(asked, step=vector)
-        text = "no padding frees them" if by is None else f"padding each row by {by} frees them"
-        out.print(text, highlight=False)
+        out.print("no padding frees them" if by is None else f"padding each row by {by} frees them")
         return by
     if not isinstance(layout, RAW | Strided):
         raise LayoutError(
@@ -130,10 +111,10 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
         )
     found = [str(one) for one in swizzles(asked, layout if isinstance(layout, Strided) else None)]
     for one in found[:MOST]:
-        out.print(one, highlight=False)
+        out.print(one)
     more = f", of which {MOST} are shown" if len(found) > MOST else ""
     many = "1 swizzle frees them" if len(found) == 1 else f"{len(found)} swizzles free them"
-    out.print(f"{many}{more}", highlight=False)
+    out.print(f"{many}{more}")
     return found
 
 

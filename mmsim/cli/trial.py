@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,13 @@ def trial(
     latency: int,
     schedule: Schedule,
     seed: int,
+    arguments: Iterable[str] = (),
+    permutation: Callable[[int], Any] | str = RANDOM,
     **more: Any,
 ) -> Run:
     """Run a program with the options of `mmsim sweep`; `more` has the optional ones."""
-    example = _example(program, width, seed, **more)
+    texts = [filled(text, {"width": width, "seed": seed, **more}) for text in arguments]
+    example = example_of(program, width, seed, texts, permutation, **more)
     values = example.arguments
     if "layout" in more:
         placed = LAYOUTS[more["layout"]](width, seed)
@@ -103,11 +106,11 @@ def filled(text: str, parameters: dict[str, Any]) -> str:
         raise CommandError(f"{text!r} names an unknown number; there are {known}") from None
 
 
-def _example(
+def example_of(
     program: Program,
     width: int,
     seed: int,
-    arguments: tuple[str, ...] = (),
+    arguments: Sequence[str],
     permutation: Callable[[int], Any] | str = RANDOM,
     **more: Any,
 ) -> Example:
@@ -116,8 +119,7 @@ def _example(
         choices = {"size": more["size"]} if "size" in more else {}
         return program.prepare(width, seed=seed, **choices)
     generator = np.random.RandomState(seed)
-    parameters = {"width": width, "seed": seed, **more}
-    values = [_value(filled(text, parameters), generator, permutation) for text in arguments]
+    values = [_value(text, generator, permutation) for text in arguments]
     return Example(*values, **_sizes(more))
 
 

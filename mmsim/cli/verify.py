@@ -3,49 +3,38 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mmsim.cli.numbers import jobs, points
-from mmsim.cli.output import complain, console, save
+from mmsim.cli.output import add_targets, complain, console, save
 from mmsim.errors import MMSimError
 from mmsim.host.cores import cores
-from mmsim.host.progress_bar import bar
+from mmsim.host.progress import bar
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim, Verdict
 
 
-def add_parser(add: Any) -> None:
-    parser = add(
-        description="Check the claims of all installed algorithms under both schedules. Exit "
-        "status 1 if a claim fails, a misprint isn't confirmed or claims can't be loaded.",
-    )
-    parser.add_argument(
-        "--claim",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="only these, as SMM-L5.1; SMM-L5.1 includes SMM-L5.1.printed (default: all)",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the verdicts as JSON")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="save a page with the verdicts")
-    parser.add_argument("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
-    parser.add_argument(
-        "--points",
-        type=points,
-        default=20,
-        metavar="N",
-        help="random points of each claim's domain (default: %(default)s)",
-    )
-    parser.set_defaults(command=command)
+ABOUT = {
+    "description": "Check the claims of all installed algorithms under both schedules. Exit status "
+    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded.",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    ids = "only these, as SMM-L5.1; SMM-L5.1 includes SMM-L5.1.printed (default: all)"
+    add("--claim", nargs="+", action="extend", metavar="ID", help=ids)
+    add_targets(parser, json="save the verdicts as JSON", html="save a page with the verdicts")
+    add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
+    drawn = "random points of each claim's domain (default: %(default)s)"
+    add("--points", type=points, default=20, metavar="N", help=drawn)
 
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import choose, registered
-    from mmsim.claims.provenance import provenance
     from mmsim.claims.registry import paper_names
-    from mmsim.claims.verify import to_json
+    from mmsim.claims.verify import provenance, to_json
     from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
 
     broken: list[MMSimError] = []
@@ -66,7 +55,7 @@ def command(arguments: argparse.Namespace) -> int:
         text = f"interrupted; {len(done)} of {len(claims)} claims are verified"
         raise KeyboardInterrupt(text) from None
     output.print(verdicts_table(verdicts))
-    output.print(summary(verdicts), highlight=False)
+    output.print(summary(verdicts))
     if arguments.json is not None:
         save(arguments.json, to_json(verdicts, made))
     if arguments.html is not None:

@@ -28,7 +28,6 @@ from mmsim.cuda.reduction import Reduce, reduce
 from mmsim.cuda.stepping import trace
 from mmsim.cuda.streams import *  # noqa: F403
 from mmsim.cuda.stubs import *  # noqa: F403
-from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import *  # noqa: F403  Numba has the names of all types here
 from mmsim.cuda.types import TypingError
 from mmsim.cuda.vectorizing import guvectorize, vectorize
@@ -53,7 +52,6 @@ __all__ = [
     "machine",
     "random",
     "reduce",
-    "to_device",
     "trace",
     "types",
     "vector_types",

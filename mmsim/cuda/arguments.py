@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.cuda.transfers import auto_device
+from mmsim.cuda.allocation import auto_device
 from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, as_type, is_type, of_value
 
 Afterwards = list[Callable[[], Any]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -33,10 +34,8 @@ class OnDevice:
     __cuda_ndarray__ = True
     stream: Given = 0
 
-    @property
-    def gpu_data(self) -> npt.NDArray[Any]:
-        """The memory that it lies in."""
-        raise NotImplementedError
+    gpu_data: npt.NDArray[Any]
+    """The memory that it lies in."""
 
     @property
     def alloc_size(self) -> int:
@@ -63,6 +62,11 @@ class OnDevice:
         return self.gpu_data.flags.f_contiguous
 
 
+def _of_memory(name: str, meaning: str) -> Any:
+    """A property that an array has in common with its memory."""
+    return property(attrgetter(f"gpu_data.{name}"), doc=meaning)
+
+
 class DeviceNDArray(OnDevice):
     """An array on the device. `cuda.to_device`, `cuda.device_array` and slices make it."""
 
@@ -82,7 +86,7 @@ class DeviceNDArray(OnDevice):
             raise ValueError("strides not match ndim")
         if gpu_data is None:
             gpu_data = _allocate(shape, strides, dtype)
-        self._array: npt.NDArray[Any] = gpu_data
+        self.gpu_data = gpu_data
         self.stream = stream
 
     @classmethod
@@ -90,50 +94,24 @@ class DeviceNDArray(OnDevice):
         """The device array in the memory of a NumPy array."""
         return cls(array.shape, array.strides, array.dtype, stream, array)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents."""
-        return self._array.shape
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes between adjacent elements along each axis."""
-        return self._array.strides
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
-        return self._array.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return self._array.ndim
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return self._array.size
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all elements."""
-        return self._array.nbytes
+    shape: tuple[int, ...] = _of_memory("shape", "The extents.")
+    strides: tuple[int, ...] = _of_memory(
+        "strides", "Bytes between adjacent elements along each axis."
+    )
+    dtype: np.dtype[Any] = _of_memory("dtype", "The type of the elements.")
+    ndim: int = _of_memory("ndim", "The number of axes.")
+    size: int = _of_memory("size", "The number of elements.")
+    nbytes: int = _of_memory("nbytes", "The bytes of all elements.")
 
     @property
     def flags(self) -> dict[str, bool]:
         """Return whether it is contiguous, under NumPy's names."""
-        flags = self._array.flags
+        flags = self.gpu_data.flags
         return {"C_CONTIGUOUS": flags.c_contiguous, "F_CONTIGUOUS": flags.f_contiguous}
-
-    @property
-    def gpu_data(self) -> npt.NDArray[Any]:
-        """The memory that it lies in."""
-        return self._array
 
     def bind(self, stream: Given = 0) -> DeviceNDArray:
         """Return the same array; its transfers go to a stream by default."""
-        return type(self).of(self._array, stream)
+        return type(self).of(self.gpu_data, stream)
 
     @property
     def T(self) -> DeviceNDArray:
@@ -148,7 +126,7 @@ class DeviceNDArray(OnDevice):
             raise NotImplementedError("transposing a non-2D DeviceNDArray isn't supported")
         if axes is not None and set(axes) != set(range(self.ndim)):
             raise ValueError(f"invalid axes list {axes!r}")
-        return type(self).of(np.ascontiguousarray(self._array.T), self.stream)
+        return type(self).of(np.ascontiguousarray(self.gpu_data.T), self.stream)
 
     def copy_to_host(self, ary: Any = None, stream: Given = 0) -> Any:
         """Copy it to `ary`, or to a new NumPy array; that array."""
@@ -158,18 +136,18 @@ class DeviceNDArray(OnDevice):
             )
         if ary is None:
             copy = _allocate(self.shape, self.strides, self.dtype)
-            copy[...] = self._array
+            copy[...] = self.gpu_data
             return copy
         _check_alike(self, ary)
-        np.copyto(_on_host(ary), self._array)
+        np.copyto(_on_host(ary), self.gpu_data)
         return ary
 
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""
         if ary.size == 0:
             return
-        refuse_gaps(self._array)
-        mine = core_of(self._array)
+        refuse_gaps(self.gpu_data)
+        mine = core_of(self.gpu_data)
         if is_device_memory(ary):
             theirs = core_of(_on_host(ary))
             refuse_gaps(theirs)
@@ -193,11 +171,11 @@ class DeviceNDArray(OnDevice):
         if self.strides[0] != self.dtype.itemsize:
             raise ValueError("only support unit stride")
         for begin in range(0, self.size, section):
-            yield type(self).of(self._array[begin : begin + section], stream or self.stream)
+            yield type(self).of(self.gpu_data[begin : begin + section], stream or self.stream)
 
     def squeeze(self, axis: Any = None, stream: Given = 0) -> DeviceNDArray:
         """A view without axes of extent 1."""
-        return type(self).of(self._array.squeeze(axis), stream or self.stream)
+        return type(self).of(self.gpu_data.squeeze(axis), stream or self.stream)
 
     def view(self, dtype: Any) -> DeviceNDArray:
         """A view of the same bytes as elements of another type."""
@@ -212,15 +190,15 @@ class DeviceNDArray(OnDevice):
                     "When changing to a larger dtype, its size must be a divisor of the total "
                     "size in bytes of the last axis of the array."
                 )
-        return type(self).of(self._array.view(dtype), self.stream)
+        return type(self).of(self.gpu_data.view(dtype), self.stream)
 
     def reshape(self, *newshape: Any, order: Any = "C") -> DeviceNDArray:
         """A view with other extents."""
-        return type(self).of(_uncopied(self._array, newshape, order))
+        return type(self).of(_uncopied(self.gpu_data, newshape, order))
 
     def ravel(self, order: Any = "C", stream: Given = 0) -> DeviceNDArray:
         """A view with one axis."""
-        return type(self).of(_uncopied(self._array, (-1,), order), stream or self.stream)
+        return type(self).of(_uncopied(self.gpu_data, (-1,), order), stream or self.stream)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -230,9 +208,9 @@ class DeviceNDArray(OnDevice):
 
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """`self[item]`: a view, or a copy of one element."""
-        part = self._array[_index(item)]
+        part = self.gpu_data[_index(item)]
         if isinstance(part, np.void) and self.dtype.names is not None:
-            return DeviceRecord.of(_element(self._array, item), stream or self.stream)
+            return DeviceRecord.of(_element(self.gpu_data, item), stream or self.stream)
         if not isinstance(part, np.ndarray):
             return part
         return DeviceNDArray.of(part, stream or self.stream)
@@ -243,7 +221,7 @@ class DeviceNDArray(OnDevice):
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """`self[key] = value`: a value, or an array of the host or of the device."""
         key, given = _index(key), _on_host(value)
-        place = self._array[key]
+        place = self.gpu_data[key]
         if given.ndim > place.ndim:
             raise ValueError(f"Can't assign {given.ndim}-D array to {place.ndim}-D self")
         extents = given.shape, place.shape[place.ndim - given.ndim :]
@@ -253,7 +231,7 @@ class DeviceNDArray(OnDevice):
                     f"Can't copy sequence with size {theirs} to array axis "
                     f"{axis + place.ndim - given.ndim} with dimension {mine}"
                 )
-        self._array[key] = given
+        self.gpu_data[key] = given
 
     def get_ipc_handle(self) -> Any:
         """Refused: device arrays lie in this process."""
@@ -268,7 +246,7 @@ class DeviceRecord(DeviceNDArray):
 
     def getitem(self, item: Any, stream: Given = 0) -> Any:
         """A field: a view of an array, a record, or a copy of one value."""
-        part = self._array[item]
+        part = self.gpu_data[item]
         if part.ndim:
             return DeviceNDArray.of(part, stream or self.stream)
         if part.dtype.names is not None:
@@ -277,14 +255,14 @@ class DeviceRecord(DeviceNDArray):
 
     def setitem(self, key: Any, value: Any, stream: Given = 0) -> None:
         """Set a field."""
-        self._array[key] = _on_host(value)
+        self.gpu_data[key] = _on_host(value)
 
 
 class HostNDArray(OnDevice, np.ndarray[Any, Any]):
     """A NumPy array that is also on the device: mapped or managed memory."""
 
     @property
-    def gpu_data(self) -> npt.NDArray[Any]:
+    def gpu_data(self) -> npt.NDArray[Any]:  # type: ignore[override]
         """The memory that it lies in."""
         return self.view(np.ndarray)
 

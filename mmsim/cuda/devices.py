@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mmsim.cuda import machines
 from mmsim.errors import MMSimError
@@ -35,8 +34,7 @@ __all__ = [
     "select_device",
 ]
 
-P = ParamSpec("P")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CudaSupportError(MMSimError, RuntimeError):
@@ -45,6 +43,12 @@ class CudaSupportError(MMSimError, RuntimeError):
 
 class CudaAPIError(MMSimError, RuntimeError):
     """A call in a wrong order, or with a wrong argument."""
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Free no memory of the device during a `with` block."""
+    yield
 
 
 class MemoryInfo(NamedTuple):
@@ -110,10 +114,7 @@ class Device:
 class Deallocations(list[Any]):
     """The memory that waits to be freed: none."""
 
-    @contextmanager
-    def disable(self) -> Iterator[None]:
-        """Free nothing during a `with` block."""
-        yield
+    disable = staticmethod(defer_cleanup)
 
 
 class Context:
@@ -123,16 +124,6 @@ class Context:
         self.device = Device()
         self.deallocations = Deallocations()
 
-    @property
-    def id(self) -> int:
-        """The number of its device."""
-        return self.device.id
-
-    @property
-    def compute_capability(self) -> tuple[int, int]:
-        """The compute capability of its device."""
-        return self.device.compute_capability
-
     def __enter__(self) -> Context:
         return self
 
@@ -140,6 +131,7 @@ class Context:
         pass
 
     def __getattr__(self, name: str) -> Any:
+        """The facts of its device."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.device, name)
@@ -164,10 +156,7 @@ class Context:
     def pop(self) -> None:
         """Make the previous context the current one; here they are the same."""
 
-    @contextmanager
-    def defer_cleanup(self) -> Iterator[None]:
-        """Free nothing during a `with` block."""
-        yield
+    defer_cleanup = staticmethod(defer_cleanup)
 
 
 class DeviceList:
@@ -198,14 +187,9 @@ gpus = DeviceList()
 """The devices: one."""
 
 
-def require_context(function: Callable[P, T]) -> Callable[P, T]:
+def require_context(function: F) -> F:
     """Decorate a function that needs a device in use; there always is one."""
-
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        return function(*args, **kwargs)
-
-    return called
+    return function
 
 
 def current_context(devnum: int | None = None) -> Context:
@@ -287,12 +271,6 @@ def detect() -> bool:
 
 def close() -> None:
     """Release all devices; there is nothing to release."""
-
-
-@contextmanager
-def defer_cleanup() -> Iterator[None]:
-    """Free no memory of the device during a `with` block."""
-    yield
 
 
 def profile_start() -> None:

@@ -14,9 +14,9 @@ from mmsim.api.result import Run
 from mmsim.cuda import machines, stepping
 from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
 from mmsim.cuda.kernels import Kernel, check_carveout
-from mmsim.cuda.lambdas import defined
 from mmsim.cuda.launches import Configuration, Extents, Launched, extents_of, launch
 from mmsim.cuda.overloads import ByTypes, best, reinterpreted
+from mmsim.cuda.source_text import defined
 from mmsim.cuda.types import (
     Signature,
     Type,
@@ -150,7 +150,6 @@ class Dispatcher(Guessed):
             Configuration(
                 configured.griddim,
                 configured.blockdim,
-                configured.stream,
                 configured.sharedmem,
                 kernel.max_threads_per_block,
             ),

@@ -15,7 +15,7 @@ import numpy as np
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
-from mmsim.cuda import clock, machines
+from mmsim.cuda import machines
 from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError, RaisedError, TypeFault
@@ -73,7 +73,7 @@ class History:
     def ended(self, launched: Launched) -> None:
         """Keep a launch, and report it."""
         self.last = launched.run
-        clock.advance(machines.milliseconds(launched.run.time))
+        machines.Clock.milliseconds += machines.milliseconds(launched.run.time)
         for listener in self.listeners:
             listener(launched)
 
@@ -87,7 +87,6 @@ class Configuration:
 
     grid: Extents
     block: Extents
-    stream: Any
     shared_bytes: int
     """The bytes of dynamic shared memory."""
     most_threads: int

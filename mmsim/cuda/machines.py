@@ -78,6 +78,12 @@ def milliseconds(time_units: int) -> float:
     return time_units * GROUP_PS * 1e-9
 
 
+class Clock:
+    """The milliseconds of all launches of this process so far, in the model's time."""
+
+    milliseconds = 0.0
+
+
 def a_machine(given: object) -> Machine:
     """Return the given machine; any other value is an error."""
     if not isinstance(given, Machine):

@@ -18,7 +18,7 @@ from mmsim.printable import counted, printable
 from mmsim.results import Finding
 from mmsim.results.findings import merge
 from mmsim.results.verdict import looked_for
-from mmsim.view.forms import html
+from mmsim.view import html
 from mmsim.view.tables import Column, Table, findings_table, table_html, text_column
 
 SMALL = 1 << 11

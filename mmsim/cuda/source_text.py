@@ -1,4 +1,4 @@
-"""Functions made from a text, and the place that keeps this text.
+"""Functions made from a text or a lambda, and the place that keeps this text.
 
 mmsim parses a kernel, so it needs the text. The text of a function made by `exec` is not in a file.
 It is kept where Python looks for the lines of a traceback.
@@ -7,11 +7,16 @@ It is kept where Python looks for the lines of a traceback.
 from __future__ import annotations
 import __future__
 
+import ast
 import builtins
+import inspect
 import itertools
 import linecache
 import sys
+import types
 from typing import Any
+
+from mmsim.errors import LanguageError, Place
 
 _numbers = itertools.count(1)
 FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -59,3 +64,51 @@ def exec_and_keep(
 def keep_all() -> None:
     """From now on, keep the text of each `exec` in this process."""
     builtins.exec = exec_and_keep
+
+
+# ------------------------------------------------------------ lambdas
+
+NAME = "function"
+"""The name of a lambda."""
+
+
+def defined(function: types.FunctionType) -> types.FunctionType:
+    """Return a function with def for a lambda, any other function unchanged."""
+    if function.__name__ != "<lambda>":
+        return function
+    code = function.__code__
+    found = [node for node in _lambdas(code.co_filename) if _is(node, code)]
+    if not found:
+        raise LanguageError(
+            "the text of a lambda can't be read",
+            Place(function.__name__, code.co_filename, code.co_firstlineno),
+            "write a function with def",
+        )
+    node = found[0]
+    text = f"def {NAME}({ast.unparse(node.args)}):\n    return {ast.unparse(node.body)}\n"
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    made: types.FunctionType = function_from(text, NAME, names)
+    return made
+
+
+def _lambdas(file: str) -> list[ast.Lambda]:
+    """All lambdas of a file."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+
+
+def _is(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Return whether a lambda has such code: the same place, names and constants."""
+    if not node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
+        return False
+    tree = ast.fix_missing_locations(ast.Expression(node))
+    [own] = [
+        one
+        for one in compile(tree, code.co_filename, "eval").co_consts
+        if isinstance(one, types.CodeType)
+    ]
+    names = set(own.co_names) == {*code.co_names, *code.co_freevars} - set(code.co_cellvars)
+    return own.co_varnames == code.co_varnames and own.co_consts == code.co_consts and names

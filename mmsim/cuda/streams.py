@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mmsim.cuda import clock
 from mmsim.cuda.devices import CudaAPIError
+from mmsim.cuda.machines import Clock
 
 
 class Stream:
@@ -102,7 +102,7 @@ class Event:
 
     def record(self, stream: Given = 0) -> None:
         """Set the event to this point."""
-        self._time = clock.milliseconds()
+        self._time = Clock.milliseconds
 
     def query(self) -> bool:
         """Return whether all earlier work is done."""

@@ -305,13 +305,6 @@ def as_signature(value: Any) -> Signature:
     raise TypingError(f"{shown(value)} is not a signature; write one as 'void(float32[:], int64)'")
 
 
-def is_signature(value: Any) -> bool:
-    """Return whether a value may be a signature: neither a function nor a list of signatures."""
-    if isinstance(value, str | tuple | Signature):
-        return True
-    return is_numbas(value) and hasattr(value, "return_type")
-
-
 class _Reader:
     """Reads a type or a signature from text; never executes it."""
 
@@ -354,4 +347,5 @@ def signatures_of(given: Any) -> list[Signature] | None:
     """The signatures before the function; None for the function itself, or for nothing."""
     if isinstance(given, list):
         return list(map(as_signature, given))
-    return [as_signature(given)] if is_signature(given) else None
+    of_numba = is_numbas(given) and hasattr(given, "return_type")
+    return [as_signature(given)] if of_numba or isinstance(given, str | tuple | Signature) else None

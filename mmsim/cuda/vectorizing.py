@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.cuda.allocation import device_array
+from mmsim.cuda.allocation import device_array, to_device
 from mmsim.cuda.arrays import DeviceNDArray, is_cuda_ndarray
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
 from mmsim.cuda.source_text import function_from
 from mmsim.cuda.stubs import grid
-from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
 from mmsim.printable import counted
 
@@ -85,13 +84,11 @@ class Vectorized:
         self.__doc__ = function.__doc__
         self.py_func = function
         core = jit(function, device=True)
-        self._kernels = {
-            _dtypes(signature.args): (
-                _dtypes([signature.return_type])[0],
-                _elements(core, signature),
-            )
-            for signature in signatures
-        }
+        self._kernels: dict[Dtypes, tuple[np.dtype[Any], Dispatcher]] = {}
+        for signature in signatures:
+            names = [f"a{number}" for number in range(len(signature.args))]
+            kernel = _kernel(ELEMENTS, core, names, ", ".join(f"{name}[i]" for name in names))
+            self._kernels[_dtypes(signature.args)] = _dtypes([signature.return_type])[0], kernel
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """Return the results, in `out` or in a new array.
@@ -200,7 +197,7 @@ class GeneralizedVectorized:
 
         The results are on the device if an argument is, else on the host.
         """
-        count, total = len(self._inputs), len(self._inputs) + len(self._outputs)
+        count = len(self._inputs)
         outs = self._given_outputs(args, out)
         on_device = any(is_cuda_array(arg) for arg in (*args, *outs))
         inputs = [_array(arg) for arg in args[:count]]
@@ -226,7 +223,6 @@ class GeneralizedVectorized:
             device_array((times, *shape), dtype, stream=stream)
             for shape, dtype in zip(shapes, results, strict=True)
         ]
-        assert len(given) + len(made) == total
         kernel.forall(times, stream=stream)(*map(to_device, given), *made)
         back = [
             _handed_back(array.reshape(loop + shape), array_out, on_device)
@@ -333,13 +329,6 @@ def _dtypes(types: Iterable[Type]) -> Dtypes:
             raise TypingError(f"{type_} is not a type of elements; write it as float32(float32)")
         found.append(element.dtype)
     return tuple(found)
-
-
-def _elements(core: Dispatcher, signature: Signature) -> Dispatcher:
-    """The kernel in which each thread computes one element."""
-    names = [f"a{number}" for number in range(len(signature.args))]
-    elements = ", ".join(f"{name}[i]" for name in names)
-    return _kernel(ELEMENTS, core, names, elements)
 
 
 def _subarrays(core: Dispatcher, signature: Signature, axes: list[tuple[str, ...]]) -> Dispatcher:

@@ -11,12 +11,19 @@ from typing import Literal
 import numpy as np
 
 from mmsim.cuda_c import atomics, vectors
-from mmsim.cuda_c.exchange import exchanged
 from mmsim.cuda_c.expressions import WRITER, CText
 from mmsim.cuda_c.fields import ranges_of_fields
-from mmsim.cuda_c.lanes import Lanes, exchanges, goes_again, jumps, leaves_more, through
+from mmsim.cuda_c.lanes import (
+    Lanes,
+    exchanged,
+    exchanges,
+    goes_again,
+    jumps,
+    leaves_more,
+    refuse_parting,
+    through,
+)
 from mmsim.cuda_c.layouts import Placement
-from mmsim.cuda_c.lock_step import refuse_parting
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
 from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
@@ -70,9 +77,8 @@ class Body:
             self.typing, self.ranges, meaning.constant, names.of, self._element
         )
         everything = list(statements(self.block))
-        for value in (
-            part for one in everything for own in expressions(one) for part in parts(own)
-        ):
+        self.parts = [part for one in everything for own in expressions(one) for part in parts(own)]
+        for value in self.parts:
             if isinstance(value, ir.Lookup):
                 key = self.typing.of(value), value.values
                 if key not in self.expressions.tables:
@@ -182,10 +188,7 @@ class Body:
                 for line in vectors.writes(element, word, brought):
                     self.add(line)
             case ir.Atomic(target):
-                if target is None:
-                    self.add(f"{self._atomic(statement)};")
-                else:
-                    self._set(statement, target, self._atomic(statement))
+                self._set(statement, target, self._atomic(statement))
             case ir.If():
                 self._if(statement, "if")
             case ir.While():
@@ -213,9 +216,9 @@ class Body:
             case ir.Leave(scope):
                 self.add(f"goto end_of_{self.names.of(scope)};")
             case ir.Exchange(target):
-                self._put(statement, target, self._exchange(statement))
+                self._set(statement, target, self._exchange(statement))
             case ir.Barrier(target=target):
-                self._put(statement, target, self._barrier(statement))
+                self._set(statement, target, self._barrier(statement))
             case _:
                 assert_never(statement, WRITER)
 
@@ -250,17 +253,14 @@ class Body:
             statement.target is not None,
         )
 
-    def _set(self, statement: ir.Stmt, target: str, text: str) -> None:
+    def _set(self, statement: ir.Stmt, target: str | None, text: str) -> None:
+        """Set the target, if there is one, to a value in C."""
+        if target is None:
+            self.add(f"{text};")
+            return
         declared = (statement.number, target) in self.shape.declaring
         kind = f"{self._kind(target)} " if declared else ""
         self.add(f"{kind}{self.names.of(target)} = {text};")
-
-    def _put(self, statement: ir.Stmt, target: str | None, text: str) -> None:
-        """Set the target, if there is one, to the result of a call in C."""
-        if target is None:
-            self.add(f"{text};")
-        else:
-            self._set(statement, target, text)
 
     def _exchange(self, statement: ir.Exchange) -> str:
         if self.mask is None:
@@ -449,12 +449,8 @@ class Body:
 
     def first(self, name: str) -> str:
         """A pointer to an array's first word."""
-        several = len(self.extents(name)) > 1
-        return (
-            f"&{self.names.of(name)}{'[0]' * len(self.extents(name))}"
-            if several
-            else (self.names.of(name))
-        )
+        own, axes = self.names.of(name), len(self.extents(name))
+        return f"&{own}{'[0]' * axes}" if axes > 1 else own
 
     def _checked(self, statement: Access, vector: int = 1) -> str:
         """An access in C, or a vector's first element; an impossible index is refused."""

@@ -96,9 +96,7 @@ def _shifts(name: str, shifts: Integers, width: int) -> list[str]:
     if len(shifts) > MOST_PACKED * each:
         return _table(name, shifts)
     packed = [
-        sum(
-            int(shift) << (bits * place) for place, shift in enumerate(shifts[start : start + each])
-        )
+        sum(int(one) << (bits * place) for place, one in enumerate(shifts[start : start + each]))
         for start in range(0, len(shifts), each)
     ]
     lines = [
@@ -118,13 +116,13 @@ def _shifts(name: str, shifts: Integers, width: int) -> list[str]:
 
 def _table(name: str, shifts: Integers) -> list[str]:
     """The same as a table in constant memory."""
-    lines = [f"// r_i, by which row i of {name} is rotated.", ""]
     numbers = [str(shift) for shift in shifts]
     rows = [", ".join(numbers[start : start + 16]) for start in range(0, len(numbers), 16)]
     kind = "unsigned char" if shifts.max() < 256 else "int"
-    lines[1] = f"__constant__ {kind} shifts_{name}[{len(shifts)}] = {{"
-    lines += [f"    {row}," for row in rows]
-    lines += [
+    return [
+        f"// r_i, by which row i of {name} is rotated.",
+        f"__constant__ {kind} shifts_{name}[{len(shifts)}] = {{",
+        *(f"    {row}," for row in rows),
         "};",
         f"__device__ int shift_{name}(int i)",
         "{",
@@ -132,4 +130,3 @@ def _table(name: str, shifts: Integers) -> list[str]:
         "}",
         "",
     ]
-    return lines

@@ -141,15 +141,12 @@ class Shape:
             elif not self.is_folded(statement):
                 names += targets(statement)
             for name in names:
-                self._meet(name, here)
+                self._met.setdefault(name, []).append(here)
             if isinstance(statement, ir.For | ir.While):
                 self._walk(statement.body, here, True)
             else:
                 for inner in inside(statement):
                     self._walk(inner, here, False)
-
-    def _meet(self, name: str, path: Path) -> None:
-        self._met.setdefault(name, []).append(path)
 
     def _declare(self, name: str, paths: list[Path]) -> None:
         if name in self._gone:
@@ -162,9 +159,7 @@ class Shape:
         first = min(paths, key=lambda path: path[depth][1])
         block, position = first[depth]
         statement = self._blocks[block][position]
-        sets = name in targets(statement)
-        if isinstance(statement, ir.For):
-            sets = False
+        sets = name in targets(statement) and not isinstance(statement, ir.For)
         if sets and name not in read_by(statement):
             self.declaring.add((statement.number, name))
             return

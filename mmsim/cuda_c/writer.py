@@ -12,7 +12,7 @@ from mmsim.cuda_c.body import Body
 from mmsim.cuda_c.helpers import called
 from mmsim.cuda_c.text import C_TYPES, comment, word_type
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, parts, statements, written_arrays
+from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents, written
 
@@ -59,14 +59,8 @@ class Writer:
         self.dynamic_bytes = 0
         locals_ = launch.meaning.code.locals
         self.shared = [local.name for local in locals_ if local.kind == "shared"]
-        parts_ = [
-            part
-            for one in statements(body.block)
-            for value in expressions(one)
-            for part in parts(value)
-        ]
-        self.fields = {part.field for part in parts_ if isinstance(part, ir.ThreadField)}
-        self.numbers = {part.name for part in parts_ if isinstance(part, ir.Number)}
+        self.fields = {part.field for part in body.parts if isinstance(part, ir.ThreadField)}
+        self.numbers = {part.name for part in body.parts if isinstance(part, ir.Number)}
 
     def text(self) -> str:
         """The whole text."""

@@ -177,8 +177,7 @@ def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row
     """
     own = ncu.in_order(launches, [case.kernel.name for case in cases])
     for case, launch in zip(cases, own, strict=True):
-        wanted = WANTED[case.access.memory]
-        counts = {name: launch.metrics.get(name) for name in wanted}
+        counts = launch.counts(WANTED[case.access.memory])
         yield {"measure": "counts", **case.access.about(case.pattern), **counts}
 
 

@@ -6,6 +6,7 @@ So the profiler's one count of a launch holds the counts of all requests as digi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,7 +76,11 @@ class Access:
         index = np.full((self.packed, WARP), -1, np.int32)
         for number, request in enumerate(requests):
             index[number] = request
-        arguments = (_table("index", index.ravel()), _table("out", np.zeros(WARP, np.int32)))
+        tables = {"index": index.ravel(), "out": np.zeros(WARP, np.int32)}
+        arguments = tuple(
+            Argument(given, "array", table.dtype, table.size, table=table)
+            for given, table in tables.items()
+        )
         source = self.source(name)
         return Kernel(source, name, "global", arguments, (BLOCKS, 1, 1), (WARP, 1, 1), 0)
 
@@ -111,96 +116,60 @@ class Access:
 """
 
 
-def _table(name: str, table: Index) -> Argument:
-    return Argument(name, "array", table.dtype, table.size, table=table)
+REGISTERS = {
+    **dict.fromkeys("awxyz", "r"),
+    **dict.fromkeys("hijk", "h"),
+    **dict.fromkeys("lm", "l"),
+}
+"""The constraint of each register in inline assembly."""
 
 
-def _asm(text: str, *operands: str) -> str:
-    outputs = ", ".join(one for one in operands if one.startswith(('"=', '"+')))
-    inputs = ", ".join(one for one in operands if not one.startswith(('"=', '"+')))
-    return f'asm volatile("{text};" : {outputs} : {inputs} : "memory");'
+def _access(
+    name: str, size: int, text: str, outputs: str, inputs: str, lanes: int = WARP
+) -> Access:
+    """An access by an instruction with such registers; the first may be read and written."""
+    first = name.split()[0]
+    kind = "cas" if ".cas." in text else {"load": "read", "store": "write"}.get(first, first)
+    sign = "+" if text.count("%0") > 1 else "="
+    written = ", ".join(f'"{sign}{REGISTERS[one]}"({one})' for one in outputs)
+    read = ", ".join(f'"{REGISTERS[one]}"({one})' for one in inputs)
+    asm = f'asm volatile("{text};" : {written} : {read} : "memory");'
+    return Access(name, kind, size, asm, lanes)
 
 
-def _loads() -> list[Access]:
-    one = '"=r"(w)'
-    several = ('"=r"(w)', '"=r"(x)', '"=r"(y)', '"=r"(z)', '"r"(a)')
-    texts = {
-        ("load of 1 byte", 1): _asm("ld.shared.u8 %0, [%1]", one, '"r"(a)'),
-        ("load of 2 bytes", 2): _asm("ld.shared.u16 %0, [%1]", '"=h"(h)', '"r"(a)'),
-        ("load of 4 bytes", 4): _asm("ld.shared.u32 %0, [%1]", one, '"r"(a)'),
-        ("load of 8 bytes", 8): _asm("ld.shared.u64 %0, [%1]", '"=l"(l)', '"r"(a)'),
-        ("load of 16 bytes", 16): _asm("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]", *several),
-        ("load of 2 times 4 bytes", 8): _asm(
-            "ld.shared.v2.u32 {%0, %1}, [%2]", '"=r"(w)', '"=r"(x)', '"r"(a)'
-        ),
-        ("load of 2 times 8 bytes", 16): _asm(
-            "ld.shared.v2.u64 {%0, %1}, [%2]", '"=l"(l)', '"=l"(m)', '"r"(a)'
-        ),
-        ("load of 4 times 2 bytes", 8): _asm(
-            "ld.shared.v4.u16 {%0, %1, %2, %3}, [%4]",
-            *('"=h"(h)', '"=h"(i)', '"=h"(j)', '"=h"(k)', '"r"(a)'),
-        ),
-    }
-    return [Access(name, "read", size, text) for (name, size), text in texts.items()]
-
-
-def _stores() -> list[Access]:
-    several = ('"r"(a)', '"r"(w)', '"r"(x)', '"r"(y)', '"r"(z)')
-    texts = {
-        ("store of 1 byte", 1): _asm("st.shared.u8 [%0], %1", '"r"(a)', '"r"(w)'),
-        ("store of 2 bytes", 2): _asm("st.shared.u16 [%0], %1", '"r"(a)', '"h"(h)'),
-        ("store of 4 bytes", 4): _asm("st.shared.u32 [%0], %1", '"r"(a)', '"r"(w)'),
-        ("store of 8 bytes", 8): _asm("st.shared.u64 [%0], %1", '"r"(a)', '"l"(l)'),
-        ("store of 16 bytes", 16): _asm("st.shared.v4.u32 [%0], {%1, %2, %3, %4}", *several),
-        ("store of 2 times 4 bytes", 8): _asm(
-            "st.shared.v2.u32 [%0], {%1, %2}", '"r"(a)', '"r"(w)', '"r"(x)'
-        ),
-    }
-    return [Access(name, "write", size, text) for (name, size), text in texts.items()]
-
-
-def _atomics() -> list[Access]:
-    texts = {
-        ("atomic add of 4 bytes", 4): _asm(
-            "atom.shared.add.u32 %0, [%1], %2", '"=r"(w)', '"r"(a)', '"r"(x)'
-        ),
-        ("atomic add of 4 bytes, old value unused", 4): _asm(
-            "red.shared.add.u32 [%0], %1", '"r"(a)', '"r"(w)'
-        ),
-        ("atomic exchange of 4 bytes", 4): _asm(
-            "atom.shared.exch.b32 %0, [%1], %2", '"=r"(w)', '"r"(a)', '"r"(x)'
-        ),
-        ("atomic compare and swap of 4 bytes", 4): _asm(
-            "atom.shared.cas.b32 %0, [%1], %2, %3", '"=r"(w)', '"r"(a)', '"r"(x)', '"r"(y)'
-        ),
-        ("atomic exchange of 8 bytes", 8): _asm(
-            "atom.shared.exch.b64 %0, [%1], %0", '"+l"(l)', '"r"(a)'
-        ),
-        ("atomic compare and swap of 8 bytes", 8): _asm(
-            "atom.shared.cas.b64 %0, [%1], %0, %0", '"+l"(l)', '"r"(a)'
-        ),
-    }
-    return [
-        Access(name, "cas" if "cas" in text else "atomic", size, text)
-        for (name, size), text in texts.items()
-    ]
-
-
-def _matrices() -> list[Access]:
-    found = []
+def _matrices() -> Iterator[Access]:
     for count in (1, 2, 4):
         names = ", ".join(f"%{number}" for number in range(count))
-        loaded = [f'"=r"({name})' for name in "wxyz"[:count]]
-        stored = [f'"r"({name})' for name in "wxyz"[:count]]
+        words = "wxyz"[:count]
         load = f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16 {{{names}}}, [%{count}]"
         store = f"stmatrix.sync.aligned.m8n8.x{count}.shared.b16 [%{count}], {{{names}}}"
-        rows = 8 * count
-        text = _asm(load, *loaded, '"r"(a)')
-        found.append(Access(f"ldmatrix .x{count}", "ldmatrix", 16, text, rows))
-        text = _asm(store, *stored, '"r"(a)')
-        found.append(Access(f"stmatrix .x{count}", "stmatrix", 16, text, rows))
-    return found
+        yield _access(f"ldmatrix .x{count}", 16, load, words, "a", 8 * count)
+        yield _access(f"stmatrix .x{count}", 16, store, "", f"{words}a", 8 * count)
 
 
-ACCESSES = (*_loads(), *_stores(), *_atomics(), *_matrices())
+_ONE_ADDRESS_A_LANE = (
+    ("load of 1 byte", 1, "ld.shared.u8 %0, [%1]", "w", "a"),
+    ("load of 2 bytes", 2, "ld.shared.u16 %0, [%1]", "h", "a"),
+    ("load of 4 bytes", 4, "ld.shared.u32 %0, [%1]", "w", "a"),
+    ("load of 8 bytes", 8, "ld.shared.u64 %0, [%1]", "l", "a"),
+    ("load of 16 bytes", 16, "ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]", "wxyz", "a"),
+    ("load of 2 times 4 bytes", 8, "ld.shared.v2.u32 {%0, %1}, [%2]", "wx", "a"),
+    ("load of 2 times 8 bytes", 16, "ld.shared.v2.u64 {%0, %1}, [%2]", "lm", "a"),
+    ("load of 4 times 2 bytes", 8, "ld.shared.v4.u16 {%0, %1, %2, %3}, [%4]", "hijk", "a"),
+    ("store of 1 byte", 1, "st.shared.u8 [%0], %1", "", "aw"),
+    ("store of 2 bytes", 2, "st.shared.u16 [%0], %1", "", "ah"),
+    ("store of 4 bytes", 4, "st.shared.u32 [%0], %1", "", "aw"),
+    ("store of 8 bytes", 8, "st.shared.u64 [%0], %1", "", "al"),
+    ("store of 16 bytes", 16, "st.shared.v4.u32 [%0], {%1, %2, %3, %4}", "", "awxyz"),
+    ("store of 2 times 4 bytes", 8, "st.shared.v2.u32 [%0], {%1, %2}", "", "awx"),
+    ("atomic add of 4 bytes", 4, "atom.shared.add.u32 %0, [%1], %2", "w", "ax"),
+    ("atomic add of 4 bytes, old value unused", 4, "red.shared.add.u32 [%0], %1", "", "aw"),
+    ("atomic exchange of 4 bytes", 4, "atom.shared.exch.b32 %0, [%1], %2", "w", "ax"),
+    ("atomic compare and swap of 4 bytes", 4, "atom.shared.cas.b32 %0, [%1], %2, %3", "w", "axy"),
+    ("atomic exchange of 8 bytes", 8, "atom.shared.exch.b64 %0, [%1], %0", "l", "a"),
+    ("atomic compare and swap of 8 bytes", 8, "atom.shared.cas.b64 %0, [%1], %0, %0", "l", "a"),
+)
+"""The name and the bytes of an access, its assembly, the registers it sets, those it reads."""
+
+ACCESSES = (*(_access(*row) for row in _ONE_ADDRESS_A_LANE), *_matrices())
 """Every kind of access that is counted."""

@@ -15,14 +15,10 @@ from itertools import groupby
 from pathlib import Path
 
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_clusters, cache_halves, cache_shares, ncu
-from mmsim.gpu.cache_clusters import CLUSTERS
-from mmsim.gpu.cache_counted import UNCOUNTED, counted
-from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
-from mmsim.gpu.cache_metrics import METRICS, counts
-from mmsim.gpu.cache_points import Point, points
-from mmsim.gpu.cache_shares import SHARES
-from mmsim.gpu.cache_stage import Stage, counted_name
+from mmsim.gpu import cache_multiprocessors, ncu
+from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
+from mmsim.gpu.cache_points import UNCOUNTED, Point, counted, points
+from mmsim.gpu.cache_stage import METRICS, Stage, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters, Profiled
@@ -44,15 +40,11 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
         say(number)
         record = replace(record, rows=(*record.rows, *map(stage.measure, own)))
         yield record
-    say("halves")
-    record = replace(record, rows=(*record.rows, *cache_halves.measured(stage)))
-    yield record
-    say("shares")
-    record = replace(record, rows=(*record.rows, cache_shares.measured(stage)))
-    yield record
-    say("clusters")
-    record = replace(record, rows=(*record.rows, cache_clusters.measured(stage)))
-    yield record
+    for name in (HALVES, SHARES, CLUSTERS):
+        say(name)
+        own = getattr(cache_multiprocessors, name)(stage)
+        record = replace(record, rows=(*record.rows, *own))
+        yield record
     say("counting")
     try:
         yield with_counts(record, counted(stage.card))
@@ -64,7 +56,7 @@ def with_counts(record: Record, launched: Sequence[Point]) -> Record:
     """The record with the profiler's counts of the points' launches in their rows."""
     profiler, metrics, known = ncu.session(METRICS)
     with tempfile.TemporaryDirectory() as name:
-        module = "mmsim.gpu.cache_counted"
+        module = "mmsim.gpu.cache_stage"
         launches = ncu.profile(profiler, NAME, metrics, Path(name), module)
     rows = joined(record.rows, launched, launches, metrics)
     return replace(record, facts={**record.facts, **known}, rows=tuple(rows))
@@ -88,7 +80,7 @@ def joined(
             found.append(row)
         else:
             point, launch = next(left)
-            found.append({**row, "counted": point.counted, **counts(launch, metrics)})
+            found.append({**row, "counted": point.counted, **launch.counts(metrics)})
     return found
 
 

@@ -29,6 +29,8 @@ RESIDENT = 2048
 SCRATCH = 2**29
 """Words of the long array that most points access."""
 MEBI = 2**20
+UNCOUNTED = ("under way", "launch", "multiprocessors", "hit latency", "miss latency", "pages")
+"""Numbers that no counter explains."""
 REGIONS = (4, 8, 12, 15, 16, 17, 18, 20, 24, 28, 31, WARP)
 """The numbers of regions that the lanes of a warp read."""
 
@@ -123,6 +125,11 @@ def points(card: Card) -> Iterator[Point]:
         *(capacity, under_way, multiprocessors, atomics, reach, pages, launches),
     ):
         yield from of(card)
+
+
+def counted(card: Card) -> list[Point]:
+    """The points that a profiler counts."""
+    return [point for point in points(card) if point.number not in UNCOUNTED]
 
 
 def repetitions(threads: int, ps: float, least: int = 1) -> tuple[int, int]:

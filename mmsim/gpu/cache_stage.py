@@ -1,4 +1,7 @@
-"""Launches the points of `mmsim.gpu.cache_points` on the GPU at hand, and times them."""
+"""Launches the points of `mmsim.gpu.cache_points` on the GPU at hand, and times them.
+
+`python -m mmsim.gpu.cache_stage` launches those that are counted, in their order, for a profiler.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,39 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu.cache_points import LINE, SCRATCH, Card, Point, chain_lines, zeros_words
+from mmsim.gpu.cache_points import LINE, SCRATCH, Card, Point, chain_lines, counted, zeros_words
 from mmsim.gpu.cache_programs import walk
 from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Row
-from mmsim.gpu.replay import compiled, device
+from mmsim.gpu.replay import compiled, cupy, device
 
 SAMPLES = 5
 PASSES = 3
 """The size of the array that passes through the cache first, as a multiple of the cache."""
 Launch = Callable[[], None]
+METRICS = (
+    "gpu__time_duration.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+    "lts__t_tag_requests.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_read_lookup_hit.sum",
+    "lts__t_sectors_op_read_lookup_miss.sum",
+    "lts__t_sectors_op_write.sum",
+    "lts__t_sectors_op_write_lookup_hit.sum",
+    "lts__t_sectors_op_write_lookup_miss.sum",
+    "lts__t_sectors_op_red.sum",
+    "lts__t_sectors_srcunit_ltcfabric.sum",
+    "lts__d_sectors.sum",
+    "lts__d_sectors_fill_device.sum",
+    "dram__sectors_read.sum",
+    "dram__sectors_write.sum",
+)
+"""Sectors that the multiprocessors request; tags that the cache looks up, and hits;
+sectors that cross between its halves; sectors of its data; sectors from and to the memory. The time
+is that under the profiler, in nanoseconds."""
 
 
 class Stage:
@@ -147,3 +172,14 @@ def chain(lines: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     found = np.zeros(lines * LINE, np.int32)
     found[::LINE] = LINE * random_cycle(lines)
     return found
+
+
+def main() -> None:
+    """Launch each point that is counted once, after the launch that prepares the cache."""
+    stage = Stage(cupy())
+    for point in counted(stage.card):
+        stage.count(point)
+
+
+if __name__ == "__main__":
+    main()

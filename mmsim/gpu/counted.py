@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from mmsim.cuda_c.kernels import Argument, Kernel
 from mmsim.gpu.replay import cupy, launch_each
 
 Launches = tuple[Kernel, Sequence[int]]
+PLAIN = [one.name for one in fields(Kernel) if one.name != "arguments"]
+"""The fields of a kernel that JSON holds."""
 
 
 def save(file: Path, launches: Iterable[Launches]) -> None:
@@ -25,14 +28,12 @@ def save(file: Path, launches: Iterable[Launches]) -> None:
     heads: list[Any] = []
     words: dict[str, Any] = {}
     for number, (kernel, repeats) in enumerate(launches):
-        arguments = []
         for argument in kernel.arguments:
-            arguments.append((argument.name, argument.role))
             if argument.role in ("array", "offsets"):
                 words[f"{number} {argument.role} {argument.name}"] = argument.words()
-        about = (kernel.source, kernel.name, kernel.space, kernel.options, kernel.cooperative)
-        sizes = (kernel.grid, kernel.block, kernel.shared_bytes)
-        heads.append((about, sizes, arguments, list(repeats)))
+        about = {name: getattr(kernel, name) for name in PLAIN}
+        known = [(argument.name, argument.role) for argument in kernel.arguments]
+        heads.append((about, known, list(repeats)))
     np.savez(file, heads=np.array(json.dumps(heads)), **words)
 
 
@@ -40,25 +41,16 @@ def read(file: Path) -> list[Launches]:
     """The data of `save` that launches need."""
     launches: list[Launches] = []
     with np.load(file, allow_pickle=False) as kept:
-        for number, head in enumerate(json.loads(str(kept["heads"]))):
-            (source, name, space, options, together), (grid, block, shared), known, repeats = head
+        for number, (about, known, repeats) in enumerate(json.loads(str(kept["heads"]))):
             arguments = []
             for argument, role in known:
                 key = f"{number} {role} {argument}"
                 table: Any = kept[key] if key in kept else np.zeros(1, np.int64)
                 arguments.append(Argument(argument, role, table.dtype, table.size, table=table))
-            kernel = Kernel(
-                source,
-                name,
-                space,
-                tuple(arguments),
-                tuple(grid),
-                tuple(block),
-                shared,
-                tuple(options),
-                together,
-            )
-            launches.append((kernel, repeats))
+            plain: dict[str, Any] = {
+                name: tuple(of) if isinstance(of, list) else of for name, of in about.items()
+            }
+            launches.append((Kernel(arguments=tuple(arguments), **plain), repeats))
     return launches
 
 

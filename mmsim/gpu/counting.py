@@ -179,7 +179,11 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
                     space=space,
                     clear_shared=space == "shared",  # also done for no repetition
                 )
-                _check_room(written, most_shared)
+                if written.shared_bytes > most_shared:
+                    raise LaunchError(
+                        f"the arrays take {written.shared_bytes} bytes of shared memory, but a "
+                        f"block has at most {most_shared}"
+                    )
                 known = expected(program, arguments, example.launch, written)
             except LaunchError as error:
                 left_out[f"{name} on the {_machine(space)}"] = str(error)
@@ -190,14 +194,6 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
 
 def _machine(space: Space) -> str:
     return type(machine_of(space)).__name__
-
-
-def _check_room(written: Kernel, most_shared: int) -> None:
-    if written.shared_bytes > most_shared:
-        raise LaunchError(
-            f"the arrays take {written.shared_bytes} bytes of shared memory, but a block has at "
-            f"most {most_shared}"
-        )
 
 
 def renamed(written: Kernel, name: str) -> Kernel:

@@ -23,7 +23,6 @@ from mmsim.gpu.words import WORD_BYTES, CardDMM, CardHMM
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.model.conflicts import Groups
-from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import asked
 from mmsim.results.rows import AccessRow, Kind
 
@@ -87,10 +86,13 @@ def expected(
     places = [one for one in PLACES if written.space == "global" or one[0] == "shared"]
     rows = {place: _rows(run, place, written.space) for place in places}
     sizes = {
-        place: {row.array: _size(launch.arrays[row.array], place[0]) for row in rows[place]}
+        place: {
+            row.array: word_type(launch.arrays[row.array].dtype, place[0] == "shared").itemsize
+            for row in rows[place]
+        }
         for place in places
     }
-    reasons = {place: _reasons(place, sizes[place], tables) for place in places}
+    reasons = {place: tuple(_reasons(place, sizes[place], tables)) for place in places}
     predicted: Mapping[Place, int] = {}
     if any(reasons.values()):
         card = CardDMM(WARP, 1) if written.space == "shared" else CardHMM(1, WARP, 1)
@@ -161,17 +163,8 @@ def _stages(rows: list[AccessRow]) -> int:
     return sum(row.stages for row in rows)
 
 
-def _size(array: ArrayInMemory, memory: Memory) -> int:
-    """The bytes of a word of an array on the GPU."""
-    return word_type(array.dtype, shared=memory == "shared").itemsize
-
-
-def _reasons(place: Place, sizes: Mapping[str, int], tables: list[str]) -> tuple[str, ...]:
+def _reasons(place: Place, sizes: Mapping[str, int], tables: list[str]) -> Iterator[str]:
     """The properties of a kernel for which the hardware's count differs from the model's."""
-    return tuple(_each_reason(place, sizes, tables))
-
-
-def _each_reason(place: Place, sizes: Mapping[str, int], tables: list[str]) -> Iterator[str]:
     for size in sorted(set(sizes.values()) - {WORD_BYTES}):
         names = ", ".join(name for name, own in sizes.items() if own == size)
         if size > WORD_BYTES:

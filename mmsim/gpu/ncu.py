@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,10 @@ class Profiled:
 
     kernel: str
     metrics: dict[str, int] = field(default_factory=dict)
+
+    def counts(self, names: Iterable[str]) -> dict[str, int | None]:
+        """The counts of some metrics, None for a metric without a value."""
+        return {name: self.metrics.get(name) for name in names}
 
 
 def find() -> str:
@@ -56,7 +60,7 @@ def version(ncu: str) -> str:
 def known_metrics(ncu: str) -> set[str]:
     """The metrics of the GPU at hand, without the endings of their names (".sum").
 
-    None if the profiler doesn't list them.
+    None of them if the profiler doesn't list any.
     """
     try:
         done = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=60)

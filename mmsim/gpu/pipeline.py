@@ -19,6 +19,7 @@ from mmsim.cuda_c.kernels import Kernel
 from mmsim.frontend.program import Program
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.replay import SAMPLES, buffers, compiled, cupy, timed
+from mmsim.gpu.words import time_units
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -129,8 +130,6 @@ def replay_copies(
 
 def predicted(steps: Sequence[Step], arrays: Arrays, calibration: Calibration) -> float:
     """Milliseconds of the steps by the machine of `calibration`."""
-    from mmsim.gpu.memory import time_units  # loads Numba
-
     units = sum(
         time_units(
             calibration.hmm,

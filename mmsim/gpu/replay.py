@@ -22,10 +22,11 @@ from mmsim.api.kernels import kernel
 from mmsim.api.machines import DMM, HMM
 from mmsim.api.result import Run
 from mmsim.cuda_c.body import Space
-from mmsim.cuda_c.kernels import WARP, Argument, Kernel
+from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.errors import MMSimError
 from mmsim.frontend.numba.kernel import as_program
 from mmsim.frontend.program import Program
+from mmsim.gpu.words import time_units
 from mmsim.model.threads import Given
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ class Replay:
         known = self.calibration
         if known is None:
             return None
-        from mmsim.gpu import memory, shared  # load Numba
+        from mmsim.gpu import shared  # loads Numba
 
         program, args, how = self.launched
         if self.space == "shared":
             one = shared.repetition(program, *args, **how)
             return one.cycles(known, self.repeat)
-        return known.milliseconds(memory.time_units(known.hmm, program, *args, **how))
+        return known.milliseconds(time_units(known.hmm, program, *args, **how))
 
     def __repr__(self) -> str:
         return (
@@ -259,15 +260,10 @@ def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]
     _launch(written, function, passed)
     cp.cuda.Device().synchronize()
     return {
-        _name(argument): argument.elements(cp.asnumpy(buffer))
+        argument.memory.name: argument.elements(cp.asnumpy(buffer))
         for argument, buffer in zip(written.arguments, passed, strict=True)
-        if argument.role == "array"
+        if argument.memory is not None
     }
-
-
-def _name(argument: Argument) -> str:
-    assert argument.memory is not None
-    return argument.memory.name
 
 
 def _cycles(cp: Any, written: Kernel, function: Any, repeat: int) -> int:

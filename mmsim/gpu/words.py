@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.api.machines import DMM, HMM
+from mmsim.frontend.program import Program
 from mmsim.model.byte_banks import BANK_BYTES, ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import Placed
@@ -99,3 +100,27 @@ class CardHMM(HMM):
     @cached_property
     def shared(self) -> Units:
         return Units((), self.dmms, self.shared_latency, CardBanks(self.width))
+
+
+def time_units(machine: HMM, program: Program, *args: Any, **how: Any) -> int:
+    """The time of a program on the asynchronous HMM that serves 8-byte words by half-warps.
+
+    `how` gives its threads, as for `Machine.run`.
+    If all words have 4 bytes, the time is that of `machine.run`:
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> data = np.arange(64, dtype=np.int32)
+    >>> how = {"threads": 64, "block_size": 32}
+    >>> machine = mm.HMM(dmms=2, width=32, global_latency=10)
+    >>> time_units(machine, copy, data, data.copy(), **how)
+    21
+    >>> machine.run(copy, data, data.copy(), schedule="asynchronous", **how).time
+    21
+    >>> time_units(machine, copy, data.astype(float), np.zeros(64), **how)
+    24
+    """
+    card = CardHMM(machine.dmms, machine.width, machine.global_latency, machine.shared_latency)
+    return card.run(program, *args, **how, schedule="asynchronous", engine="array").time

@@ -1,12 +1,20 @@
-"""The progress of a run; silent for quick runs and without a terminal."""
+"""The progress of a run, or of many; silent for quick runs and without a terminal.
+
+A single run reports its progress in one plain line, as loading Rich takes longer than most runs.
+"""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich import progress as rich
 
 PATIENCE = 1.0  # seconds before the first line, and between two
 
@@ -74,3 +82,26 @@ class Progress:
             sys.stderr.write("\r" + " " * self._written + "\r")
             sys.stderr.flush()
             self._written = 0
+
+
+def bar(*columns: rich.ProgressColumn, shown: bool = True) -> rich.Progress:
+    """A bar for many runs, with these further columns; nothing without a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich obeys FORCE_COLOR
+    if hidden := not (shown and (terminal or console.is_jupyter)):
+        console = Console(quiet=True)  # until 14.2 Rich ends a hidden bar with an empty line
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        *columns,
+        console=console,
+        transient=True,
+        disable=hidden,
+        # Rich's window of 30 seconds gives no rate if each case takes longer.
+        speed_estimate_period=math.inf,
+    )

@@ -10,6 +10,7 @@ left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,29 +28,28 @@ FLOATS = ("float32", "float64")
 
 TYPES: dict[AtomicOp, tuple[str, ...]] = {
     "add": (*INTEGERS, *FLOATS),
-    "sub": INTEGERS,
-    "max": INTEGERS,
-    "min": INTEGERS,
-    "and": INTEGERS,
-    "or": INTEGERS,
-    "xor": INTEGERS,
-    "exch": (*INTEGERS, *FLOATS),
-    "cas": (*INTEGERS, *FLOATS),
-    "inc": ("uint32",),
-    "dec": ("uint32",),
+    **dict.fromkeys(("sub", "max", "min", "and", "or", "xor"), INTEGERS),
+    **dict.fromkeys(("exch", "cas"), (*INTEGERS, *FLOATS)),
+    **dict.fromkeys(("inc", "dec"), ("uint32",)),
 }
 """The element types of the arrays for each operation."""
 
-COMMUTING: dict[AtomicOp, str] = {
-    "add": "sum",
-    "sub": "sum",
-    "max": "max",
-    "min": "min",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
+UFUNCS: dict[AtomicOp, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
 }
+"""NumPy's name of an operation, if it has one."""
+
+COMMUTING = {op: "sum" if op in ("add", "sub") else op for op in UFUNCS}
 """Operations on integers by kind: those of one kind commute, so their order doesn't matter."""
+
+REDUCTIONS = {kind: np.add if kind == "sum" else UFUNCS[op] for op, kind in COMMUTING.items()}
+"""The function that merges several copies of a word after operations of one kind."""
 
 
 def bits(words: Words) -> Words:
@@ -57,14 +57,13 @@ def bits(words: Words) -> Words:
     return words.view(f"u{words.dtype.itemsize}")
 
 
+def _computed(ufunc: np.ufunc, old: Words, value: Words, _: Words) -> Words:
+    computed: Words = ufunc(old, value)
+    return computed
+
+
 LEAVES: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
-    "add": lambda old, value, _: old + value,
-    "sub": lambda old, value, _: old - value,
-    "max": lambda old, value, _: np.maximum(old, value),
-    "min": lambda old, value, _: np.minimum(old, value),
-    "and": lambda old, value, _: old & value,
-    "or": lambda old, value, _: old | value,
-    "xor": lambda old, value, _: old ^ value,
+    **{op: partial(_computed, ufunc) for op, ufunc in UFUNCS.items()},
     "exch": lambda _, value, __: value,
     "cas": lambda old, value, compare: np.where(bits(old) == bits(compare), value, old),
     "inc": lambda old, value, _: np.where(old >= value, old.dtype.type(0), old + old.dtype.type(1)),
@@ -84,27 +83,6 @@ OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
 
 CUDA has none of them: Numba writes a loop of compare-and-swap.
 """
-
-REDUCTIONS: dict[str, np.ufunc] = {
-    "sum": np.add,
-    "max": np.maximum,
-    "min": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-"""The function that merges several copies of a word after operations of one kind."""
-
-UFUNCS: dict[AtomicOp, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "max": np.maximum,
-    "min": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-"""NumPy's name of an operation, if it has one."""
 
 
 def refusal(op: AtomicOp, array: str, held: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions, statements, targets
+from mmsim.ir.walk import expressions, statements, stored, targets
 
 READER = "the graph of a program"
 NO_SITE = -1
@@ -74,22 +74,8 @@ class Graph:
         match statement:
             case ir.Assign(target, value):
                 return self._add(Step((after,), target, value=value))
-            case ir.Load(target, _, index):
-                return self._add(_read(after, target, index, statement.site))
-            case ir.Store(_, index, value):
-                return self._add(_write(after, value, index, statement.site))
-            case ir.VectorLoad(several, _, index):
-                for target in several[1:]:
-                    after = self._add(Step((after,), target, reads=True, site=statement.site))
-                return self._add(_read(after, several[0], index, statement.site))
-            case ir.VectorStore(_, index, values):
-                for value in values[1:]:
-                    after = self._add(Step((after,), None, value=value, site=statement.site))
-                return self._add(_write(after, values[0], index, statement.site))
-            case ir.Atomic(target, _, _, index, compare, value):
-                read = self._add(Step((after,), target, reads=True, site=statement.site))
-                asks = index if compare is None else (*index, compare)
-                return self._add(_write(read, value, asks, statement.site))
+            case ir.Load() | ir.VectorLoad() | ir.Store() | ir.VectorStore() | ir.Atomic():
+                return self._access(statement, after)
             case ir.RegisterWrite(array, index, value):
                 return self._add(Step((after,), array, keeps=True, value=value, asks=index))
             case ir.If(test, then, orelse):
@@ -117,12 +103,22 @@ class Graph:
                 return self._block(body, after, _Jumps(jumps.leave, jumps.again, scopes))
             case ir.Forget(variables, arrays):
                 return self._add(Step((after,), clears=(*variables, *arrays)))
-            case ir.Exchange(target):
-                return self._exchanged(target, expressions(statement), after)
-            case ir.Barrier(target=target):
+            case ir.Exchange(target=target) | ir.Barrier(target=target):
                 return self._exchanged(target, expressions(statement), after)
             case _:
                 assert_never(statement, READER)
+
+    def _access(self, access: ir.Access, after: int) -> int:
+        """A step for each word: those written first, then those read; the first of all accesses."""
+        words, asks = stored(access), access.index
+        if isinstance(access, ir.Atomic):
+            words, asks = (access.value,), (*asks, *words[:-1])
+        steps = [Step((), value=word, site=access.site) for word in words]
+        read = (access.target,) if isinstance(access, ir.Load | ir.Atomic) else targets(access)
+        steps += [Step((), target, reads=True, site=access.site) for target in read]
+        for step in steps[:0:-1]:
+            after = self._add(replace(step, next=(after,)))
+        return self._add(replace(steps[0], next=(after,), asks=asks, access=True))
 
     def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
         """The target's value comes from threads' first values; the others select the threads."""
@@ -152,13 +148,3 @@ class Graph:
         for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
             first = self._add(Step((first,), name, value=value))
         return first
-
-
-def _read(after: int, target: str | None, index: tuple[ir.Expr, ...], site: int) -> Step:
-    """A step that reads a word."""
-    return Step((after,), target, asks=index, access=True, reads=True, site=site)
-
-
-def _write(after: int, value: ir.Expr, asks: tuple[ir.Expr, ...], site: int) -> Step:
-    """A step that writes a word, or the first one."""
-    return Step((after,), None, value=value, asks=asks, access=True, site=site)

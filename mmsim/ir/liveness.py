@@ -27,8 +27,6 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.graph import Graph
 from mmsim.ir.walk import names, operands
 
-READER = "the count of registers"
-
 
 @dataclass(frozen=True)
 class Registers:
@@ -43,15 +41,12 @@ class Registers:
 
 def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
     """The registers that a program needs; `sizes` are the words of its `mm.registers` arrays."""
-    graph = Graph(body)
-    sets = _Sets()
-    held = _held(graph, sets)
-    data = _live(graph, sets, only_data=True)
-    words = _live(graph, sets, only_data=False)
+    facts = _Facts(body)
+    held, data, words = facts.held(), facts.live(only_data=True), facts.live(only_data=False)
 
     def most(live: list[int]) -> int:
-        at_accesses = {live[at] & held[at] for at, step in enumerate(graph.steps) if step.access}
-        return max((sets.size(one, sizes) for one in at_accesses), default=0)
+        at_accesses = {live[at] & held[at] for at, step in enumerate(facts.steps) if step.access}
+        return max((facts.size(one, sizes) for one in at_accesses), default=0)
 
     return Registers(most(data), most(words))
 
@@ -70,16 +65,19 @@ def _sources(value: ir.Expr) -> Iterable[str]:
             yield from _sources(part)
 
 
-def _named(value: ir.Expr) -> Iterable[str]:
-    """All variables and register arrays in an expression."""
-    return names((value,))
+class _Facts:
+    """The names that each step of a program concerns.
 
+    A set of names is an integer, a bit for each: many sets are joined, and most are large.
+    """
 
-class _Sets:
-    """Sets of names as integers, a bit for each name: many are joined, and most are large."""
-
-    def __init__(self) -> None:
+    def __init__(self, body: ir.Block) -> None:
+        graph = Graph(body)
+        self.steps, self.entry = graph.steps, graph.entry
         self._bits: dict[str, int] = {}
+        self.targets = [self.of([one.target] if one.target else []) for one in self.steps]
+        self.ends = [self.of(one.ends) for one in self.steps]
+        self.sources = [self.of(_sources(one.value) if one.value else ()) for one in self.steps]
 
     def of(self, found: Iterable[str]) -> int:
         """The set of these names."""
@@ -93,56 +91,48 @@ class _Sets:
         arrays = [(self._bits[name], words) for name, words in sizes.items() if name in self._bits]
         return joined.bit_count() + sum(words - 1 for bit, words in arrays if joined & bit)
 
+    def held(self) -> list[int]:
+        """The names that may hold a word before each step; none where no thread comes."""
+        found = [0] * len(self.steps)
+        reached = {self.entry}
+        changed = True
+        while changed:
+            changed = False
+            for at in reversed(range(len(self.steps))):
+                if at not in reached:
+                    continue
+                step = self.steps[at]
+                after = found[at] & ~self.ends[at]
+                if step.reads or found[at] & self.sources[at]:
+                    after |= self.targets[at]
+                for following in step.next:
+                    if following not in reached or after & ~found[following]:
+                        reached.add(following)
+                        found[following] |= after
+                        changed = True
+        return found
 
-def _held(graph: Graph, sets: _Sets) -> list[int]:
-    """The names that may hold a word before each step; none where no thread comes."""
-    steps = graph.steps
-    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
-    sources = [sets.of(() if step.value is None else _sources(step.value)) for step in steps]
-    ends = [sets.of(step.ends) for step in steps]
-    found = [0] * len(steps)
-    reached = {graph.entry}
-    changed = True
-    while changed:
-        changed = False
-        for at in reversed(range(len(steps))):
-            if at not in reached:
-                continue
-            step = steps[at]
-            after = found[at] & ~ends[at]
-            if step.reads or found[at] & sources[at]:
-                after |= targets[at]
-            for following in step.next:
-                if following not in reached or after & ~found[following]:
-                    reached.add(following)
-                    found[following] |= after
-                    changed = True
-    return found
+    def live(self, only_data: bool) -> list[int]:
+        """The names before each step whose values a later step may use.
 
-
-def _live(graph: Graph, sets: _Sets, only_data: bool) -> list[int]:
-    """The names before each step whose values a later step may use.
-
-    A use is an index, a test, or a write to memory; with `only_data` only the last. An assigned
-    value is used if its target is.
-    """
-    steps = graph.steps
-    asked = [sets.of(() if only_data else names(step.asks)) for step in steps]
-    consists_of = _sources if only_data else _named
-    valued = [sets.of(() if step.value is None else consists_of(step.value)) for step in steps]
-    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
-    ends = [sets.of(step.ends) for step in steps]
-    found = [0] * len(steps)
-    changed = True
-    while changed:
-        changed = False
-        for at, step in enumerate(steps):
-            after = 0
-            for following in step.next:
-                after |= found[following]
-            live = asked[at] | (after & ~ends[at])
-            if step.target is None or after & targets[at]:
-                live |= valued[at]
-            if live != found[at]:
-                found[at], changed = live, True
-    return found
+        A use is an index, a test, or a write to memory; with `only_data` only the last. An assigned
+        value is used if its target is.
+        """
+        asked, valued = [0] * len(self.steps), self.sources
+        if not only_data:
+            asked = [self.of(names(step.asks)) for step in self.steps]
+            valued = [self.of(names((one.value,) if one.value else ())) for one in self.steps]
+        found = [0] * len(self.steps)
+        changed = True
+        while changed:
+            changed = False
+            for at, step in enumerate(self.steps):
+                after = 0
+                for following in step.next:
+                    after |= found[following]
+                live = asked[at] | (after & ~self.ends[at])
+                if step.target is None or after & self.targets[at]:
+                    live |= valued[at]
+                if live != found[at]:
+                    found[at], changed = live, True
+        return found

@@ -13,14 +13,7 @@ from functools import cache
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AXES
-from mmsim.ir.walk import (
-    expressions,
-    parts,
-    statements,
-    with_expressions,
-    with_inside,
-    with_operands,
-)
+from mmsim.ir.walk import with_expressions, with_inside, with_operands
 
 Sides = tuple[bool, bool, bool]
 """True for each of x, y and z along which there is more than one place."""
@@ -32,8 +25,6 @@ OF = {"threadIdx": ("index", "blockDim"), "blockIdx": ("block", "gridDim")}
 
 def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
     """A program with numbers instead of indices, for launches with these sides."""
-    if not any(map(_has_indices, statements(body))):
-        return body
     sides = {"threadIdx": block, "blockIdx": grid}
 
     def of_block(old: ir.Block) -> ir.Block:
@@ -46,15 +37,6 @@ def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
         return with_operands(value, of)
 
     return of_block(body)
-
-
-def _has_indices(statement: ir.Stmt) -> bool:
-    """Return whether a statement itself contains T.threadIdx or T.blockIdx."""
-    return any(
-        isinstance(part, ir.ThreadField) and part.field in ir.INDICES
-        for value in expressions(statement)
-        for part in parts(value)
-    )
 
 
 @cache

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import (
@@ -22,12 +21,11 @@ from mmsim.ir.walk import (
     with_expressions,
     with_inside,
     with_operands,
+    with_targets,
     writes_registers,
 )
 
 _TEMPORARY = re.compile(r"t(_\d+)?")
-SETTING = (ir.Assign, ir.Load, ir.Atomic, ir.For, ir.Exchange, ir.Barrier)
-"""The statements that set one variable."""
 DEEPEST = 20
 """Most levels of an expression to be put into another: the parser keeps long chains flat."""
 
@@ -70,22 +68,15 @@ def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
     position = 0
     while position < len(result):
         statement = result[position]
-        movable = ir.Assign | ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
-        if isinstance(statement, movable) and statement.target in spare:
-            if isinstance(statement, ir.Assign):
-                changed = _into_its_readers(result, position, statement, spare[statement.target])
-            else:
-                once = spare[statement.target] == 1
-                changed = once and _into_its_variable(result, position, statement.target)
-            if changed:
-                position = max(position - 1, 0) if isinstance(statement, ir.Assign) else position
+        if isinstance(statement, ir.Assign):
+            reads = spare.get(statement.target)
+            if reads is not None and _into_its_readers(result, position, statement, reads):
+                position = max(position - 1, 0)
                 continue
-        if isinstance(statement, ir.VectorLoad):
-            for at in range(len(statement.targets)):
-                while spare.get(targets(result[position])[at]) == 1:
-                    name = targets(result[position])[at]
-                    if not _into_its_variable(result, position, name, at):
-                        break
+        elif not isinstance(statement, ir.For):
+            for name in targets(statement):
+                while spare.get(name) == 1 and (new := _into_its_variable(result, position, name)):
+                    name = new
         position += 1
     return tuple(result)
 
@@ -108,7 +99,7 @@ def _into_its_readers(
         if found:
             if isinstance(reader, ir.While):  # it reads more than once
                 return False
-            changed[later] = _replaced(reader, name, value)
+            changed[later] = with_expressions(reader, lambda old: substituted(old, name, value))
             reads -= found
         if reads == 0:
             for at, new in changed.items():
@@ -122,46 +113,28 @@ def _into_its_readers(
     return False
 
 
-def _into_its_variable(block: list[ir.Stmt], position: int, name: str, at: int = 0) -> bool:
+def _into_its_variable(block: list[ir.Stmt], position: int, name: str) -> str | None:
     """Load or exchange straight into the variable that a later line sets to this value only, if no
-    line in between uses the variable; `at` is the load's number among the targets."""
+    line in between uses the variable; return this variable."""
     statement = block[position]
     for later in range(position + 1, len(block)):
         reader = block[later]
         if not isinstance(reader, ir.Assign | ir.Access):
-            return False
-        if isinstance(reader, ir.Assign) and _is(reader.value, name):
+            return None
+        if isinstance(reader, ir.Assign) and isinstance(reader.value, ir.Var):
             target, between = reader.target, block[position + 1 : later]
-            if any(target in (*set_by(one), *read_by(one)) for one in between):
-                return False
-            if target in targets(statement):
-                return False
-            block[position] = _with_target(statement, target, at)
-            del block[later]
-            return True
+            if reader.value.name == name:
+                break
         if name in read_by(reader):
-            return False
-    return False
-
-
-def _with_target(statement: ir.Stmt, target: str, at: int) -> ir.Stmt:
-    """The statement with another variable for its target of this number."""
-    if isinstance(statement, ir.VectorLoad):
-        several = (*statement.targets[:at], target, *statement.targets[at + 1 :])
-        return replace(statement, targets=several)
-    assert isinstance(statement, SETTING)
-    return replace(statement, target=target)
-
-
-def _is(value: ir.Expr, variable: str | None) -> bool:
-    """Return whether an expression is a variable and nothing more."""
-    return isinstance(value, ir.Var) and value.name == variable
-
-
-def _replaced(statement: ir.Stmt, name: str, by: ir.Expr) -> ir.Stmt:
-    """A statement that reads `by` where it read the variable `name`."""
-    assert not isinstance(statement, ir.While)  # its test is read more than once
-    return with_expressions(statement, lambda value: substituted(value, name, by))
+            return None
+    else:
+        return None
+    used = {one for line in between for one in (*set_by(line), *read_by(line))}
+    if target in used or target in targets(statement):
+        return None
+    block[position] = with_targets(statement, lambda old: target if old == name else old)
+    del block[later]
+    return target
 
 
 def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:

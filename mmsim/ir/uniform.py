@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, inside, parts, statements, targets
+from mmsim.ir.walk import expressions, inside, names, parts, statements, targets
 
 Path = tuple[tuple[int, int], ...]
 """The branches of varying tests that lead to a statement: each one's number and the side."""
@@ -13,16 +13,12 @@ Path = tuple[tuple[int, int], ...]
 
 def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
     """Return whether a value depends only on fields of T, variables, and shared values."""
-    return all(_leaf_follows(part, fields, variable) for part in parts(value))
-
-
-def _leaf_follows(part: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
-    """The same for a part of an expression, without its own parts."""
-    if isinstance(part, ir.ThreadField):
-        return part.field in fields
-    if isinstance(part, ir.Var):
-        return variable(part.name)
-    return not isinstance(part, ir.RegisterRead)
+    return not any(
+        isinstance(part, ir.RegisterRead)
+        or (isinstance(part, ir.ThreadField) and part.field not in fields)
+        or (isinstance(part, ir.Var) and not variable(part.name))
+        for part in parts(value)
+    )
 
 
 class Uniformity:
@@ -56,12 +52,9 @@ class Uniformity:
                 if home.setdefault(name, path) != path or not all(map(self.is_uniform, values)):
                     varying.add(name)
         for statement, path in placed:
-            for value in expressions(statement):
-                for part in parts(value):
-                    if isinstance(part, ir.Var) and part.name in home:
-                        name = part.name
-                        if path[: len(home[name])] != home[name]:
-                            varying.add(name)
+            for name in names(expressions(statement)) & home.keys():
+                if path[: len(home[name])] != home[name]:
+                    varying.add(name)
         return varying & self.uniform
 
     def _placed(self, block: ir.Block, path: Path) -> Iterator[tuple[ir.Stmt, Path]]:

@@ -6,10 +6,11 @@ whether the element is the same.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, operands, statements, targets
+from mmsim.ir.walk import expressions, operands, statements, stored, targets
 
 HARMLESS = ("min", "max", "&", "|")
 """Idempotent operators: a second application with the same value changes nothing."""
@@ -31,8 +32,7 @@ def updates(code: ir.Code) -> dict[int, Update]:
     found = {}
     for one in statements(code.body):
         if isinstance(one, ir.Store | ir.VectorStore):
-            values = (one.value,) if isinstance(one, ir.Store) else one.values
-            behind = [flows.behind(value) for value in values]
+            behind = [flows.behind(value) for value in stored(one)]
             loads = (load for loads, _ in behind for load in loads)
             reads = frozenset(load.site for load in loads if load.array == one.array)
             if reads:
@@ -44,20 +44,19 @@ class _Flows:
     """The flow of values into the variables and registers of a program."""
 
     def __init__(self, code: ir.Code) -> None:
-        self.values: dict[str, list[ir.Expr]] = {}
-        self.loads: dict[str, list[ir.Load | ir.VectorLoad]] = {}
+        self.values: dict[str, list[ir.Expr]] = defaultdict(list)
+        self.loads: dict[str, list[ir.Load | ir.VectorLoad]] = defaultdict(list)
         self.exchanged: set[str] = set()  # set by a warp's exchange, or by a barrier
         for one in statements(code.body):
-            if isinstance(one, ir.Assign):
-                self.values.setdefault(one.target, []).append(one.value)
-            elif isinstance(one, ir.RegisterWrite):
-                self.values.setdefault(one.array, []).append(one.value)
-            elif isinstance(one, ir.Exchange | ir.Barrier) and one.target is not None:
-                self.values.setdefault(one.target, []).extend(expressions(one))
-                self.exchanged.add(one.target)
-            elif isinstance(one, ir.Load | ir.VectorLoad):
-                for target in targets(one):
-                    self.loads.setdefault(target, []).append(one)
+            if isinstance(one, ir.RegisterWrite):
+                self.values[one.array].append(one.value)
+            for target in targets(one):
+                if isinstance(one, ir.Assign | ir.Exchange | ir.Barrier):
+                    self.values[target] += expressions(one)
+                elif isinstance(one, ir.Load | ir.VectorLoad):
+                    self.loads[target].append(one)
+                if isinstance(one, ir.Exchange | ir.Barrier):
+                    self.exchanged.add(target)
 
     def behind(self, value: ir.Expr) -> tuple[list[ir.Load | ir.VectorLoad], bool]:
         """The reads on which a value depends; whether only harmless operators are between."""
@@ -71,8 +70,8 @@ class _Flows:
                 name = part.name if isinstance(part, ir.Var) else part.array
                 if name not in met:
                     met.add(name)
-                    found += self.loads.get(name, ())
-                    left += self.values.get(name, ())
+                    found += self.loads[name]
+                    left += self.values[name]
                     harmless = harmless and name not in self.exchanged
                 continue
             left += operands(part)

@@ -14,7 +14,6 @@ from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import accesses, expressions, names, statements, targets, written_arrays
 
-READER = "the search for waits"
 READ = "memory"
 """Stands among names for the values read; no variable that a program can see has this name."""
 

@@ -1,8 +1,12 @@
-"""The state of one sequencer: a set of lanes that runs a program in SIMD fashion."""
+"""The state of one sequencer: a set of lanes that runs a program in SIMD fashion.
+
+Variables keep the lanes that have left a loop, a trip of it or a call, until these meet again. No
+variable of a program can have their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +15,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
-from mmsim.ir.operators import Mask, Value
+from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 
@@ -96,6 +100,9 @@ class Waiting:
     scope: BarrierScope = "block"
     op: BarrierOp | None = None
     test: Value = None
+
+
+Steps = Generator[Request | Waiting, Any, Mask]
 
 
 class Frame:
@@ -191,18 +198,56 @@ def frame_fields(
         first, end = grid.warp_ends.item(warp), grid.warp_ends.item(warp + 1)
     part = slice(first, end)
     fields: dict[str, Value] = {"id": grid.id[part]}
-    if "block" in needed:
-        if warp is None:
-            fields["block"] = grid.block if grid.blocks > 1 else 0
-        else:
-            fields["block"] = grid.block_of_warp(warp)
+    if "block" in needed and warp is not None:
+        fields["block"] = grid.block_of_warp(warp)
+    elif "block" in needed:
+        fields["block"] = grid.block if grid.blocks > 1 else 0
     if "warp" in needed:
-        if warp is None:
-            fields["warp"] = grid.warp if grid.warps > 1 else 0
-        else:
-            fields["warp"] = warp
-    if "index" in needed:
-        fields["index"] = grid.index[part]
-    if "lane" in needed:
-        fields["lane"] = grid.lane[part]
+        fields["warp"] = warp if warp is not None else grid.warp if grid.warps > 1 else 0
+    fields.update((name, getattr(grid, name)[part]) for name in ("index", "lane") if name in needed)
     return end - first, fields
+
+
+def broken(loop: int) -> str:
+    """The name for the lanes that have left a loop."""
+    return f"loop {loop}"
+
+
+def continued(loop: int) -> str:
+    """The name for the lanes that have left a trip of a loop."""
+    return f"trip of loop {loop}"
+
+
+def left(scope: str) -> str:
+    """The name for the lanes that have left a scope."""
+    return f"scope {scope}"
+
+
+def return_lanes(frame: Frame, mask: Mask) -> Mask:
+    """End lanes."""
+    frame.live = without(frame.live, mask)
+    return False
+
+
+def forget_lanes(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
+    """Let lanes begin a call: its variables are unassigned, its registers hold 0."""
+    for slot in slots:
+        frame.forget(slot, mask)
+    for name in registers:
+        frame.registers[name][:, slice(None) if mask is True else mask] = 0
+    return mask
+
+
+def scope_lanes(
+    leavers: int, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask
+) -> Steps:
+    """Run the body of a call; lanes that leave it go on behind it."""
+    frame.variables[leavers] = False
+    through = yield from body(frame, mask)
+    return union(through, frame.variables[leavers])
+
+
+def leave_lanes(leavers: int, frame: Frame, mask: Mask) -> Mask:
+    """Let lanes leave a loop, a trip or a call; the variable keeps them."""
+    frame.variables[leavers] = union(frame.variables[leavers], mask)
+    return False

@@ -21,7 +21,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.errors import (
     ArithmeticFault,
@@ -47,9 +46,12 @@ from mmsim.ir.walk import accesses, stored, targets
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
-from mmsim.meaning.frame import Frame, Request, Site, Waiting
-from mmsim.meaning.jumps import (
+from mmsim.meaning.frame import (
+    Frame,
+    Request,
+    Site,
     Steps,
+    Waiting,
     broken,
     continued,
     forget_lanes,
@@ -61,9 +63,7 @@ from mmsim.meaning.jumps import (
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 
-Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
-Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)

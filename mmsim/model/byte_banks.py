@@ -105,14 +105,8 @@ class Packed(OfAnother):
     """
 
     elements: int = 1
-
-    @property
-    def name(self) -> str:
-        return f"{self.rule.name}, {self.elements} elements to a word"
-
-    @property
-    def title(self) -> str:
-        return f"{self.rule.title}, {self.elements} elements to a word"
+    named = "{rule.name}, {elements} elements to a word"
+    titled = "{rule.title}, {elements} elements to a word"
 
     @property
     def compiled(self) -> str | None:
@@ -127,19 +121,10 @@ class Packed(OfAnother):
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         return self.rule.stage_of([address // self.elements for address in addresses], lanes)
 
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
-        return self.rule.stages([address // self.elements for address in addresses], lanes)
-
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
         return self.rule.stage_counts(addresses // self.elements, warps, count, lanes)
-
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        return self.rule.parts(firsts, lanes)
-
-    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        return self.rule.phase_of([address // self.elements for address in addresses], lanes)
 
 
 @dataclass(frozen=True)
@@ -151,20 +136,11 @@ class Twice(OfAnother):
     """
 
     by_lane = True  # the least number of stages is two, see `parts`
-
-    @property
-    def name(self) -> str:
-        return f"{self.rule.name} twice"
-
-    @property
-    def title(self) -> str:
-        return f"{self.rule.title}, each stage twice"
+    named = "{rule.name} twice"
+    titled = "{rule.title}, each stage twice"
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         return [2 * stage + 1 for stage in self.rule.stage_of(addresses, lanes)]
-
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
-        return 2 * self.rule.stages(addresses, lanes)
 
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
@@ -214,9 +190,6 @@ class InPairs(InParts):
         warp = np.zeros(len(addresses), dtype=np.int64)
         paired = self._paired(np.array(addresses), warp, 1, lanes)[0]
         return self.width * 2 if paired else self.width
-
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
-        return max(self.stage_of(addresses, lanes)) + 1
 
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None

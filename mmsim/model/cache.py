@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import MachineError
-
 READ, WRITE, ATOMIC = range(3)
 """The kinds of requests."""
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
@@ -79,11 +77,9 @@ class Numbers(NamedTuple):
     @property
     def plain(self) -> bool:
         """Return whether only tag requests take time, one unit each: the rule of address groups."""
-        others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
-        others += self.row_time + self.miss_latency + self.cross_latency
-        others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
-        others += self.atomic_time + self.page_time
-        return self.tag_time == self.write_time == 1 and others == 0
+        ways = ("_time", "_latency")
+        taken = sum(number for name, number in self._asdict().items() if name.endswith(ways))
+        return self.tag_time == self.write_time == 1 and taken == 2
 
 
 class State(NamedTuple):
@@ -112,61 +108,6 @@ class State(NamedTuple):
     """The number of lines entered so far; the line that made room for the last one, or -1."""
     items: Any
     """The costs so far of the request that is served, see `COUNTS` and `ASKED`."""
-
-
-def check_cache(line: int, sectors: int, capacity: int, ways: int, halves: int, fetch: int) -> None:
-    """Refuse a line of `line` places that can't be cut into sectors, and a cache without sets."""
-    if line % sectors:
-        raise MachineError(
-            f"sectors={sectors}, but an address group of {line} words or bytes can't be cut into "
-            "so many"
-        )
-    if sectors % fetch:
-        raise MachineError(
-            f"fetch={fetch}, but a miss fetches a part of the {sectors} sectors of a line"
-        )
-    if halves > 2:
-        raise MachineError(f"halves={halves}, but a cache has 1 or 2 halves")
-    if capacity == 0:
-        return
-    if capacity % (line * ways * halves):
-        raise MachineError(
-            f"capacity={capacity}, but a cache of {halves} halves, {ways} ways and lines of {line} "
-            f"words or bytes holds a multiple of {halves * ways * line}"
-        )
-    if line // sectors > MASKED or sectors > MASKED:
-        raise MachineError(
-            f"sectors={sectors}, but a cache has at most {MASKED} sectors in a line of {line} "
-            f"words or bytes, and at most {MASKED} of these in a sector"
-        )
-
-
-def check_page(line: int, page: int) -> None:
-    """Refuse a page that doesn't consist of lines."""
-    if page % line:
-        raise MachineError(
-            f"page={page}, but a page consists of lines of {line} words or bytes: take a multiple"
-        )
-
-
-def check_clusters(sizes: tuple[int, ...], dmms: int) -> None:
-    """Refuse sizes of clusters whose sum isn't the number of DMMs."""
-    if min(sizes, default=0) < 1:
-        raise MachineError("clusters has a size below 1, but a cluster has 1 DMM or more")
-    if sum(sizes) != dmms:
-        raise MachineError(
-            f"the clusters have {sum(sizes)} DMMs together, but the machine has {dmms}; give the "
-            "size of each cluster, or how many clusters there are"
-        )
-
-
-def check_halves(half_of: tuple[int, ...], clusters: int, halves: int) -> None:
-    """Refuse a list of halves that doesn't have one for each cluster."""
-    if len(half_of) != clusters or not set(half_of) <= set(range(halves)):
-        raise MachineError(
-            f"half_of has {len(half_of)} halves, but there are {clusters} clusters, each in half "
-            f"{' or '.join(map(str, range(halves)))}; give one for each"
-        )
 
 
 def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:

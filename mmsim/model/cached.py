@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate, count, pairwise, takewhile
 
-from mmsim.model.cache import Numbers, check_cache, check_clusters, check_halves, check_page
+from mmsim.errors import MachineError
+from mmsim.model.cache import MASKED, Numbers
 from mmsim.model.hmm import HMM
 from mmsim.model.machines import Unit, Units, banks, check_numbers, groups, whole_numbers
+
+LEAST = {"write_time": 1, "write_port_time": 0, "write_wire_time": 0, "resident": 1}
+"""The least of numbers that may be None; that of the others is their default."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -106,31 +110,68 @@ class Cached(HMM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch", "pages")
-        check_numbers(self, "channels", "banks", "row", "under_way", "shared_time", "slices")
-        for name in ("resident", "write_time"):
-            if getattr(self, name) is not None:
-                check_numbers(self, name)
-        rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
-        check_numbers(self, *rates, "port_time", "wire_time", "atomic_time", "page_time", least=0)
-        for name in ("write_port_time", "write_wire_time"):
-            if getattr(self, name) is not None:
-                check_numbers(self, name, least=0)
-        latencies = ("miss_latency", "cross_latency")
-        check_numbers(self, *latencies, "capacity", "page", least=0)
-        check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
-        check_page(self._line, self.page)
+        for part in fields(Cached):
+            least = LEAST.get(part.name, part.default)
+            if isinstance(least, int) and getattr(self, part.name) is not None:
+                check_numbers(self, part.name, least=least)
+        self._check_cache()
         for name in ("clusters", "half_of"):
             if isinstance(getattr(self, name), list | tuple):
                 object.__setattr__(self, name, whole_numbers(self, name))
-        if isinstance(self.clusters, tuple):
-            check_clusters(self.clusters, self.dmms)
-        elif self.clusters is not None:
+        self._check_clusters()
+
+    def _check_cache(self) -> None:
+        """Refuse lines that can't be cut into sectors, caches without sets, and parts of pages."""
+        line, sectors, ways, halves = self._line, self.sectors, self.ways, self.halves
+        if line % sectors:
+            raise MachineError(
+                f"sectors={sectors}, but an address group of {line} words or bytes can't be cut "
+                "into so many"
+            )
+        if sectors % self.fetch:
+            raise MachineError(
+                f"fetch={self.fetch}, but a miss fetches a part of the {sectors} sectors of a line"
+            )
+        if halves > 2:
+            raise MachineError(f"halves={halves}, but a cache has 1 or 2 halves")
+        if self.capacity % (line * ways * halves):
+            raise MachineError(
+                f"capacity={self.capacity}, but a cache of {halves} halves, {ways} ways and lines "
+                f"of {line} words or bytes holds a multiple of {halves * ways * line}"
+            )
+        if self.capacity and max(line // sectors, sectors) > MASKED:
+            raise MachineError(
+                f"sectors={sectors}, but a cache has at most {MASKED} sectors in a line of {line} "
+                f"words or bytes, and at most {MASKED} of these in a sector"
+            )
+        if self.page % line:
+            raise MachineError(
+                f"page={self.page}, but a page consists of lines of {line} words or bytes: take a "
+                "multiple"
+            )
+
+    def _check_clusters(self) -> None:
+        """Refuse clusters of other than all DMMs, and other than one half for each cluster."""
+        sizes = self.clusters
+        if isinstance(sizes, tuple):
+            if min(sizes, default=0) < 1:
+                raise MachineError("clusters has a size below 1, but a cluster has 1 DMM or more")
+            if sum(sizes) != self.dmms:
+                raise MachineError(
+                    f"the clusters have {sum(sizes)} DMMs together, but the machine has "
+                    f"{self.dmms}; give the size of each cluster, or how many clusters there are"
+                )
+        elif sizes is not None:
             check_numbers(self, "clusters", most=self.dmms)
         if self.half_of is not None:
             number = self.dmms if self.clusters is None else self.clusters
             number = len(number) if isinstance(number, tuple) else number
-            check_halves(self.half_of, number, self.halves)
+            halves = range(self.halves)
+            if len(self.half_of) != number or not set(self.half_of) <= set(halves):
+                raise MachineError(
+                    f"half_of has {len(self.half_of)} halves, but there are {number} clusters, "
+                    f"each in half {' or '.join(map(str, halves))}; give one for each"
+                )
 
     def clusters_of(self, dmms: int) -> tuple[int, ...]:
         """The sizes of the clusters. With a number of them, DMM x of d is in ⌊x · clusters / d⌋.
@@ -163,34 +204,16 @@ class Cached(HMM):
 
     @cached_property
     def cache(self) -> Numbers:  # type: ignore[override]
-        return Numbers(
-            self.sectors,
-            self._line // self.sectors,
-            self.global_latency,
-            self.tag_time,
-            self.write_time or self.tag_time,
-            self.sector_time,
-            self.cross_time,
-            self.memory_time,
-            self.fill_time,
-            self.row_time,
-            self.miss_latency,
-            self.cross_latency,
-            self.port_time,
-            self.wire_time,
-            self.port_time if self.write_port_time is None else self.write_port_time,
-            self.wire_time if self.write_wire_time is None else self.write_wire_time,
-            self.atomic_time,
-            self.page_time,
-            self.dmms,
-            self.halves,
-            self.capacity // (self._line * self.ways * self.halves),
-            self.ways,
-            self.fetch,
-            self.channels,
-            self.banks,
-            self.row,
-            self.slices,
-            self.page * self.sectors // self._line,
-            self.pages,
-        )
+        line = self._line
+        own = {name: getattr(self, name) for name in Numbers._fields if hasattr(self, name)}
+        own |= {
+            "latency": self.global_latency,
+            "write_time": self.write_time or self.tag_time,
+            "sector": line // self.sectors,
+            "sets": self.capacity // (line * self.ways * self.halves),
+            "page": self.page * self.sectors // line,
+        }
+        for name in ("port_time", "wire_time"):
+            if own[f"write_{name}"] is None:
+                own[f"write_{name}"] = own[name]
+        return Numbers(**own)

@@ -335,13 +335,27 @@ class Groups(Conflict):
 
 @dataclass(frozen=True)
 class OfAnother(Conflict):
-    """A rule based on another one, `rule`: the same cells, with the same names."""
+    """A rule based on another one, `rule`: the same cells, with the same names.
+
+    `named` and `titled` are its name and its title; words in braces stand for its fields.
+    """
 
     rule: Conflict
+
+    named: ClassVar[str]
+    titled: ClassVar[str] = "{rule.title}"
 
     @property
     def by_lane(self) -> bool:  # type: ignore[override]
         return self.rule.by_lane
+
+    @property
+    def name(self) -> str:
+        return self.named.format(**vars(self))
+
+    @property
+    def title(self) -> str:
+        return self.titled.format(**vars(self))
 
     @property
     def place(self) -> str:
@@ -358,6 +372,9 @@ class OfAnother(Conflict):
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses)
 
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        return self.rule.parts(firsts, lanes)
+
     def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         return self.rule.phase_of(addresses, lanes)
 
@@ -373,17 +390,11 @@ class InTurn(OfAnother):
     (3, [2, 0, 0, 1])
     """
 
-    @property
-    def name(self) -> str:
-        return f"{self.rule.name} in turn"
+    named = "{rule.name} in turn"
 
     @property
     def compiled(self) -> str | None:
         return f"{self.rule.compiled}_atomic" if isinstance(self.rule, Groups) else None
-
-    @property
-    def title(self) -> str:
-        return self.rule.title
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         merged = self.rule.stage_of(addresses, lanes)
@@ -417,9 +428,6 @@ class InTurn(OfAnother):
         result: Integers = counts.astype(np.int64)
         return result
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        return self.rule.parts(firsts, lanes)
-
     def of_atomics(self) -> Conflict:
         return self
 
@@ -439,6 +447,8 @@ class InParts(OfAnother):
     """
 
     by_lane = True
+    named = "{rule.name} in parts"
+    titled = "{rule.title} for {width} lanes at a time"
 
     @property
     def longest(self) -> int:
@@ -446,16 +456,8 @@ class InParts(OfAnother):
         return self.width
 
     @property
-    def name(self) -> str:
-        return f"{self.rule.name} in parts"
-
-    @property
     def compiled(self) -> str | None:
         return self.rule.compiled
-
-    @property
-    def title(self) -> str:
-        return f"{self.rule.title} for {self.width} lanes at a time"
 
     def of_atomics(self) -> Conflict:
         return InParts(self.width, self.rule.of_atomics())

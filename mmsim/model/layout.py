@@ -25,7 +25,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +33,14 @@ import numpy.typing as npt
 from mmsim.errors import LayoutError, shown
 from mmsim.host.guesses import guessed_in
 from mmsim.model.drawn import DrawnLayout
+from mmsim.model.tiles import Layout as Layout
+from mmsim.model.tiles import Offsets as Offsets
 from mmsim.model.tiles import Padded as Padded
+from mmsim.model.tiles import Shape, whole
 from mmsim.model.tiles import Strided as Strided
 from mmsim.model.tiles import Swizzle as Swizzle
 from mmsim.model.tiles import XorRows as XorRows
 from mmsim.model.tiles import cute as cute
-from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
 _LISTED = [
@@ -51,25 +53,8 @@ WIDEST = 2**31 - 1
 WIDEST_APART = 2**40
 """The last word of an array: far beyond any memory, and well within 64 bits."""
 
-Offsets = npt.NDArray[np.int64]
-Shape = tuple[int, ...]
-
 MASKED = "is masked; fill what is masked: pass array.filled(...)"
 """The reason to refuse a masked array, bare or placed, and the remedy."""
-
-
-@runtime_checkable
-class Layout(Protocol):
-    """An object that maps the elements of an array to words."""
-
-    def offsets(self, shape: Shape) -> Offsets:
-        """Word offset of every element, an integer array of shape `shape`.
-
-        Each element has its own word, and one element has word 0. Unused words may lie
-        between them.
-        Raises `LayoutError` if the shape doesn't fit.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -171,9 +156,13 @@ class _Random(_Seeded):
             shifts = tuple(whole(shift, what, -(2**63), 2**63 - 1) for shift in given)
             object.__setattr__(self, "shifts", shifts)
 
-    def _given(self, rows: int) -> Offsets | None:
+    @abstractmethod
+    def draw(self, rows: int) -> Offsets:
+        """Return the random numbers of an array of `rows` rows."""
+
+    def _shifts(self, rows: int) -> Offsets:
         if self.shifts is None:
-            return None
+            return self.draw(rows)
         if len(self.shifts) != rows:
             raise LayoutError(
                 f"{self} has {len(self.shifts)} shifts for {rows} rows; give one for each row"
@@ -192,10 +181,6 @@ class RAS(_Random):
         """Return the random numbers of an array of `rows` rows."""
         drawn: Offsets = np.random.RandomState(self.seed).randint(self.width, size=rows)
         return drawn.astype(np.int64)
-
-    def _shifts(self, rows: int) -> Offsets:
-        given = self._given(rows)
-        return self.draw(rows) if given is None else given
 
 
 @dataclass(frozen=True)
@@ -224,16 +209,17 @@ class RAP(_Random):
         """The numbers of rows and of columns."""
         return self.width, self.width
 
+    def draw(self, rows: int) -> Offsets:
+        """Return the random permutation of the `rows` rows, which are w."""
+        return np.random.RandomState(self.seed).permutation(rows).astype(np.int64)
+
     def _shifts(self, rows: int) -> Offsets:
         if rows != self.width:
             raise LayoutError(
                 f"{self} is a matrix of {self.width} rows of {self.width} words, so it can't hold "
                 f"{rows} rows; use RAS for other numbers of rows"
             )
-        given = self._given(rows)
-        if given is not None:
-            return given
-        return np.random.RandomState(self.seed).permutation(self.width).astype(np.int64)
+        return super()._shifts(rows)
 
 
 @dataclass(frozen=True)
@@ -255,13 +241,15 @@ class _Higher(_Seeded):
         return (self.width,) * 4
 
     @property
-    @abstractmethod
     def numbers(self) -> int:
         """The number of random numbers (the last row of RAP Table IV)."""
+        return self.width
 
-    @abstractmethod
     def draw(self) -> Offsets:
-        """Return the random numbers, `numbers` of them, in the order of `f`."""
+        """Return the random numbers, `numbers` of them: permutations of 0..w-1, joined."""
+        random = np.random.RandomState(self.seed)
+        drawn = [random.permutation(self.width) for _ in range(self.numbers // self.width)]
+        return np.concatenate(drawn).astype(np.int64)
 
     @abstractmethod
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
@@ -280,11 +268,6 @@ class _Higher(_Seeded):
         i, j, k = np.indices((w, w, w), dtype=np.int64).reshape(3, rows)
         return self.f(self.draw(), i, j, k)
 
-    def _permutations(self, count: int, random: np.random.RandomState) -> Offsets:
-        """Return `count` random permutations of 0..w-1, joined."""
-        drawn = [random.permutation(self.width) for _ in range(count)]
-        return np.concatenate(drawn).astype(np.int64)
-
 
 @dataclass(frozen=True)
 class OneP(_Higher):
@@ -294,18 +277,10 @@ class OneP(_Higher):
     ('1P(width=4, seed=1)', 4)
     """
 
-    paper_name: ClassVar[str] = "1P"
-
-    @property
-    def numbers(self) -> int:
-        return self.width
-
-    def draw(self) -> Offsets:
-        return self._permutations(1, np.random.RandomState(self.seed))
+    paper_name = "1P"
 
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
-        shift: Offsets = numbers[..., k]
-        return shift
+        return numbers[..., k]
 
 
 @dataclass(frozen=True)
@@ -315,62 +290,46 @@ class R1P(_Higher):
     Six rows with the same three numbers i, j, k in different orders have one shift.
     """
 
-    paper_name: ClassVar[str] = "R1P"
-
-    @property
-    def numbers(self) -> int:
-        return self.width
-
-    def draw(self) -> Offsets:
-        return self._permutations(1, np.random.RandomState(self.seed))
+    paper_name = "R1P"
 
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
-        shift: Offsets = numbers[..., i] + numbers[..., j] + numbers[..., k]
-        return shift
+        return numbers[..., i] + numbers[..., j] + numbers[..., k]
 
 
 @dataclass(frozen=True)
 class ThreeP(_Higher):
     """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII prefers it)."""
 
-    paper_name: ClassVar[str] = "3P"
+    paper_name = "3P"
 
     @property
     def numbers(self) -> int:
         return 3 * self.width
 
-    def draw(self) -> Offsets:
-        return self._permutations(3, np.random.RandomState(self.seed))
-
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
         w = self.width
-        shift: Offsets = numbers[..., i] + numbers[..., w + j] + numbers[..., 2 * w + k]
-        return shift
+        return numbers[..., i] + numbers[..., w + j] + numbers[..., 2 * w + k]
 
 
 @dataclass(frozen=True)
 class W2P(_Higher):
     """w²P, w² permutations: f(i, j, k) = r^(i w + j)_k, a RAP for every i, j (RAP section VII)."""
 
-    paper_name: ClassVar[str] = "w²P"
+    paper_name = "w²P"
 
     @property
     def numbers(self) -> int:
         return self.width**3
 
-    def draw(self) -> Offsets:
-        return self._permutations(self.width**2, np.random.RandomState(self.seed))
-
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
-        shift: Offsets = numbers[..., (i * self.width + j) * self.width + k]
-        return shift
+        return numbers[..., (i * self.width + j) * self.width + k]
 
 
 @dataclass(frozen=True)
 class OnePW2R(_Higher):
     """1Pw²R, one permutation and w² numbers: f(i, j, k) = s_(i w + j) + r_k (RAP section VII)."""
 
-    paper_name: ClassVar[str] = "1Pw²R"
+    paper_name = "1Pw²R"
 
     @property
     def numbers(self) -> int:
@@ -378,14 +337,12 @@ class OnePW2R(_Higher):
 
     def draw(self) -> Offsets:
         random = np.random.RandomState(self.seed)
-        permutation = self._permutations(1, random)
-        numbers = random.randint(self.width, size=self.width**2).astype(np.int64)
-        return np.concatenate([permutation, numbers])
+        drawn = random.permutation(self.width), random.randint(self.width, size=self.width**2)
+        return np.concatenate(drawn).astype(np.int64)
 
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
         w = self.width
-        shift: Offsets = numbers[..., k] + numbers[..., w + i * w + j]
-        return shift
+        return numbers[..., k] + numbers[..., w + i * w + j]
 
 
 @dataclass(frozen=True, eq=False)

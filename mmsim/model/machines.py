@@ -89,9 +89,7 @@ class Units(Sequence[Unit]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Units):
-            mine = (self.before, self.dmms, self.latency, self.conflict, self.stage_time)
-            others = (other.before, other.dmms, other.latency, other.conflict, other.stage_time)
-            return mine == others
+            return vars(self) == vars(other)
         return isinstance(other, tuple) and len(other) == len(self) and other == self[:]
 
     def __hash__(self) -> int:
@@ -149,12 +147,19 @@ class Machine(ABC):
 
     def latencies(self, count: int) -> npt.NDArray[np.int64]:
         """The latencies of the first `count` units."""
+        return self._of_units("latency", count)
+
+    def times_of_stages(self, count: int) -> npt.NDArray[np.int64]:
+        """The time units of a stage of the first `count` units."""
+        return self._of_units("stage_time", count)
+
+    def _of_units(self, number: str, count: int) -> npt.NDArray[np.int64]:
         units = self.units
         if isinstance(units, Units):  # the shared memories are the same
-            found = np.full(count, units.latency)
-            found[: len(units.before)] = [unit.latency for unit in units.before[:count]]
+            found = np.full(count, getattr(units, number))
+            found[: len(units.before)] = [getattr(unit, number) for unit in units.before[:count]]
             return found
-        return np.array([unit.latency for unit in units[:count]], dtype=np.int64)
+        return np.array([getattr(unit, number) for unit in units[:count]], dtype=np.int64)
 
     def clusters_of(self, dmms: int) -> tuple[int, ...]:
         """The DMMs of each cluster among the first `dmms`; clusters take turns at the memory.
@@ -169,26 +174,29 @@ class Machine(ABC):
 
         Each warp also has one request under way, and each block is on the DMM of its number.
         """
-        slow = any(unit.stage_time > 1 for unit in (self.memory, *self.shared[:1]))
         plain = self.cache is None or self.cache.plain
-        return self.under_way == 1 and self.resident is None and plain and not slow
+        return self.under_way == 1 and self.resident is None and plain and not self.slow_stages
+
+    @cached_property
+    def slow_stages(self) -> bool:
+        """Return whether a stage of some unit takes more than a time unit."""
+        return any(unit.stage_time > 1 for unit in (self.memory, *self._different))
 
     @cached_property
     def shared_conflict(self) -> Conflict | None:
         """The rule of conflicts of all shared memories, None if they have different ones."""
-        rules = self._shared_conflicts
+        rules = {unit.conflict for unit in self._different}
         return next(iter(rules)) if len(rules) == 1 else None
 
     @cached_property
     def by_lane(self) -> bool:
         """Return whether the rule of a unit depends on the lanes that ask."""
-        return any(rule.by_lane for rule in {self.memory.conflict, *self._shared_conflicts})
+        return any(unit.conflict.by_lane for unit in (self.memory, *self._different))
 
-    @cached_property
-    def _shared_conflicts(self) -> set[Conflict]:
-        if isinstance(self.shared, Units):
-            return {self.shared.conflict}
-        return {unit.conflict for unit in self.shared}
+    @property
+    def _different(self) -> Sequence[Unit]:
+        """The units of the shared memories, one of them if all are the same."""
+        return self.shared[:1] if isinstance(self.shared, Units) else self.shared
 
 
 def banks(machine: Machine) -> Conflict:

@@ -20,10 +20,11 @@ import numpy.typing as npt
 from mmsim.errors import LayoutError, shown
 from mmsim.host.guesses import Guessed, instead
 from mmsim.model.byte_banks import BANK_BYTES, SIZES, ByteBanks
-from mmsim.model.conflicts import Conflict, InParts
+from mmsim.model.conflicts import Conflict
 from mmsim.model.drawn import DrawnConflicts
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, whole
+from mmsim.printable import counted
 from mmsim.tabular import Tabular
 from mmsim.tracebacks import said
 
@@ -128,7 +129,7 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
     def phases(self) -> int:
         """The phases of all requests together."""
         rule = _rule(self.bytes, self.kind)
-        return sum(1 for addresses in self.addresses for _ in _parts(rule, addresses))
+        return sum(len(_parts(rule, addresses)) for addresses in self.addresses)
 
     @cached_property
     def stages(self) -> int:
@@ -162,8 +163,8 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
         requests = sum(max(addresses) >= 0 for addresses in self.addresses)
         more = self.stages - self.least
         return (
-            f"{self.kind} of {self.bytes} bytes a thread: {_many(requests, 'request')}, "
-            f"{_many(self.phases, 'phase')}, {_many(self.stages, 'stage')}, "
+            f"{self.kind} of {self.bytes} bytes a thread: {counted(requests, 'request')}, "
+            f"{counted(self.phases, 'phase')}, {counted(self.stages, 'stage')}, "
             + ("free of conflicts" if self.free else f"{more} beyond the least")
         )
 
@@ -420,16 +421,16 @@ Part = dict[int, int]
 """The addresses of the threads that are served together."""
 
 
-def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> Iterator[Part]:
+def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> list[Part]:
     """The phases of a request; an address of -1 means that the thread takes no part."""
     asked = {thread: address for thread, address in enumerate(addresses) if address >= 0}
-    per = len(addresses)
-    if isinstance(rule, InParts) and asked:
-        per = rule.parted(list(asked.values()), np.array(list(asked)))
-    for start in range(0, len(addresses), per):
-        part = {thread: own for thread, own in asked.items() if start <= thread < start + per}
-        if part:
-            yield part
+    if not asked:
+        return []
+    phase_of = rule.phase_of(list(asked.values()), np.array(list(asked))) or [0] * len(asked)
+    parts: list[Part] = [{} for _ in range(max(phase_of) + 1)]
+    for phase, (thread, address) in zip(phase_of, asked.items(), strict=True):
+        parts[phase][thread] = address
+    return parts
 
 
 def _least(rule: Conflict, part: Part) -> int:
@@ -474,7 +475,3 @@ def _spans(numbers: list[int] | tuple[int, ...]) -> str:
     if len(words) > MOST_SPANS + 1:
         words = [*words[:MOST_SPANS], f"... {words[-1]}"]
     return ", ".join(words)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -9,10 +9,11 @@ as in the layouts that CuTe prints; `cute` reads these.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +30,17 @@ LARGEST = 2**40
 """The largest distance of adjacent elements: far beyond any memory."""
 
 
-class Base(Protocol):
-    """Any layout."""
+@runtime_checkable
+class Layout(Protocol):
+    """An object that maps the elements of an array to words."""
 
     def offsets(self, shape: Shape) -> Offsets:
-        """Word offset of every element."""
+        """Word offset of every element, an integer array of shape `shape`.
+
+        Each element has its own word, and one element has word 0. Unused words may lie
+        between them.
+        Raises `LayoutError` if the shape doesn't fit.
+        """
         ...
 
 
@@ -126,7 +133,7 @@ class Swizzle(DrawnLayout):
     bits: int
     base: int
     shift: int
-    layout: Base | None = None
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
         name = "of a swizzle"
@@ -140,7 +147,7 @@ class Swizzle(DrawnLayout):
             )
 
     @staticmethod
-    def of_bytes(row: int, size: int, layout: Base | None = None) -> Swizzle:
+    def of_bytes(row: int, size: int, layout: Layout | None = None) -> Swizzle:
         """Return the hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
 
         >>> str(Swizzle.of_bytes(128, 2)), str(Swizzle.of_bytes(32, 4))
@@ -242,36 +249,6 @@ _SWIZZLE = r"S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>"
 _POINTER = r"smem_ptr\[(8|16|32|64|128)b\]\(.*\)"
 
 
-@dataclass(frozen=True)
-class _Reader:
-    text: str
-    tokens: list[str] = field(default_factory=list)
-
-    def nested(self) -> Nested:
-        """Read a number or a tuple of such from the remaining tokens."""
-        if not self.tokens:
-            raise self.wrong()
-        token = self.tokens.pop(0)
-        if token != "(":
-            if not token.lstrip("_").isdecimal():
-                raise self.wrong()
-            return int(token.lstrip("_"))
-        parts = [self.nested()]
-        while self.tokens and self.tokens[0] == ",":
-            self.tokens.pop(0)
-            parts.append(self.nested())
-        if not self.tokens or self.tokens.pop(0) != ")":
-            raise self.wrong()
-        return tuple(parts)
-
-    def wrong(self) -> LayoutError:
-        return LayoutError(
-            f"{shown(self.text)} is not a layout of CuTe; write it as CuTe prints it, such as "
-            "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)', or give one of mmsim.layout's, as "
-            "mm.layout.Padded(1)"
-        )
-
-
 def cute(text: str) -> Strided | Swizzle:
     """Read a layout that CuTe prints as `text`: strides, with an optional swizzle in front.
 
@@ -284,7 +261,6 @@ def cute(text: str) -> Strided | Swizzle:
     >>> str(cute("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
     'Swizzle<3,3,3> o (8,64):(64,1)'
     """
-    reader = _Reader(text)
     parts = [part.strip() for part in re.split(r"\s+o\s+", text.strip())]
     swizzle = re.fullmatch(_SWIZZLE, parts[0])
     bits = base = shift = 0
@@ -299,18 +275,32 @@ def cute(text: str) -> Strided | Swizzle:
             parts.pop(0)
         if not parts:
             return Swizzle(bits, base, shift)
-    if len(parts) != 1 or parts[0].count(":") != 1:
-        raise reader.wrong()
-    both = []
-    for half in parts[0].split(":"):
-        tokens = re.findall(r"[(),]|[^(),\s]+", half)
-        own = _Reader(text, tokens)
-        both.append(own.nested())
-        if own.tokens:
-            raise reader.wrong()
-    shape, stride = (one if isinstance(one, tuple) else (one,) for one in both)
+    try:
+        shape, stride = map(_nested, " o ".join(parts).split(":"))
+    except ValueError:
+        raise LayoutError(
+            f"{shown(text)} is not a layout of CuTe; write it as CuTe prints it, such as "
+            "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)', or give one of mmsim.layout's, as "
+            "mm.layout.Padded(1)"
+        ) from None
     strided = Strided(shape, stride)
     return strided if swizzle is None else Swizzle(bits, base, shift, strided)
+
+
+def _nested(text: str) -> tuple[Nested, ...]:
+    """Read extents or strides: JSON with round brackets and underscores. Raises `ValueError`."""
+    if not re.fullmatch(r"[\d(),_\s]+", text):
+        raise ValueError(text)
+    plain = re.sub(r"\b_+(?=\d)", "", text)
+    found = _tuples(json.loads(plain.replace("(", "[").replace(")", "]")))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _tuples(part: Any) -> Nested:
+    """Make tuples of lists, which are not empty."""
+    if part == []:
+        raise ValueError(part)
+    return tuple(map(_tuples, part)) if isinstance(part, list) else int(part)
 
 
 def _check_nesting(shape: Nested, stride: Nested, whole_one: Strided) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -49,69 +49,52 @@ class WarpsInTurn:
         return self._last
 
 
-class DMMsInTurn:
-    """The DMMs in turn, and within each DMM its warps in turn: an HMM's global unit.
+class GroupsInTurn:
+    """Groups of warps in turn, and within each group its warps, by default in turn.
 
-    >>> turns = DMMsInTurn(lambda warp: warp % 2)  # warps 0, 2 on DMM 0; 1, 3 on DMM 1
+    The groups are the DMMs at an HMM's global unit:
+
+    >>> turns = GroupsInTurn(lambda warp: warp % 2)  # warps 0, 2 on DMM 0; 1, 3 on DMM 1
     >>> for warp in range(4): turns.push(warp)
     >>> [turns.pop() for _ in range(4)]
     [0, 1, 2, 3]
-    """
 
-    def __init__(self, dmm_of_warp: Callable[[int], int]) -> None:
-        self._dmm_of_warp = dmm_of_warp
-        self._dmms = WarpsInTurn()  # the same rule, one floor up
-        self._warps: dict[int, WarpsInTurn] = {}
+    Clusters of DMMs are groups too, and within each its DMMs are in turn:
 
-    def __len__(self) -> int:
-        return len(self._dmms)
-
-    def push(self, warp: int) -> None:
-        dmm = self._dmm_of_warp(warp)
-        warps = self._warps.setdefault(dmm, WarpsInTurn())
-        if not len(warps):
-            self._dmms.push(dmm)
-        warps.push(warp)
-
-    def pop(self) -> int | None:
-        dmm = self._dmms.pop()
-        if dmm is None:
-            return None
-        warp = self._warps[dmm].pop()
-        if len(self._warps[dmm]):
-            self._dmms.push(dmm)
-        return warp
-
-
-class ClustersInTurn:
-    """Clusters of DMMs in turn, in each its DMMs in turn, and in each of these its warps.
-
-    >>> turns = ClustersInTurn(lambda warp: warp % 3, [0, 0, 1])  # warps 2 and 5 are in cluster 1
+    >>> from functools import partial
+    >>> dmms = partial(GroupsInTurn, lambda warp: warp % 3)
+    >>> turns = GroupsInTurn(lambda warp: [0, 0, 1][warp % 3], dmms)  # 2 and 5 are in cluster 1
     >>> for warp in range(6): turns.push(warp)
     >>> [turns.pop() for _ in range(7)]
     [0, 2, 1, 5, 3, 4, None]
     """
 
-    def __init__(self, dmm_of_warp: Callable[[int], int], cluster_of_dmm: Sequence[int]) -> None:
-        self._dmm_of_warp = dmm_of_warp
-        self._cluster_of_dmm = cluster_of_dmm
-        self._clusters = WarpsInTurn()  # the same rule, two floors up
-        self._dmms: dict[int, DMMsInTurn] = {}
+    def __init__(
+        self,
+        group_of_warp: Callable[[int], int],
+        within: Callable[[], WarpsInTurn | GroupsInTurn] = WarpsInTurn,
+    ) -> None:
+        self._group_of_warp = group_of_warp
+        self._groups = WarpsInTurn()  # the same rule, one floor up
+        self._within = defaultdict[int, WarpsInTurn | GroupsInTurn](within)
+
+    def __len__(self) -> int:
+        return len(self._groups)
 
     def push(self, warp: int) -> None:
-        cluster = self._cluster_of_dmm[self._dmm_of_warp(warp)]
-        dmms = self._dmms.setdefault(cluster, DMMsInTurn(self._dmm_of_warp))
-        if not len(dmms):
-            self._clusters.push(cluster)
-        dmms.push(warp)
+        group = self._group_of_warp(warp)
+        warps = self._within[group]
+        if not len(warps):
+            self._groups.push(group)
+        warps.push(warp)
 
     def pop(self) -> int | None:
-        cluster = self._clusters.pop()
-        if cluster is None:
+        group = self._groups.pop()
+        if group is None:
             return None
-        warp = self._dmms[cluster].pop()
-        if len(self._dmms[cluster]):
-            self._clusters.push(cluster)
+        warp = self._within[group].pop()
+        if len(self._within[group]):
+            self._groups.push(group)
         return warp
 
 

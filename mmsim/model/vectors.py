@@ -29,14 +29,8 @@ class Vectors(OfAnother):
 
     count: int = 2
     by_lane = True
-
-    @property
-    def name(self) -> str:
-        return f"{self.rule.name}, vectors of {self.count}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.rule.title}, vectors of {self.count} elements"
+    named = "{rule.name}, vectors of {count}"
+    titled = "{rule.title}, vectors of {count} elements"
 
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses // self.count)
@@ -44,9 +38,6 @@ class Vectors(OfAnother):
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         stages = self.rule.stage_of(*self._vectors(addresses, lanes))
         return [stage for stage in stages for _ in range(self.count)]
-
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
-        return self.rule.stages(*self._vectors(addresses, lanes))
 
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mmsim.claims import Case, Verdict
 from mmsim.claims.claim import show
-from mmsim.claims.provenance import Provenance
+from mmsim.claims.verify import Provenance
 
 HEAD = """\
 # The ledger

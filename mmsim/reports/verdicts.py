@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.claims.verify import Verdict
 from mmsim.printable import printable
-from mmsim.view.figures.curves import curve_svg
+from mmsim.view.figures.times import curve_svg
 from mmsim.view.tables import Column, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:

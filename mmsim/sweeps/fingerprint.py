@@ -19,8 +19,7 @@ import numpy as np
 
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
-from mmsim.sweeps.canonical import literal, program_text
-from mmsim.sweeps.functions import captured, function_text, is_own
+from mmsim.sweeps.functions import captured, function_text, is_own, literal, program_text
 
 PREFIX = "p"
 """Begins a fingerprint, so that no reader takes it for a number; one for each method."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mmsim.errors import shown
 from mmsim.host.arguments import file_path, whole, yes_or_no
 from mmsim.host.guesses import advised
+from mmsim.host.progress import bar
 from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.cases import Case, Grid, described, make_cases
 from mmsim.sweeps.file import RowFile, SweepError
 from mmsim.sweeps.fingerprint import PREFIX
-from mmsim.sweeps.progress import progress as watched
 from mmsim.sweeps.rows import SweepRow
 
 
@@ -141,3 +142,25 @@ def _to_repeat(
         )
     failed = [case for case in there if file.rows[case.key]["error"] is not None]
     return {case.key for case in (*changed, *(failed if retry_failed else ()))}
+
+
+@contextmanager
+def watched(cases: int, left: int, shown: bool) -> Iterator[Callable[[bool], None]]:
+    """Show a bar on the terminal; yield a function to call with whether a case failed.
+
+    `cases` counts all cases of the grid, `left` the cases yet to run.
+    """
+    from rich.progress import TextColumn, TimeRemainingColumn
+
+    what = f"sweep, {cases - left} done before" if left < cases else "sweep"
+    with bar(TimeRemainingColumn(), TextColumn("left"), shown=shown) as drawn:
+        task = drawn.add_task(what, total=left)
+        failures = 0
+
+        def advance(failed: bool) -> None:
+            nonlocal failures
+            failures += failed
+            description = f"{what}, {failures} failed" if failures else what
+            drawn.update(task, advance=1, description=description)
+
+        yield advance

@@ -1,13 +1,14 @@
-"""The cases and the fits of claims and the rows of sweeps as tables, and a table as LaTeX."""
+"""The tables of claims, sweeps and comparisons, and a table as LaTeX."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from mmsim.claims.cases import CaseRow, CaseRows
+from mmsim.claims.claim import CaseRow, CaseRows
 from mmsim.claims.fit import Fit
 from mmsim.printable import counted, printable
+from mmsim.results.difference import Difference
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.rows import RESULTS
 from mmsim.view.tables import Column, Table, table_of, tables, text_column
@@ -22,6 +23,8 @@ SPECIAL = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 """Characters that LaTeX does not print as they are."""
+TEXTS = ("array", "kind", "space")
+NUMBERS = ("requests", "stages", "wasted")
 
 
 @tables.register
@@ -29,18 +32,11 @@ def case_tables(rows: CaseRows) -> list[Table]:
     """Return a row for each case: its parameters, the measured and the claimed value."""
     if not rows:
         return [Table("no cases", (), ())]
-    names = rows.names
-    quantity = rows[0].quantity
     texts = {name for row in rows for name in row.case if isinstance(row.case[name], str)}
-    return [
-        Table(
-            f"{counted(len(rows), 'case')}, measured: {quantity}",
-            tuple(Column(printable(name), name not in texts) for name in names),
-            tuple(
-                tuple(printable(str(row.columns.get(name, ""))) for name in names) for row in rows
-            ),
-        )
-    ]
+    caption = f"{counted(len(rows), 'case')}, measured: {rows[0].quantity}"
+    columns = tuple(Column(printable(name), name not in texts) for name in rows.names)
+    cells = [[row.columns.get(name, "") for name in rows.names] for row in rows]
+    return [table_of(caption, columns, cells, most=len(rows))]
 
 
 @tables.register
@@ -72,6 +68,45 @@ def sweep_tables(rows: SweepRows) -> list[Table]:
     ]
     cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
     return [table_of(counted(len(rows), "row"), tuple(columns), cells)]
+
+
+@tables.register
+def difference_tables(found: Difference) -> list[Table]:
+    """The accesses of both runs, a row for each line and array."""
+    first, second = found.first, found.second
+    what, machine, schedule, *counts = (
+        both(getattr(first, name), getattr(second, name))
+        for name in ("program", "machine", "schedule", "time", "stages", "wasted")
+    )
+    time, stages, wasted = counts
+    caption = f"{what} on {machine}, {schedule}: time {time}, stages {stages}, wasted {wasted}"
+    timed = any(None not in row.times for row in found.rows)
+    rows = []
+    for row in found.rows:
+        sides = row.first, row.second
+        named = [one for one in sides if one is not None]
+        texts = (both(*(getattr(one, name) for one in (named * 2)[:2])) for name in TEXTS)
+        line, *numbers = (
+            both(*(getattr(one, name, None) for one in sides)) for name in ("line", *NUMBERS)
+        )
+        rows.append((line, *texts, *numbers, *([both(*row.times)] if timed else [])))
+    titles = (*NUMBERS, "time") if timed else NUMBERS
+    columns = (
+        Column("line"),
+        *map(text_column, ("array", "access", "space")),
+        *map(Column, titles),
+    )
+    return [Table(caption, columns, tuple(rows))]
+
+
+def both(first: object, second: object) -> str:
+    """Return the value of both runs, or both values; - stands for no value.
+
+    >>> both(1, 1), both(4, 1), both(None, 2)
+    ('1', '4 -> 1', '- -> 2')
+    """
+    one, two = ("-" if value is None else str(value) for value in (first, second))
+    return printable(one if one == two else f"{one} -> {two}")
 
 
 def table_latex(table: Table) -> str:

@@ -1,16 +1,15 @@
 """Results as tables: the contents for each result, and a table as text, as HTML and for Rich.
 
-A `Tabular` result shows itself by these functions (`mmsim.view.forms`). Every other printed table
+A `Tabular` result shows itself by these functions (`mmsim.view.FORMS`). Every other printed table
 is a `Table` too, or made by `rich_rows` if its cells have colours.
 """
 
 from __future__ import annotations
 
 import html as html_text
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
 
 from mmsim.ir.liveness import Registers
@@ -96,51 +95,6 @@ def run_tables(run: Run) -> list[Table]:
         clean = accesses_table(f"{caption}, nothing found", run.accesses)
         return [replace(clean, note=looked_for(run.schedule, thorough=False))]
     return [accesses_table(caption, run.accesses), findings_table(run.findings)]
-
-
-@tables.register
-def _(profile: Profile) -> list[Table]:
-    return [profile_table(profile)]
-
-
-@tables.register
-def _(rows: AccessRows) -> list[Table]:
-    return [accesses_table(counted(len(rows), "row"), rows)]
-
-
-@tables.register
-def _(row: AccessRow) -> list[Table]:
-    return [accesses_table(f"accesses of {row.function}", [row])]
-
-
-@tables.register
-def _(rows: RoundRows) -> list[Table]:
-    return [rounds_table(rows)]
-
-
-@tables.register
-def _(row: RoundRow) -> list[Table]:
-    return [rounds_table([row])]
-
-
-@tables.register
-def _(rows: CacheRows) -> list[Table]:
-    return [cache_table(counted(len(rows), "row"), rows)]
-
-
-@tables.register
-def _(row: CacheRow) -> list[Table]:
-    return [cache_table(f"accesses of {row.function}", [row])]
-
-
-@tables.register
-def _(findings: Findings) -> list[Table]:
-    return [findings_table(findings)]
-
-
-@tables.register
-def _(finding: Finding) -> list[Table]:
-    return [findings_table([finding])]
 
 
 @tables.register
@@ -274,17 +228,14 @@ def table_of(
     """A table of at most so many rows; a note counts the others."""
     shown = tuple(tuple(printable(str(cell)) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
-    note = f"and {left} more {'row' if left == 1 else 'rows'}" if left else ""
+    note = f"and {counted(left, 'more row')}" if left else ""
     return Table(printable(caption), columns, shown, note)
 
 
 def table_text(table: Table) -> str:
     """Columns padded to their widest cell."""
-    titles = [column.title for column in table.columns]
-    widths = [
-        max(len(title), *(len(row[place]) for row in table.rows), 0)
-        for place, title in enumerate(titles)
-    ]
+    titles = tuple(column.title for column in table.columns)
+    widths = [max(map(len, cells)) for cells in zip(titles, *table.rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = [
@@ -311,20 +262,20 @@ def table_html(table: Table) -> str:
     note = f"<p>{escape(table.note)}</p>" if table.note else ""
     if not table.rows:
         return f"<p>{escape(table.caption)}</p>{note}"
-    sides = [f"text-align:{'right' if one.numbers else 'left'}" for one in table.columns]
-    body = io.StringIO()
-    body.write(f'<table><caption style="text-align:left">{escape(table.caption)}</caption><thead>')
-    body.write("<tr>")
-    for column, side in zip(table.columns, sides, strict=True):
-        body.write(f'<th style="{side}">{escape(column.title)}</th>')
-    body.write("</tr></thead><tbody>")
-    for row in table.rows:
-        body.write("<tr>")
-        for cell, column, side in zip(row, table.columns, sides, strict=True):
-            shown = f'<pre style="{CODE}">{escape(cell)}</pre>' if column.code else escape(cell)
-            body.write(f'<td style="{side}">{shown}</td>')
-        body.write("</tr>")
-    return f"{body.getvalue()}</tbody></table>{note}"
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        shown = []
+        for cell, column in zip(cells, table.columns, strict=True):
+            code = column.code and tag == "td"
+            text = f'<pre style="{CODE}">{escape(cell)}</pre>' if code else escape(cell)
+            side = "right" if column.numbers else "left"
+            shown.append(f'<{tag} style="text-align:{side}">{text}</{tag}>')
+        return f"<tr>{''.join(shown)}</tr>"
+
+    caption = f'<caption style="text-align:left">{escape(table.caption)}</caption>'
+    titles = line("th", (column.title for column in table.columns))
+    body = "".join(line("td", row) for row in table.rows)
+    return f"<table>{caption}<thead>{titles}</thead><tbody>{body}</tbody></table>{note}"
 
 
 def rich_text(value: object, style: str = "") -> Text:
@@ -351,7 +302,7 @@ def rich_rows(
     """As `rich_table`, of cells with several lines and colours; `rich_text` makes these."""
     from mmsim.view.terminal import FittingTable, longest
 
-    titles = tuple(columns)
+    described = tuple(columns)
     shown = FittingTable(
         title=rich_text(caption) if caption else None,
         title_justify="left",
@@ -359,15 +310,36 @@ def rich_rows(
         caption_justify="left",
     )
     texts = [[rich_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    for place, column in enumerate(titles):
+    for place, column in enumerate(described):
+        whole = column.numbers or column.whole
         shown.add_column(
             rich_text(column.title),
             justify="right" if column.numbers else "left",
-            min_width=longest(row[place] for row in texts)
-            if column.numbers or column.whole
-            else None,
+            min_width=longest(row[place] for row in texts) if whole else None,
             overflow="fold",
         )
     for row in texts:
         shown.add_row(*row)
     return shown
+
+
+OF_KIND: dict[type, Callable[[Any], Table]] = {
+    Profile: profile_table,
+    AccessRows: lambda rows: accesses_table(counted(len(rows), "row"), rows),
+    AccessRow: lambda row: accesses_table(f"accesses of {row.function}", [row]),
+    CacheRows: lambda rows: cache_table(counted(len(rows), "row"), rows),
+    CacheRow: lambda row: cache_table(f"accesses of {row.function}", [row]),
+    RoundRows: rounds_table,
+    RoundRow: lambda row: rounds_table([row]),
+    Findings: findings_table,
+    Finding: lambda finding: findings_table([finding]),
+}
+"""The table of a result that has only one, by the result's type."""
+
+
+def _alone(table: Callable[[Any], Table], value: Any) -> list[Table]:
+    return [table(value)]
+
+
+for kind, table in OF_KIND.items():
+    tables.register(kind, partial(_alone, table))

@@ -12,10 +12,10 @@ import sympy
 import mmsim as mm
 from mmsim import claims
 from mmsim.claims import Claim, ClaimError, choose, registered, verify, verify_claim
-from mmsim.claims.cases import CaseRow, CaseRows
+from mmsim.claims.claim import CaseRow, CaseRows
 from mmsim.errors import CallError, LaunchError
+from mmsim.view import text
 from mmsim.view.figures.alt_text import alt_text
-from mmsim.view.forms import text
 
 
 @mm.program

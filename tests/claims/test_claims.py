@@ -28,9 +28,8 @@ from mmsim.claims import (
     root,
     verify_claim,
 )
-from mmsim.claims.provenance import fingerprint, provenance
 from mmsim.claims.registry import unique
-from mmsim.claims.verify import from_json, to_json
+from mmsim.claims.verify import fingerprint, from_json, provenance, to_json
 from mmsim.errors import RoomError
 from mmsim.reports.ledger import ledger_page
 from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table

@@ -7,8 +7,8 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Curve, Series
 from mmsim.reports.plots_gpu import predicted_against_measured, svg
-from mmsim.view.figures.curves import curve_svg, draw_curve
 from mmsim.view.figures.paper import COLOURS, LETTERS
+from mmsim.view.figures.times import curve_svg, draw_curve
 from mmsim_algorithms.dmm_permutation.many_arrays_claims import figure_7
 
 

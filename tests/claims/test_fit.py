@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.claims import FitError, registered
-from mmsim.claims.fit import fit_numbers
-from mmsim.claims.fitted import fit_claim, fitted
+from mmsim.claims.fit import fit_claim, fit_numbers, fitted
 from mmsim.claims.terms import Term, terms_of
 from mmsim.cli.main import main
 

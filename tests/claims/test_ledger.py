@@ -13,8 +13,7 @@ import pytest
 from mmsim.claims import verify_claim
 from mmsim.claims.growth import POWER
 from mmsim.claims.points import POINTS
-from mmsim.claims.provenance import fingerprint, provenance_from_json
-from mmsim.claims.verify import from_json, to_json
+from mmsim.claims.verify import fingerprint, from_json, provenance_from_json, to_json
 from mmsim.host.version import VERSION
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.ledger import CHOICES, page

@@ -5,14 +5,11 @@ import re
 import pytest
 
 from mmsim.claims import ClaimError, Drawing, Figure, PaperTable, PrintedItem, choose, registered
-from mmsim.claims.contents import registered_contents
-from mmsim.claims.drawing import registered_drawings
-from mmsim.claims.table import registered_tables
+from mmsim.claims.printed import registered_contents, registered_drawings, registered_tables
 from mmsim.cli import main
 from mmsim.cli.commands import make_parser
 from mmsim.gpu.experiment import registered_experiments
-from mmsim.reports.contents import reproductions
-from mmsim.reports.paper_tables import verdict_of_table
+from mmsim.reports.contents import reproductions, verdict_of_table
 
 PRINTED = {"SMM": (11, 1), "CFP": (7, 2), "ICPP": (6, 3), "RAP": (7, 4)}
 """How many figures and tables each paper has. Of IEICE only the abstract is at hand."""
@@ -88,7 +85,7 @@ def test_an_unknown_table_and_one_that_differs(capsys, monkeypatch):
     assert main(["reproduce", "RAP-T9"]) == 2
     assert "no table or figure has the id 'RAP-T9'; did you mean" in capsys.readouterr().err
     wrong = PaperTable("X", "s", "t", lambda: [Figure("row", "col", "1.00", 2.0)])
-    monkeypatch.setattr("mmsim.claims.table.registered_tables", lambda: [wrong])
+    monkeypatch.setattr("mmsim.claims.printed.registered_tables", lambda: [wrong])
     assert main(["reproduce", "X"]) == 1
     assert "row, col: 1.00 and 2.00 (+1), not explained" in capsys.readouterr().out
 
@@ -208,7 +205,7 @@ def test_a_figure_that_is_not_the_papers_is_not_saved(capsys, monkeypatch, tmp_p
 
     monkeypatch.chdir(tmp_path)
     wrong = Drawing("X-F1", "X, Figure 1", "something", draw)
-    monkeypatch.setattr("mmsim.claims.drawing.registered_drawings", lambda: [wrong])
+    monkeypatch.setattr("mmsim.claims.printed.registered_drawings", lambda: [wrong])
     assert main(["reproduce", "X-F1"]) == 1
     message = "X-F1 is not as in the paper: time units: the run gives 6, the paper's figure 5"
     assert message in capsys.readouterr().err

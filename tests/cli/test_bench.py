@@ -111,7 +111,7 @@ def test_the_peak_of_memory_is_of_what_was_touched_since_it_was_forgotten():
     """In a process of its own: one that has freed much may touch nothing new."""
     code = (
         "import numpy as np\n"
-        "from mmsim.bench.growth import forget_peak, peak_memory\n"
+        "from mmsim.bench.process import forget_peak, peak_memory\n"
         "forget_peak()\nbefore = peak_memory()\nnp.ones(2**23)\n"
         "print((peak_memory() - before) / 2**26)"
     )

@@ -6,7 +6,7 @@ import mmsim as mm
 import mmsim_algorithms
 from mmsim.api.machines import Machine
 from mmsim.cli import main
-from mmsim.reports.programs import line_of, name_of
+from mmsim.cli.listing import line_of, name_of
 from mmsim_algorithms.catalogue import CATALOGUE
 
 CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims()}

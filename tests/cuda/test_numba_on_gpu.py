@@ -53,7 +53,7 @@ def single_sines(T, a, b):
 
 def collect(program, dtype=np.int32, threads=64, test="file::test"):
     """A launch of a program with two arrays, collected."""
-    asked = Configuration((threads // 32, 1, 1), (32, 1, 1), 0, 0, 1024)
+    asked = Configuration((threads // 32, 1, 1), (32, 1, 1), 0, 1024)
     a = np.arange(threads).astype(dtype)
     return collected.collect(test, program, (a, np.zeros_like(a)), asked)
 

@@ -234,7 +234,7 @@ def test_numba_need_not_be_there(call, tmp_path):
     (tmp_path / "blocked.py").write_text(
         "import sys\n"
         "sys.modules['numba'] = sys.modules['numba_cuda'] = None\n"
-        "from mmsim.cuda.script import run_script\n"
+        "from mmsim.cuda.replacing import run_script\n"
         "sys.exit(run_script('small.py', []))\n"
     )
     (tmp_path / "small.py").write_text(

@@ -22,8 +22,7 @@ import pytest
 from PIL import Image
 
 from mmsim.claims import registered, verify
-from mmsim.claims.provenance import provenance, provenance_from_json
-from mmsim.claims.verify import from_json, to_json
+from mmsim.claims.verify import from_json, provenance, provenance_from_json, to_json
 from mmsim.errors import FormatError
 from tests.kit.views import axe
 
@@ -354,8 +353,7 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, made, verdi
 
 
 def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
-    from mmsim.claims.contents import registered_contents
-    from mmsim.claims.drawing import registered_drawings
+    from mmsim.claims.printed import registered_contents, registered_drawings
 
     page = (site / "gallery.html").read_text()
     for drawing in registered_drawings():

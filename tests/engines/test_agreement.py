@@ -8,8 +8,8 @@ import pytest
 
 import mmsim as mm
 from mmsim.frontend.python import grammar
-from mmsim.frontend.thread.atomic import OPERATIONS
 from mmsim.ir import nodes as ir
+from mmsim.ir.atomics import TYPES
 from tests.kit.generators.language_forms import FORMS, forms
 from tests.kit.generators.random_programs import define
 from tests.kit.tools import agreement
@@ -23,7 +23,7 @@ def test_what_it_counts_is_the_whole_language():
     assert {f"unary {op}" for op in grammar.UNARY.values()} <= names
     plain = {*typing.get_args(ir.Stmt)} - {ir.Atomic, ir.Exchange}
     assert {kind.__name__ for kind in plain} <= names
-    assert {f"atomic {op}" for op in OPERATIONS} <= names
+    assert {f"atomic {op}" for op in TYPES} <= names
     assert {f"warp.{op}" for op in typing.get_args(ir.ExchangeOp)} <= names
     assert len(names) == len(agreement.language())
 

@@ -10,23 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
 from tests.kit.generators.draws import draws
-from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES
+from tests.kit.generators.race_free_programs import CANDIDATES
 from tests.kit.generators.random_programs import cases, races, run_case
-from tests.kit.runs.paths import outcome
+from tests.kit.runs.both import agree_without_a_race
+from tests.kit.runs.paths import both_schedules, outcome
 
-many = settings(
-    max_examples=draws(40),
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
+many = settings(max_examples=draws(40))
 
 
 @both_schedules
@@ -81,9 +75,7 @@ def test_fused_programs_agree_too(schedule, monkeypatch):
     @many
     @given(case=CANDIDATES)
     def check(case):
-        events = run_case(case, schedule, engine="events", trace=False, check=True)
-        if not races(events) or schedule == "synchronous":
-            assert outcome(run_case(case, schedule, engine="array")) == outcome(events)
+        agree_without_a_race(case, schedule)
 
     check()
     assert fused.paths["fused"] > fused.paths["interpreted"] / 8

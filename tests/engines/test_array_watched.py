@@ -22,9 +22,8 @@ from mmsim.host import free_memory, memory_budget, progress
 from mmsim.host.progress import Progress
 from mmsim_algorithms.bench import growth
 from tests.kit.runs.load import allowed
-from tests.kit.runs.paths import SCHEDULES, launched, outcome, run_along
+from tests.kit.runs.paths import both_schedules, launched, outcome, run_along
 
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's account of memory")
 
 
@@ -102,7 +101,7 @@ MEASURE = """
 import sys, threading
 import numpy as np
 import mmsim as mm
-from mmsim.bench.growth import forget_peak, peak_memory
+from mmsim.bench.process import forget_peak, peak_memory
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.engines.array import asynchronous_time as schedules
 from mmsim.engines.array.interpreted import Interpreted

@@ -1,7 +1,5 @@
 """Atomics: what they leave, what they give and what they cost, counted by hand."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -15,11 +13,8 @@ from mmsim.ir.atomics import LEAVES, TYPES, in_turn
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
 from tests.kit.oracle.reference import changed
+from tests.kit.runs.paths import ENGINES, SCHEDULES, both_engines, both_schedules
 
-SCHEDULES = ("synchronous", "asynchronous")
-ENGINES = ("array", "events")
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
-both_engines = pytest.mark.parametrize("engine", ENGINES)
 NAMES = {"and": "and_", "or": "or_"}
 
 
@@ -143,7 +138,7 @@ def test_lanes_receive_what_the_one_before_left(schedule):
     assert run.arrays["h"].tolist() == [6, 2]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 def test_each_block_has_its_own_words(schedule):
     @mm.program
     def private(T, x, h):
@@ -487,12 +482,3 @@ def test_a_trace_holds_what_each_lane_left(tmp_path):
     again = mm.Run.from_json(run.to_json())
     assert again.accesses == run.accesses
     assert again.trace.dispatches == run.trace.dispatches
-
-
-def test_a_trace_with_stages_of_a_read_is_no_trace():
-    run = mm.DMM(4, 5).run(count, np.zeros(4, int), zeros(2), threads=4, trace=True)
-    text = run.to_json()
-    assert "atomic" in text
-    with pytest.raises(MMSimError):
-        mm.Run.from_json(text.replace('"atomic"', '"read"'))
-    json.loads(text)

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from test_events_against_reference import run_mmsim
-from test_own_machines import seen
+from hypothesis import given, settings
 
 import mmsim as mm
 from mmsim.engines.array import engine
@@ -16,9 +14,10 @@ from mmsim.errors import MachineError
 from mmsim.gpu.words import CardHMM
 from mmsim.meaning.launch import Launch
 from tests.kit.generators.draws import draws
-from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
-from tests.kit.generators.random_programs import bits, races, run_case
-from tests.kit.oracle.reference import RefHMM, RefOwn, evaluate
+from tests.kit.generators.race_free_programs import orderly_cases
+from tests.kit.oracle.reference import RefHMM, RefOwn
+from tests.kit.runs.both import agree_with_the_reference, agree_without_a_race
+from tests.kit.runs.paths import both_schedules, outcome
 
 WAYS = ("array", "events")
 CARD = mm.DMM(32, 5, bank_bytes=4)
@@ -122,7 +121,7 @@ def many_sizes(T, double, single, byte):
     single[T.id] = t[(7 * T.index) % T.block_size]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
 def test_engines_agree_on_words_of_many_sizes(schedule, path):
     n = 512
@@ -134,8 +133,8 @@ def test_engines_agree_on_words_of_many_sizes(schedule, path):
     assert mm.Run.from_json(events.to_json()) == events
     if path == "interpreted":
         launch = Launch(machine, many_sizes, args, n, 64, schedule, 100_000)
-        assert seen(engine.run(launch, path=path)) == seen(events)
-    assert seen(machine.run(many_sizes, *args, **how)) == seen(events)
+        assert outcome(engine.run(launch, path=path)) == outcome(events)
+    assert outcome(machine.run(many_sizes, *args, **how)) == outcome(events)
 
 
 def test_arrays_begin_at_bank_0_of_their_bytes():
@@ -178,29 +177,14 @@ def test_machines_say_what_they_are():
     assert mm.DMM(32, 5) != CARD
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(
-    max_examples=draws(15),
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.filter_too_much,
-    ],
-)
+@both_schedules
+@settings(max_examples=draws(15))
 @given(case=orderly_cases(40, 8).filter(lambda one: type(one.machine_spec) is RefHMM))
 def test_random_programs_take_what_the_reference_says(case, schedule):
     units = ("card group", 8, 3), (("card byte bank", 8, 2),)
     case = replace(case, machine_spec=RefOwn(8, *units))
-    how = case.source, case.name, case.machine_spec, case.args, case.threads, case.block_size
-    expected, actual = evaluate(*how, schedule, case.shape), run_mmsim(case, schedule)
-    assert sorted(actual.dispatches) == sorted(expected.dispatches)
-    assert (actual.time, actual.rounds) == (expected.time, expected.rounds)
-    for name, array in expected.arrays.items():
-        assert bits(actual.arrays[name]) == bits(array)
-    events = run_case(case, schedule, engine="events", trace=False, check=True)
-    if not races(events):
-        assert seen(run_case(case, schedule, engine="array")) == seen(events)
+    agree_with_the_reference(case, schedule)
+    agree_without_a_race(case, schedule)
 
 
 def test_a_trace_has_the_stages_of_a_compare_and_swap_of_some_lanes():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, event, given, reject, settings
+from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
@@ -16,21 +16,12 @@ from mmsim.errors import LaunchError, VectorError
 from mmsim.results.roofline import roofline
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
-from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES, orderly_cases
+from tests.kit.generators.race_free_programs import CANDIDATES, orderly_cases
 from tests.kit.generators.random_programs import bits, races
 from tests.kit.oracle.reference import RefHMM
+from tests.kit.runs.paths import both_schedules
 
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
-many = settings(
-    max_examples=draws(8),
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.filter_too_much,
-    ],
-)
+many = settings(max_examples=draws(8))
 
 
 def on_hmm(case):

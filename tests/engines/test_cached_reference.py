@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
@@ -13,6 +12,7 @@ from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import bits, define, races
 from tests.kit.generators.simple_programs import simple_programs
 from tests.kit.oracle.cached import Run
+from tests.kit.runs.paths import both_engines, both_schedules
 
 COUNTS = (
     "stages", "tags", "sectors", "hits", "misses", "memory_reads", "memory_writes", "fills",
@@ -40,13 +40,8 @@ def counted(row):
     return {name: getattr(row, name) for name in COUNTS if getattr(row, name)}
 
 
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-@settings(
-    max_examples=draws(40),
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+@both_schedules
+@settings(max_examples=draws(40))
 @given(drawn=cached_cases())
 def test_both_engines_agree_with_the_reference(drawn, schedule):
     source, args, machine, launch = drawn
@@ -81,7 +76,7 @@ def made(T, a, b, d):
 """
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 def test_a_barrier_waits_for_the_last_request_of_a_warp_that_ends(engine):
     """l = 10, two warps of 4: the write at 0 is done at 10, then the barrier opens."""
     machine = mm.Cached(1, 4, 10, under_way=2)

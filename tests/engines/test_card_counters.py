@@ -1,4 +1,4 @@
-"""What a card's rules take, counted by fused programs: every path gives what the event engine does.
+"""Stages by a card's rules in fused programs: every path gives what the event engine does.
 
 By all kinds of accesses (reads, writes, atomics, compare and swap) to words of all sizes: of rows,
 of one word, of words side by side, by all lanes or by some.
@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import mmsim as mm
 from mmsim.engines.array import engine as array_engine
@@ -143,12 +143,7 @@ def test_every_rule_of_a_card_has_a_counter():
     assert not counted(Packed(4, Banks(4).of_atomics(), 2), 4, 4)
 
 
-@settings(
-    max_examples=draws(15),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(max_examples=draws(15), derandomize=True)
 @given(numba_cases())
 def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
     program = numba_program(case.python)

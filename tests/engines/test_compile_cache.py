@@ -1,4 +1,4 @@
-"""What fused programs leave on the disk: kept for the next time, and never in the way."""
+"""The files that fused programs leave on the disk: kept for the next time, and never in the way."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def triple(T, a):
 
 
 def doubled():
-    """Whether the compiled program does what it should, in a process that hasn't met it."""
+    """Return whether the compiled program does what it should, in a process that hasn't met it."""
     execute._ready.clear()
     run = run_along("fused", double, np.arange(8), threads=8)
     return run.arrays["a"].tolist() == list(range(0, 16, 2)) and run.time == 2 * (1 + 1 + 4)
@@ -274,11 +274,7 @@ UNKNOWN = "import os; os.environ.pop('HOME', None); os.getuid = lambda: 54321\n"
 
 @pytest.mark.parametrize(
     ("environment", "before"),
-    [
-        ({"HOME": "/dev/null"}, ""),
-        ({}, UNKNOWN),
-        ({"MMSIM_CACHE_DIR": "/dev/null"}, ""),
-    ],
+    [({"HOME": "/dev/null"}, ""), ({}, UNKNOWN), ({"MMSIM_CACHE_DIR": "/dev/null"}, "")],
     ids=["no home", "unknown user", "a file"],
 )
 def test_what_cannot_be_kept_is_compiled_all_the_same(environment, before):

@@ -1,10 +1,5 @@
-"""Arithmetic of complex numbers, on every engine and in C, against NumPy's own or exact results.
+"""Complex numbers, on every engine; `test_typed_arithmetic.py` compares each operation."""
 
-One program holds all operations of a type; thread i computes them of the i-th pair of numbers.
-"""
-
-import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,107 +8,10 @@ import pytest
 import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.errors import ArithmeticFault
-from mmsim.gpu import kernel
-from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 from tests.kit.runs.expressions import operations_of, results_on
 
-NAMES = ("complex64", "complex128")
 WHOLE = array.run
 PATHS = ("events", "interpreted", "plain")
-PART = [0.0, -0.0, 1.0, -1.5, 0.1, 3e10, -2.5e-8, math.inf, math.nan]
-
-
-def pairs(name):
-    parts = np.array(list(itertools.product(PART, repeat=4)), f"f{np.dtype(name).itemsize // 2}")
-    x, y = parts[:, :2].copy().view(name)[:, 0], parts[:, 2:].copy().view(name)[:, 0]
-    return x, y
-
-
-def product(x, y):
-    """By its definition, each operation on the parts rounded."""
-    real = x.real * y.real - x.imag * y.imag
-    return np.stack([real, x.real * y.imag + x.imag * y.real], axis=1).view(x.dtype)[:, 0]
-
-
-EXACT = {
-    "x + y": np.add,
-    "x - y": np.subtract,
-    "-x": lambda x, y: np.negative(x),
-    "+x": lambda x, y: x,
-    "x.conjugate()": lambda x, y: np.conjugate(x),
-    "x.real": lambda x, y: x.real,
-    "x.imag": lambda x, y: x.imag,
-    "mm.{0}(complex(x.imag, x.real))": lambda x, y: swapped(x),
-    "x * y": product,
-    "x / y": np.true_divide,
-    "x == y": lambda x, y: x == y,
-    "x != y": lambda x, y: x != y,
-    "not x": lambda x, y: x == 0,
-    "x if x != y else -y": lambda x, y: np.where(x != y, x, -y),
-    "x or y": lambda x, y: np.where(x != 0, x, y),
-    "mm.complex128(x) + 1j": lambda x, y: x.astype("complex128") + 1j,
-    "complex(x)": lambda x, y: x,
-}
-LENGTH = {"abs(x)": lambda x, y: np.hypot(x.real, x.imag)}
-"""What a fused program leaves to the interpreter, and a GPU's library rounds its own way."""
-
-
-def swapped(x):
-    return np.stack([x.imag, x.real], axis=1).view(x.dtype)[:, 0]
-
-
-def args_of(name, wanted):
-    x, y = pairs(name)
-    return x, y, np.zeros((len(wanted), len(x)), "complex128")
-
-
-def expected(name, wanted):
-    x, y = pairs(name)
-    with np.errstate(all="ignore"):
-        return [np.asarray(function(x, y)).astype("complex128") for function in wanted.values()]
-
-
-def same(found, right):
-    """Bit for bit, except for the bits of a NaN."""
-    for part, own in ((found.real, right.real), (found.imag, right.imag)):
-        equal = (part == own) & (np.signbit(part) == np.signbit(own))
-        if not (equal | (np.isnan(part) & np.isnan(own))).all():
-            return False
-    return True
-
-
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", NAMES)
-def test_arithmetic_is_numpys(name, path, monkeypatch):
-    wanted = {**EXACT, **(LENGTH if path != "plain" else {})}
-    found = results_on(path, operations_of(name, wanted), args_of(name, wanted), monkeypatch)
-    for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
-        assert same(row, right), text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_arithmetic_is_numpys_when_compiled(name, monkeypatch):
-    wanted = {text: EXACT[text] for text in ("x + y", "x * y", "x / y", "-x", "x.conjugate()")}
-    found = results_on("fused", operations_of(name, wanted), args_of(name, wanted), monkeypatch)
-    for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
-        assert same(row, right), text
-
-
-@needs_compiler
-def test_arithmetic_is_numpys_in_c(tmp_path):
-    wanted = {**EXACT, **LENGTH}
-    kernels = [
-        kernel(operations_of(name, wanted), *args_of(name, wanted), threads=1024, block_size=32)
-        for name in NAMES
-    ]
-    emulated = Emulated(kernels, tmp_path)
-    for number, name in enumerate(NAMES):
-        found = emulated.run(number)["out"][:, :1024]
-        for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
-            if text == "abs(x)":
-                assert np.allclose(row, right[:1024], rtol=1e-6, atol=0, equal_nan=True)
-            else:
-                assert same(row, right[:1024]), (name, text)
 
 
 def test_all_engines_give_the_same_bits_of_pythons_complex_numbers(monkeypatch):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_exchange import ENGINES, SCHEDULES, ints, on_all
 
 import mmsim as mm
 from mmsim.errors import BarrierError
+from tests.kit.runs.both import ENGINES, on_all
+from tests.kit.runs.paths import SCHEDULES
+
+
+def ints(*shape):
+    return np.zeros(shape, np.int64)
 
 
 def test_a_block_finds_together_what_its_threads_test():

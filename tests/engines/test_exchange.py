@@ -1,4 +1,4 @@
-"""What lanes of a warp get from each other, on both engines and under both schedules.
+"""Values that lanes of a warp get from each other, on both engines and under both schedules.
 
 The expected numbers are worked out by hand, for warps of 8 lanes.
 """
@@ -10,31 +10,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import ArithmeticFault, ExchangeError, LanguageError, TypeFault
-
-ENGINES, SCHEDULES = ("array", "events"), ("synchronous", "asynchronous")
-
-
-def on_all(function, *arrays, machine=None, threads=8, block_size=None):
-    """The runs of a function as a program: all must give the same arrays."""
-    program, machine = mm.program(function), machine or mm.DMM(8, 3)
-    found = [
-        machine.run(
-            program,
-            *arrays,
-            threads=threads,
-            block_size=block_size,
-            engine=engine,
-            schedule=schedule,
-        )
-        for engine in ENGINES
-        for schedule in SCHEDULES
-    ]
-    for run in found[1:]:
-        for name, array in run.arrays.items():
-            assert array.tobytes() == found[0].arrays[name].tobytes()
-    assert found[0].time == found[2].time
-    assert found[1].time == found[3].time
-    return found[0]
+from tests.kit.runs.both import on_all, refused
 
 
 def ints(*shape):
@@ -191,22 +167,12 @@ def test_an_exchange_stands_in_expressions_tests_and_helpers():
 # ------------------------------------------------------------------ what can't be
 
 
-def refused(function, error, *arrays, machine=None, threads=8, **options):
-    machine, program = machine or mm.DMM(8, 3), mm.program(function)
-    for engine in ENGINES:
-        for schedule in SCHEDULES:
-            how = {"threads": threads, "engine": engine, "schedule": schedule, **options}
-            with pytest.raises(error) as caught:
-                machine.run(program, *arrays, **how)
-    return caught.value
-
-
 def test_a_lane_that_asks_an_inactive_one_is_refused_by_both_names():
     def asks(T, out):
         if T.lane > 2:
             out[T.id] = mm.warp.shuffle(T.id, T.lane - 2)
 
-    error = refused(asks, ExchangeError, ints(16), threads=16)
+    error = refused(ExchangeError, asks, ints(16), threads=16)
     first = asks.__code__.co_firstlineno
     assert (error.thread, error.other, error.place.line) == (3, 1, first + 2)
     assert error.program == "asks"
@@ -219,13 +185,13 @@ def test_a_lane_that_has_returned_or_was_never_there_is_inactive():
             return
         out[T.id] = mm.warp.shuffle_down(T.id, 1)
 
-    error = refused(returned, ExchangeError, ints(8))
+    error = refused(ExchangeError, returned, ints(8))
     assert (error.thread, error.other) == (4, 5)
 
     def missing(T, out):
         out[T.id] = mm.warp.shuffle_down(T.id, 1)
 
-    error = refused(missing, ExchangeError, ints(13), threads=13)
+    error = refused(ExchangeError, missing, ints(13), threads=13)
     assert (error.thread, error.other) == (12, None)
     assert "lane 4, thread 12, asks lane 5, which its warp does not have" in str(error)
 
@@ -234,7 +200,7 @@ def test_a_negative_distance_is_refused():
     def back(T, out):
         out[T.id] = mm.warp.shuffle_up(T.id, 1 - T.lane)
 
-    error = refused(back, ArithmeticFault, ints(8))
+    error = refused(ArithmeticFault, back, ints(8))
     assert error.thread == 2
     assert "shuffle_up takes no negative distance, as -1" in str(error)
 
@@ -248,7 +214,7 @@ def test_masks_have_room_for_64_lanes():
 
     full = on_all(masks, ints(64), machine=mm.DMM(64, 1), threads=64)
     assert set(full.arrays["out"].tolist()) == {-(2**62)}  # bits 62 and 63
-    error = refused(masks, TypeFault, ints(65), machine=mm.DMM(65, 1), threads=65)
+    error = refused(TypeFault, masks, ints(65), machine=mm.DMM(65, 1), threads=65)
     assert "a warp has 65 lanes here; use a machine of width 64 or less" in str(error)
     small = on_all(masks, ints(8), machine=mm.DMM(65, 1), threads=8)  # no warp has more than 8
     assert not small.arrays["out"].any()
@@ -260,7 +226,7 @@ def test_a_lane_is_no_float():
     def halves(T, out):
         out[T.id] = mm.warp.shuffle(T.id, T.lane / 2)
 
-    assert "the lane of shuffle is a whole number" in str(refused(halves, TypeFault, ints(8)))
+    assert "the lane of shuffle is a whole number" in str(refused(TypeFault, halves, ints(8)))
 
 
 def test_complex_numbers_are_no_lanes_and_are_not_matched():
@@ -282,7 +248,7 @@ def test_complex_numbers_are_no_lanes_and_are_not_matched():
         (any_like, "match_any takes a real number, and this one is complex; match z.real and"),
         (all_like, "match_all takes a real number, and this one is complex; match z.real and"),
     ):
-        assert message in str(refused(program, TypeFault, np.zeros(8, complex), ints(8)))
+        assert message in str(refused(TypeFault, program, np.zeros(8, complex), ints(8)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import operands, statements, with_expressions, with_operands
 from tests.kit.generators.random_programs import same
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
-from tests.kit.runs.paths import agrees
+from tests.kit.runs.paths import agrees, both_schedules
 
 GRID, BLOCK = (2, 2), (4, 3)
 THREADS = 48
@@ -60,7 +60,7 @@ def expected():
     }
 
 
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@both_schedules
 def test_it_computes_what_numpy_does(schedule):
     runs = [
         mm.HMM(2, 4, 5).run(
@@ -114,7 +114,7 @@ def test_so_does_its_kernel(tmp_path):
 
 
 def test_a_pass_may_change_every_expression():
-    """What an expression or a statement is made of can be put into it again, and replaced."""
+    """The parts of an expression or a statement can be put into it again, and replaced."""
 
     def marked(value):
         return ir.Const(7) if isinstance(value, ir.Var) else with_operands(value, marked)

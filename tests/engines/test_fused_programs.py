@@ -17,7 +17,7 @@ def zeros(size, dtype=int):
 
 
 def fuses(program, *args, **how):
-    """Whether a program has a fused path."""
+    """Return whether a program has a fused path."""
     try:
         run_along("plain", program, *args, **how)
     except CannotFuse:
@@ -121,10 +121,7 @@ def written(tmp_path, name, lines):
     return mm.program(names[name])
 
 
-CHAINS = {
-    "each_the_next": "x{} = x{} + 1",
-    "each_used_twice": "x{} = x{} ^ (x{} * 5)",
-}
+CHAINS = {"each_the_next": "x{} = x{} + 1", "each_used_twice": "x{} = x{} ^ (x{} * 5)"}
 
 
 @pytest.mark.parametrize("name", CHAINS)

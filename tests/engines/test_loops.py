@@ -309,56 +309,14 @@ def test_a_listed_element_that_is_none_is_an_error():
 
 
 @mm.program
-def summed(T, a, b):
-    b[T.id] = a[T.id] + a[T.count - 1 - T.id]
-
-
-@mm.program
-def by_block(T, a, b):
-    b[T.id] = a[T.index] + T.block
-
-
-def test_a_loop_counts_along_only_what_its_statements_need():
-    how = {"machine": HMM, "threads": 32, "block_size": 8}
-    kernel = text(summed, ints(32), ints(32), **how)
-    assert "thread = warp * 4" in kernel
-    assert "start += 4" not in kernel
-    kernel = text(by_block, ints(32), ints(32), **how)
-    assert "start += 4" in kernel
-    assert "dmm = dmm0" not in kernel
-    assert "dmm = dmm0" in text(through_shared, ints(32), ints(32), **how)
-    both(summed, ints(32), ints(32), **how)
-    both(by_block, ints(32), ints(32), **how)
-    # Warps that lack lanes begin where their block says.
-    uneven = {"machine": HMM, "threads": 30, "block_size": 6}
-    assert "start += 4" in text(summed, ints(32), ints(32), **uneven)
-    both(summed, ints(32), ints(32), **uneven)
-    both(by_block, ints(32), ints(32), **uneven)
-
-
-@mm.program
 def reads(T, a, p, b):
     b[T.id] = a[p[T.id]] + a[p[T.count - 1 - T.id]]
-
-
-@mm.program
-def added(T, a, b):
-    x = a[T.id] + 1
-    y = x * x + T.id
-    T.barrier()
-    b[T.id] = x + y
 
 
 @mm.program
 def under_a_condition(T, a, p, b):
     if T.lane % 2 == 0:
         b[T.id] = a[p[T.id]] * 2 + T.id
-
-
-def test_nothing_is_looked_at_that_cannot_be_amiss():
-    kernel = text(added, ints(16), ints(16), machine=UMM, threads=16)
-    assert kernel.count("if bad:") == 2  # one for each address
-    both(added, ints(16), ints(16), machine=UMM, threads=16)
 
 
 @pytest.mark.parametrize("program", [reads, under_a_condition])
@@ -383,20 +341,3 @@ def test_accesses_under_one_condition_find_their_lanes_once():
     assert kernel.count("_request(") == 3
     both(under_a_condition, ints(16), p, ints(16), **how)
     agrees("plain", under_a_condition, ints(14), p[:14] // 2, ints(14), machine=HMM, threads=14)
-
-
-@mm.program
-def chosen(T, a, b):
-    if a[T.id] > 50:
-        b[T.id] = 1
-        if b[T.id] == a[T.id] % 2:
-            b[T.id] = 3
-    else:
-        b[T.id] = 2
-
-
-def test_a_condition_without_an_else_keeps_one_mask():
-    kernel = text(chosen, ints(16), ints(16), machine=UMM, threads=16)
-    assert "mask_3" in kernel
-    assert "mask_4" not in kernel
-    both(chosen, ints(16), ints(16), machine=UMM, threads=16)

@@ -1,4 +1,4 @@
-"""What an asynchronous run keeps of its warps' requests: all of them, in little memory."""
+"""The requests of its warps that an asynchronous run keeps: all of them, in little memory."""
 
 import gc
 import tracemalloc
@@ -152,23 +152,6 @@ def test_a_request_of_a_warp_that_runs_for_itself_takes_two_bytes(monkeypatch):
         requests.append(run(loops))
         tracemalloc.stop()
     assert 1 < (at_end[2] - at_end[1]) / (requests[2] - requests[1]) < 3
-
-
-@pytest.mark.long
-def test_the_operations_of_warps_that_run_for_themselves_take_two_bytes():
-    warps = 64
-
-    def collect(turns):
-        operations = ByWarp(growth(warps))
-        operations.begin(range(warps))
-        for _ in range(turns):
-            for warp in range(warps):
-                operations.append(warp, 2)
-        operations.by_warp()
-
-    collect(1)
-    few, many = least_peak(lambda: collect(100)), least_peak(lambda: collect(500))
-    assert many - few < 2.5 * warps * 400
 
 
 @pytest.mark.parametrize("program", [own_loops, barriers_apart])

@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_events_against_reference import run_mmsim
 
 import mmsim as mm
 from mmsim.engines.array import engine, interpreted
@@ -18,15 +17,16 @@ from mmsim.engines.array.fused import tiering
 from mmsim.errors import FormatError, LaunchError
 from mmsim.gpu.words import CardDMM, CardHMM
 from mmsim.meaning.launch import Launch
-from mmsim.model.conflicts import Banks
+from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit
 from mmsim.results.chrome import events
 from mmsim.view.player.data import run_data
 from tests.kit.generators.draws import draws
-from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
-from tests.kit.generators.random_programs import bits, races, run_case
+from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.oracle.own_machines import OwnMachine, Sectors
-from tests.kit.oracle.reference import RefHMM, RefOwn, evaluate
+from tests.kit.oracle.reference import RefHMM, RefOwn
+from tests.kit.runs.both import agree_with_the_reference, agree_without_a_race
+from tests.kit.runs.paths import SCHEDULES, both_schedules, outcome
 
 WIDTH = 16
 UNITS = st.one_of(
@@ -49,33 +49,12 @@ def own_cases(draw):
     return replace(case, machine_spec=RefOwn(WIDTH, draw(UNITS), shared))
 
 
-def seen(run):
-    """All that a run has, but its engine."""
-    contents = {name: bits(values) for name, values in run.arrays.items()}
-    return run.time, run.accesses, run.rounds, contents
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(
-    max_examples=draws(15),
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.filter_too_much,
-    ],
-)
+@both_schedules
+@settings(max_examples=draws(15))
 @given(case=own_cases())
 def test_both_engines_agree_with_the_reference(case, schedule):
-    how = case.source, case.name, case.machine_spec, case.args, case.threads, case.block_size
-    expected, actual = evaluate(*how, schedule, case.shape), run_mmsim(case, schedule)
-    assert sorted(actual.dispatches) == sorted(expected.dispatches)
-    assert (actual.time, actual.rounds) == (expected.time, expected.rounds)
-    for name, array in expected.arrays.items():
-        assert bits(actual.arrays[name]) == bits(array)
-    events = run_case(case, schedule, engine="events", trace=False, check=True)
-    if not races(events):
-        assert seen(run_case(case, schedule, engine="array")) == seen(events)
+    agree_with_the_reference(case, schedule)
+    agree_without_a_race(case, schedule)
 
 
 @mm.program
@@ -138,7 +117,7 @@ def test_large_launches_are_interpreted_and_agree():
             MACHINE.run(through_shared, a, np.zeros(n, int), engine=way, schedule=schedule, **how)
             for way in ("array", "events")
         ]
-        assert seen(runs[0]) == seen(runs[1])
+        assert outcome(runs[0]) == outcome(runs[1])
 
 
 @mm.program
@@ -156,7 +135,7 @@ def of_many_sizes(T, double, single, byte, p):
         single[T.id] = t[(7 * T.index) % T.block_size]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 @pytest.mark.parametrize("block_size", [64, 40])
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
 def test_words_of_many_sizes_on_a_card(schedule, block_size, path, monkeypatch):
@@ -168,7 +147,7 @@ def test_words_of_many_sizes_on_a_card(schedule, block_size, path, monkeypatch):
     launch = Launch(card, of_many_sizes, args, n, block_size, schedule, 100_000)
     how = {"threads": n, "block_size": block_size, "schedule": schedule}
     events = card.run(of_many_sizes, *args, **how, engine="events")
-    assert seen(engine.run(launch, path=path)) == seen(events)
+    assert outcome(engine.run(launch, path=path)) == outcome(events)
     assert {row.access_class for row in events.accesses} >= {"casual", "conflict-free"}
 
 
@@ -261,7 +240,7 @@ def test_two_machines_whose_shared_memories_differ_share_no_compiled_program(mon
         machine = OwnMachine(16, ("group", 16, 7), ((rule, 16, 2),))
         fast = machine.run(along_a_diagonal, np.arange(n), **how)
         slow = machine.run(along_a_diagonal, np.arange(n), engine="events", **how)
-        assert seen(fast) == seen(slow)
+        assert outcome(fast) == outcome(slow)
         times.add(fast.time)
     assert len(times) == 2
 
@@ -338,3 +317,51 @@ def test_a_machine_whose_stages_take_longer_is_not_traced():
     assert SlowDMM(4, 2).run(copy, np.arange(8), threads=8).time == 12
     with pytest.raises(LaunchError, match="trace=False"):
         SlowDMM(4, 2).run(copy, np.arange(8), threads=8, trace=True)
+
+
+@dataclass(frozen=True)
+class SlowHMM(mm.Machine):
+    """An HMM with a time of a stage for each unit."""
+
+    width: int
+    stage_times: tuple[int, ...]
+
+    @cached_property
+    def memory(self):
+        return Unit("global", Groups(self.width), 9, None, "global", self.stage_times[0])
+
+    @cached_property
+    def shared(self):
+        return tuple(
+            Unit(f"shared[{dmm}]", Banks(self.width), 2, dmm, "shared", time)
+            for dmm, time in enumerate(self.stage_times[1:])
+        )
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("times", [(1, 1, 3), (1, 3, 1), (2, 1, 1), (2, 3, 3)])
+def test_the_stages_of_each_unit_take_their_own_time(schedule, fused, times, monkeypatch):
+    monkeypatch.setattr(tiering.Tiering, "at_once", lambda self: fused)
+    blocks = 8
+
+    @mm.program
+    def turned(T, a, b):
+        s = mm.shared(8, int)
+        s[T.index] = a[T.id]
+        T.barrier()
+        b[T.id] = s[7 - T.index] + s[T.index * 2 % 8]
+
+    a = np.arange(8 * blocks)
+    launch = {"threads": 8 * blocks, "block_size": 8, "schedule": schedule, "trace": False}
+    machine = SlowHMM(4, times)
+    assert not machine.pipelined
+    array, events = (
+        machine.run(turned, a, a.copy(), **launch, engine=engine) for engine in ("array", "events")
+    )
+    assert array.time == events.time
+    plain = SlowHMM(4, (1, 1, 1)).run(turned, a, a.copy(), **launch)
+    assert plain.time < array.time
+    if schedule == "synchronous":  # blocks of one DMM take turns; of two DMMs the slower one counts
+        at_memory = 2 * (2 * blocks * times[0] + 9 - 1)
+        assert array.time == at_memory + 4 * blocks * max(times[1:]) + 3 * (2 - 1)

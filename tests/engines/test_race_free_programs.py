@@ -1,11 +1,11 @@
-"""Whether random programs without a race are many, rich, and without one for a reason."""
+"""Random programs without a race: many, rich, and without one for a reason."""
 
 import re
 from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import Phase, assume, given, seed, settings
 
 from tests.kit.generators.draws import draws
 from tests.kit.generators.race_free_programs import (
@@ -18,35 +18,11 @@ from tests.kit.generators.random_programs import bits, in_turn, run_case
 from tests.kit.oracle.reference import RefDMM, RefHMM, RefPlaced, RefUMM
 
 DRAWS = 200
-counting = settings(
-    max_examples=DRAWS,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
-
-FEATURES = {
-    "divergence",
-    "different trip counts",
-    "barriers of several warps",
-    "shared memory",
-    "layouts",
-    "partial warps",
-    "several blocks",
-    "d > 1",
-    "in-place arrays",
-    "a warp reads what another writes",
-    "two warps write one element",
-    "a warp's threads write one element",
-    "accesses of helpers",
-    "conflicts",
-}
+counting = settings(max_examples=DRAWS, database=None, phases=[Phase.generate])
 
 
 def features(case):
-    """What happens in the asynchronous run of a case."""
+    """Name all that may happen in the asynchronous run of a case, and say if it does."""
     run = run_case(case, "asynchronous", trace=True)
     trace, width = run.trace, case.machine_spec.width
     blocks = -(-run.threads // run.block_size)
@@ -62,34 +38,28 @@ def features(case):
             by.setdefault((d.array, d.copy, element), set()).add(d.warp)
     shared = {array.name for array in trace.arrays if array.shared}
     placed = {name for name, arg in zip("abc", case.args, strict=False) if type(arg) is RefPlaced}
-    if any(len(d.threads) < lanes[d.warp] for d in trace.dispatches):
-        yield "divergence"
-    if any(len(set(count.values())) > 1 and max(count.values()) > 1 for count in times.values()):
-        yield "different trip counts"
-    if any(len(release.warps) > 1 for release in trace.releases):
-        yield "barriers of several warps"
-    if shared & set(kinds):
-        yield "shared memory"
-    if placed & set(kinds):
-        yield "layouts"
-    if run.threads % width and len(lanes) > 1:
-        yield "partial warps"
-    if blocks > 1 and len({d.warp for d in trace.dispatches}) > 1:
-        yield "several blocks"
-    if isinstance(case.machine_spec, RefHMM) and min(case.machine_spec.dmms, blocks) > 1:
-        yield "d > 1"
-    if {"read", "write"} in kinds.values():
-        yield "in-place arrays"
-    if any(writers[at] - {warp} for at in writers for warp in readers.get(at, ())):
-        yield "a warp reads what another writes"
-    if any(len(warps) > 1 for warps in writers.values()):
-        yield "two warps write one element"
-    if any(d.kind == "write" and len(set(d.elements)) < len(d.elements) for d in trace.dispatches):
-        yield "a warp's threads write one element"
-    if "helper" in "".join(d.function for d in trace.dispatches):
-        yield "accesses of helpers"
-    if any(d.stage_count > 1 for d in trace.dispatches):
-        yield "conflicts"
+    return {
+        "divergence": any(len(d.threads) < lanes[d.warp] for d in trace.dispatches),
+        "different trip counts": any(
+            len(set(count.values())) > 1 and max(count.values()) > 1 for count in times.values()
+        ),
+        "barriers of several warps": any(len(release.warps) > 1 for release in trace.releases),
+        "shared memory": shared & set(kinds),
+        "layouts": placed & set(kinds),
+        "partial warps": run.threads % width and len(lanes) > 1,
+        "several blocks": blocks > 1 and len({d.warp for d in trace.dispatches}) > 1,
+        "d > 1": isinstance(case.machine_spec, RefHMM) and min(case.machine_spec.dmms, blocks) > 1,
+        "in-place arrays": {"read", "write"} in kinds.values(),
+        "a warp reads what another writes": any(
+            writers[at] - {warp} for at in writers for warp in readers.get(at, ())
+        ),
+        "two warps write one element": any(len(warps) > 1 for warps in writers.values()),
+        "a warp's threads write one element": any(
+            d.kind == "write" and len(set(d.elements)) < len(d.elements) for d in trace.dispatches
+        ),
+        "accesses of helpers": "helper" in "".join(d.function for d in trace.dispatches),
+        "conflicts": any(d.stage_count > 1 for d in trace.dispatches),
+    }
 
 
 @pytest.mark.long
@@ -104,13 +74,12 @@ def test_most_candidates_survive_and_every_feature_occurs():
         drawn += 1
         if not has_race(case):
             survived += 1
-            occur.update(features(case))
+            occur.update({name: bool(found) for name, found in features(case).items()})
 
     draw()
     assert drawn == DRAWS
     assert survived >= DRAWS // 2
-    assert min(occur[feature] for feature in FEATURES) >= 5, occur
-    assert occur.keys() == FEATURES
+    assert min(occur.values()) >= 5, occur
 
 
 def without_barriers(source):
@@ -141,11 +110,7 @@ def test_an_orderly_author_needs_the_barriers():
     assert counts["racy without"] >= 10, counts
 
 
-@settings(
-    max_examples=draws(20),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@settings(max_examples=draws(20))
 @given(case=race_free_cases())
 def test_without_a_race_the_order_of_warps_makes_no_difference(case):
     """Neither the schedule nor the machine, which decides who is served when.

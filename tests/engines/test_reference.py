@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kit.generators import random_complex, random_typed
@@ -21,8 +21,7 @@ from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, define, evaluated
 from tests.kit.oracle import reference
 from tests.kit.oracle.reference import RefPlaced
-
-SCHEDULES = ["synchronous", "asynchronous"]
+from tests.kit.runs.paths import SCHEDULES
 
 
 def touched(outcome):
@@ -32,12 +31,7 @@ def touched(outcome):
 # ---------------------------------------------------------------- random programs
 
 
-random = settings(
-    max_examples=draws(40),
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+random = settings(max_examples=draws(40))
 
 
 @random

@@ -60,7 +60,7 @@ def doubled(T, a, b):
 
 
 def requests(program, *args, **how):
-    """How many requests for rows, for one element, and for any a fused program has."""
+    """The numbers of requests for rows, for one element, and for any a fused program has."""
     text = Execution(launched(program, *args, **how), None).text.kernel
     return text.count(" = row_of_"), text.count("stages = 1\n"), text.count("_request(")
 

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from simpy import Environment
 
@@ -28,7 +28,7 @@ from mmsim.errors import Place
 from mmsim.meaning.frame import Waiting
 from mmsim.model.machines import LARGEST
 from mmsim.model.threads import Grid
-from mmsim.model.turns import DMMsInTurn, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, WarpsInTurn
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, run_case
 from tests.kit.oracle.own_machines import OwnMachine
@@ -148,7 +148,9 @@ def on_simpy(machine, sequences, warps_per_block=None):
     env = Environment()
 
     def unit(of):
-        turns = DMMsInTurn(grid.dmm_of_warp) if machine.shared and of.dmm is None else WarpsInTurn()
+        turns = (
+            GroupsInTurn(grid.dmm_of_warp) if machine.shared and of.dmm is None else WarpsInTurn()
+        )
         return MemoryUnit(env, of, turns)
 
     units = [unit(of) for of in machine.units]
@@ -207,11 +209,7 @@ def schedules(draw, most_warps=14):
     return machine, sequences, draw(st.integers(1, warps))
 
 
-@settings(
-    max_examples=draws(120),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=draws(120))
 @given(case=schedules())
 def test_as_stated_plainly_and_as_the_event_engine(case):
     expected = stated_plainly(*case)
@@ -220,7 +218,7 @@ def test_as_stated_plainly_and_as_the_event_engine(case):
     assert time_of(*case, compile=True) == expected
 
 
-@settings(max_examples=draws(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=draws(30))
 @given(case=cases())
 def test_whole_programs(case):
     assume("grid_barrier" not in case.source)  # such programs aren't timed this way
@@ -272,7 +270,7 @@ def test_many_dmms(dmms, compile):
 
 
 def taken_together(machine, sequences, warps_per_block):
-    """What `same_dmms` finds in warps of equally many operations."""
+    """The finding of `same_dmms` in warps of equally many operations."""
     grid = grid_of(machine, len(sequences), warps_per_block)
     steps = len(sequences[0])
     start = np.arange(len(sequences) + 1) * steps
@@ -301,11 +299,7 @@ def same_on_each_dmm(draw):
     return machine, sequences.tolist(), size
 
 
-@settings(
-    max_examples=draws(120),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=draws(120))
 @given(case=same_on_each_dmm())
 def test_one_dmm_stands_for_those_that_do_the_same(case):
     requests = any(op > 1 for sequence in case[1] for op in sequence)

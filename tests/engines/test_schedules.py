@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmsim.model.conflicts import Banks
@@ -44,7 +44,6 @@ def test_conflict_free(name, n, w):
     assert (b[P] == np.arange(n)).all()
 
 
-@settings(deadline=None)  # the first call may compile
 @given(st.data())
 def test_conflict_free_for_any_width(data):
     w, warps = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 9))
@@ -87,7 +86,6 @@ def test_three_steps_move_each_element_to_its_place(name, side):
     assert (b.ravel()[P] == a.ravel()).all()
 
 
-@settings(deadline=None)  # the first call may compile
 @given(st.data())
 def test_three_steps_for_any_side(data):
     side = data.draw(st.integers(1, 8))

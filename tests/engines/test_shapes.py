@@ -14,11 +14,10 @@ from mmsim.engines.events import engine as events
 from mmsim.errors import AddressError, BarrierError, FormatError
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape, asked
-from tests.kit.runs.paths import outcome
+from tests.kit.runs.paths import SCHEDULES, both_engines, outcome
 
 PATHS = ("interpreted", "plain")
 COMPILED = (*PATHS, "fused")
-SCHEDULES = ("synchronous", "asynchronous")
 
 
 def launched(machine, program, args, schedule, **how):
@@ -150,7 +149,7 @@ def beyond(T, a):
         a[T.blockIdx.x + 7] = 1
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 def test_an_error_names_the_place_of_its_thread(engine):
     with pytest.raises(AddressError) as caught:
         mm.DMM(4, 3).run(beyond, np.zeros(8), grid=2, block=(4, 3), engine=engine)

@@ -1,4 +1,4 @@
-"""Which way a program that is not compiled takes: by a clock that the tests move."""
+"""The way that a program takes while it is not compiled: by a clock that the tests move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, tiering
 from mmsim.engines.array.interpreted import Interpreted
-from tests.kit.runs.paths import launched, outcome, run_along
+from tests.kit.runs.paths import both_schedules, launched, outcome, run_along
 
 COMPILING = 20.0  # seconds that the text of a test takes Numba
 THREADS = 32
@@ -166,7 +166,7 @@ def test_what_only_compiled_code_has_room_for_is_compiled(time, monkeypatch):
     assert time.compiled == [0.0]
 
 
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@both_schedules
 def test_turning_to_the_compiled_way_in_the_middle_changes_no_result(time, pace, schedule):
     pace(3 * COMPILING / STEPS)
     run = solve(schedule=schedule)
@@ -188,23 +188,6 @@ def test_steps_are_those_of_the_interpreter(time, pace):
     assert counted[-1] == execute.Execution(launch, None).steps == STEPS
 
 
-def test_a_longer_text_takes_longer(monkeypatch):
-    monkeypatch.setattr(tiering, "_samples", deque([0.25, 0.75]))
-    monkeypatch.setattr(tiering, "clock", iter([10.0, 10.25, 20.0, 20.75]).__next__)
-    short = "def f(a):\n    x = 1\n"
-    assert tiering.compiling(short) == 0.5 * tiering.NUMBA * 2
-    loop = short + "    for lane in range(lanes):\n        x = x + 1\n"
-    assert tiering.compiling(loop) == 0.5 * tiering.NUMBA * (4 + tiering.LOOP)
-    request = short + "    stages = group_request(a, x)\n"
-    assert tiering.compiling(request) == 0.5 * tiering.NUMBA * (3 + tiering.REQUEST)
-
-
 def test_what_this_machine_takes_is_measured(monkeypatch):
     monkeypatch.setattr(tiering, "_samples", deque())
     assert 0 < tiering.compiling("x = 1\n" * 50) < tiering.compiling("x = 1\n" * 500)
-
-
-def test_samples_are_taken_as_long_as_it_is_weighed(time, pace):
-    pace(COMPILING / 1000)
-    solve()
-    assert len(tiering._samples) >= STEPS / 2

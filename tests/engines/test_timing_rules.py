@@ -8,9 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import BarrierError
-
-SCHEDULES = ("synchronous", "asynchronous")
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
+from tests.kit.runs.paths import both_schedules
 
 
 def numbers(size):

@@ -38,34 +38,24 @@ def test_arrays_with_a_layout_and_without_one(placed, plain, expected):
     assert stages(mm.DMM(4, 2), columns, *args) == expected
 
 
-@mm.program
-def across(T, first, b):
-    b[8 * T.warp + T.lane + 2]
-
-
 class Unaligned(OwnMachine):
     """Its arrays begin at multiples of its width, as those of the papers' machines do."""
 
     line = property(lambda self: self.width)
 
 
-def test_arrays_that_begin_within_a_sector():
-    """b begins at address 4, so that each warp's four words lie on both sides of a sector's end."""
-    machine = Unaligned(4, ("sector", 8, 3), ())
-    assert stages(machine, across, np.zeros(4, int), np.zeros(8 * WARPS, int)) == 2 * WARPS
-    assert stages(machine, across, np.zeros(8, int), np.zeros(8 * WARPS, int)) == 1 * WARPS
-
-
 @mm.program
-def across_two(T, first, b, c):
-    if T.warp % 2:
-        b[8 * T.warp + T.lane + 2]
-    else:
+def across(T, first, b, c, several):
+    if several and T.warp % 2:
         c[8 * T.warp + T.lane + 2]
+    else:
+        b[8 * T.warp + T.lane + 2]
 
 
-def test_two_arrays_that_begin_within_a_sector():
+@pytest.mark.parametrize("several", [False, True])
+def test_arrays_that_begin_within_a_sector(several):
+    """They begin at address 4: each warp's four words lie on both sides of a sector's end."""
     machine = Unaligned(4, ("sector", 8, 3), ())
     b, c = np.zeros((2, 8 * WARPS), int)
-    assert stages(machine, across_two, np.zeros(4, int), b, c) == 2 * WARPS
-    assert stages(machine, across_two, np.zeros(8, int), b, c) == 1 * WARPS
+    assert stages(machine, across, np.zeros(4, int), b, c, several) == 2 * WARPS
+    assert stages(machine, across, np.zeros(8, int), b, c, several) == 1 * WARPS

@@ -6,7 +6,6 @@ The expected numbers are worked out by hand.
 from __future__ import annotations
 
 import json
-from itertools import product
 
 import numpy as np
 import pytest
@@ -14,23 +13,11 @@ import pytest
 import mmsim as mm
 from mmsim.errors import AddressError, LaunchError, TypeFault, VectorError
 from mmsim.model.tiles import Padded, Swizzle
+from tests.kit.runs.both import on_all, refused
+from tests.kit.runs.paths import both_schedules
 
-ENGINES, SCHEDULES = ("array", "events"), ("synchronous", "asynchronous")
 CARD = mm.DMM(32, 1, bank_bytes=4)
 PAPERS = [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 5)]
-
-
-def on_all(machine, program, *arrays, threads, block_size=None):
-    """One run of a program: both engines must give the same under each schedule."""
-    found = {}
-    for schedule, engine in product(SCHEDULES, ENGINES):
-        options = {"schedule": schedule, "engine": engine, "block_size": block_size}
-        run = machine.run(program, *arrays, threads=threads, **options)
-        first = found.setdefault(schedule, run)
-        assert (run.time, run.accesses, run.rounds) == (first.time, first.accesses, first.rounds)
-        for name, array in found["synchronous"].arrays.items():
-            assert run.arrays[name].tobytes() == array.tobytes()
-    return found["synchronous"]
 
 
 def counted(run):
@@ -51,7 +38,7 @@ def write_at(T, a, at):
 def stages(machine, program, at, dtype="float32"):
     """The row of the vector access by a warp whose lanes take the vectors `at`."""
     a = np.zeros(4 * (max(at) + 1), dtype)
-    run = on_all(machine, program, a, np.array(at), threads=len(at), block_size=len(at))
+    run = on_all(program, a, np.array(at), machine=machine, threads=len(at), block_size=len(at))
     return counted(run)[1][1:]
 
 
@@ -73,7 +60,7 @@ def test_in_the_papers_memories_all_words_of_a_request_count(program):
 
 
 def test_a_round_takes_its_stages_and_the_latency():
-    run = on_all(mm.DMM(4, 3), read_at, np.zeros(32), np.arange(8), threads=8)
+    run = on_all(read_at, np.zeros(32), np.arange(8), machine=mm.DMM(4, 3), threads=8)
     assert [(row.stages, row.time) for row in run.rounds] == [(2, 2 + 3 - 1), (8, 8 + 3 - 1)]
 
 
@@ -82,7 +69,7 @@ def test_an_access_behind_a_vectors_takes_one_stage_at_best():
         mm.vector(a, 4)[T.id]
         b[2 * T.id % 8]
 
-    run = on_all(mm.DMM(4, 3), mm.program(behind), np.zeros(32), np.zeros(8), threads=8)
+    run = on_all(behind, np.zeros(32), np.zeros(8), machine=mm.DMM(4, 3), threads=8)
     assert counted(run) == [(2, 8, 8, "conflict-free"), (2, 4, 2, "casual")]
 
 
@@ -136,8 +123,8 @@ def test_so_they_take_what_elements_of_as_many_bytes_take(count, dtype, machine)
         vectors[0][:] = random.integers(0, 100, count * reach)
         elements = [np.zeros(reach, ELEMENTS[count, dtype]) for _ in range(2)]
         sizes = {"threads": 80, "block_size": 40}
-        own = on_all(machine, copier(count), *vectors, at, **sizes)
-        long = on_all(machine, element_at, *elements, at, **sizes)
+        own = on_all(copier(count), *vectors, at, machine=machine, **sizes)
+        long = on_all(element_at, *elements, at, machine=machine, **sizes)
         assert own.time == long.time
         assert [(row.requests, row.stages) for row in own.accesses] == [
             (row.requests, row.stages) for row in long.accesses
@@ -200,11 +187,11 @@ def test_a_vector_is_a_tuple_of_adjacent_elements(machine):
             x, y, z, w = mm.vector(a, 4)[T.id % 2, T.id // 2 % 2]
             mm.vector(b, 2)[T.id] = x + w, y + z
 
-        run = on_all(machine, mm.program(narrow), a, np.zeros(32), threads=16, block_size=8)
+        run = on_all(narrow, a, np.zeros(32), machine=machine, threads=16, block_size=8)
         starts = [8 * (t % 2) + 4 * (t // 2 % 2) for t in range(16)]
         assert run.arrays["b"].tolist() == [x for s in starts for x in (2 * s + 3, 2 * s + 3)]
         return
-    run = on_all(machine, forms, a, np.zeros(64), threads=16, block_size=8)
+    run = on_all(forms, a, np.zeros(64), machine=machine, threads=16, block_size=8)
     assert (run.arrays["b"] == expected_forms(a, 16, 8)).all()
 
 
@@ -228,8 +215,8 @@ def test_a_layout_may_move_groups_of_adjacent_elements():
         mm.vector(b, 4)[T.id] = mm.vector(a, 4)[T.id % 8, T.id // 8]
 
     program = mm.program(columns)
-    moved = on_all(CARD, program, placed, np.zeros(256, "float32"), threads=64)
-    plain = on_all(CARD, program, a, np.zeros(256, "float32"), threads=64)
+    moved = on_all(program, placed, np.zeros(256, "float32"), machine=CARD, threads=64)
+    plain = on_all(program, a, np.zeros(256, "float32"), machine=CARD, threads=64)
     wanted = a.reshape(8, 8, 4).transpose(1, 0, 2).ravel()
     assert (moved.arrays["b"] == wanted).all()
     assert (plain.arrays["b"] == wanted).all()
@@ -246,7 +233,7 @@ def shift(T, a, b):
 
 
 @pytest.mark.parametrize("machine", [*PAPERS, mm.DMM(4, 2, bank_bytes=4)])
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 def test_a_trace_has_an_entry_for_each_word(machine, schedule):
     options = {"threads": 8, "block_size": 4, "schedule": schedule, "trace": True}
     run = machine.run(shift, np.arange(16), np.zeros(16, int), **options)
@@ -295,7 +282,7 @@ def test_the_checker_finds_races_word_by_word(apart, racing):
         assert finding.elements == len(racing)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 def test_the_checker_finds_updates_of_a_word_that_get_lost(schedule):
     def bump(T, a):
         x, y = mm.vector(a, 2)[T.id // 2]
@@ -345,17 +332,6 @@ def test_the_checker_finds_words_that_were_never_written():
 # ------------------------------------------------------------ what is refused
 
 
-def refused(machine, program, *arrays, kind, threads=4):
-    """The error of a program, the same on both engines and under both schedules."""
-    errors = []
-    for schedule, engine in product(SCHEDULES, ENGINES):
-        with pytest.raises(kind) as caught:
-            machine.run(program, *arrays, threads=threads, engine=engine, schedule=schedule)
-        errors.append(caught.value)
-    assert len({str(error) for error in errors}) == 1
-    return errors[0]
-
-
 @mm.program
 def pairs(T, a):
     if T.id > 1:
@@ -369,41 +345,41 @@ def pairs_of_rows(T, a):
 
 
 def test_an_array_of_an_odd_length_has_no_pairs():
-    error = refused(mm.DMM(4, 1), pairs, np.zeros(9), kind=VectorError)
+    error = refused(VectorError, pairs, np.zeros(9), machine=mm.DMM(4, 1), threads=4)
     assert (error.thread, error.array, error.index) == (2, "a", (2,))
     assert error.place.text.strip() == "mm.vector(a, 2)[T.id]"
     assert error.message == (
         "index [2] of 'a': vectors of 2 elements need an array of a multiple of 2 elements, not 9; "
         "make it longer, or access the elements one by one"
     )
-    error = refused(mm.DMM(4, 1), pairs_of_rows, np.zeros((4, 5)), kind=VectorError)
+    error = refused(VectorError, pairs_of_rows, np.zeros((4, 5)), machine=mm.DMM(4, 1), threads=4)
     assert "vectors of 2 elements need rows of a multiple of 2 elements, not 5" in str(error)
     pairs_that_nobody_reads = mm.DMM(4, 1).run(pairs, np.zeros(9), threads=2)
     assert pairs_that_nobody_reads.time == 0
 
 
 def test_an_index_counts_vectors():
-    error = refused(mm.DMM(4, 1), pairs, np.zeros(6), kind=AddressError)
+    error = refused(AddressError, pairs, np.zeros(6), machine=mm.DMM(4, 1), threads=4)
     assert "index [3] of 'a' is out of range: the array has 3 vectors of 2 elements" in str(error)
-    error = refused(mm.DMM(4, 1), pairs_of_rows, np.zeros((4, 2)), kind=AddressError)
+    error = refused(AddressError, pairs_of_rows, np.zeros((4, 2)), machine=mm.DMM(4, 1), threads=4)
     assert "index [2, 1] of 'a'" in str(error)
     assert "axis 1 has 1 vectors of 2 elements; indices run from 0 to 0" in str(error)
-    error = refused(mm.DMM(4, 1), pairs_of_rows, np.zeros((2, 4)), kind=AddressError)
+    error = refused(AddressError, pairs_of_rows, np.zeros((2, 4)), machine=mm.DMM(4, 1), threads=4)
     assert "axis 0 has 2 elements" in str(error)
 
     def negative(T, a):
         mm.vector(a, 2)[T.id - 1]
 
-    error = refused(mm.DMM(4, 1), mm.program(negative), np.zeros(8), kind=AddressError)
+    error = refused(AddressError, negative, np.zeros(8), machine=mm.DMM(4, 1), threads=4)
     assert "an address is not negative" in str(error)
-    error = refused(mm.DMM(4, 1), pairs, np.zeros((4, 2)), kind=AddressError)
+    error = refused(AddressError, pairs, np.zeros((4, 2)), machine=mm.DMM(4, 1), threads=4)
     assert "has 2 dimensions (shape (4, 2)) but is used with 1" in str(error)
 
 
 @pytest.mark.parametrize("layout", [Padded(1), mm.layout.Diagonal(4)])
 def test_a_layout_that_takes_vectors_apart_is_refused_where_it_does(layout):
     a = mm.place(np.zeros((4, 4)), layout)
-    error = refused(mm.DMM(4, 1), pairs_of_rows, a, kind=VectorError)
+    error = refused(VectorError, pairs_of_rows, a, machine=mm.DMM(4, 1), threads=4)
     assert (error.thread, error.index) == (3, (3, 1))  # where row 2 begins at an even word
     assert error.message.startswith("vector [3, 1] of 'a' is not aligned: the layout")
     assert "take a layout that moves groups of 2 elements as a whole" in error.message
@@ -414,14 +390,16 @@ def test_a_layout_that_takes_vectors_apart_is_refused_where_it_does(layout):
 
 
 def test_banks_of_bytes_serve_16_bytes_of_a_lane_at_most():
-    error = refused(CARD, copier(4), np.zeros(8), np.zeros(8), np.zeros(4, int), kind=VectorError)
+    error = refused(
+        VectorError, copier(4), np.zeros(8), np.zeros(8), np.zeros(4, int), machine=CARD, threads=4
+    )
     assert error.array == "a"
     assert error.message == (
         "a vector of 4 elements of 'a' has 32 bytes, but an access takes at most 16 bytes of a "
         "lane where banks have bytes; take vectors of 2"
     )
     zeros = np.zeros(8, complex), np.zeros(8, complex)
-    error = refused(CARD, copier(2), *zeros, np.zeros(4, int), kind=VectorError)
+    error = refused(VectorError, copier(2), *zeros, np.zeros(4, int), machine=CARD, threads=4)
     assert "access the elements one by one" in error.message
     assert mm.DMM(32, 1).run(copier(2), *zeros, np.zeros(4, int), threads=4).time == 4
 
@@ -430,7 +408,7 @@ def test_a_value_that_its_array_cannot_hold_is_refused_by_its_own_index():
     def large(T, a):
         mm.vector(a, 2)[T.id] = 1, 1000 * T.id
 
-    error = refused(mm.DMM(4, 1), mm.program(large), np.zeros(8, "int8"), kind=TypeFault)
+    error = refused(TypeFault, large, np.zeros(8, "int8"), machine=mm.DMM(4, 1), threads=4)
     assert (error.thread, error.index) == (1, (3,))
 
 

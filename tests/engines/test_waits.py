@@ -1,16 +1,13 @@
-"""Which loops wait for another thread, and which go on for themselves without an end."""
+"""Loops that wait for another thread, and those that go on for themselves without an end."""
 
 import numpy as np
 import pytest
 
 import mmsim as mm
+from tests.kit.planted.pair import zeros
+from tests.kit.runs.paths import both_schedules
 
 DMM = mm.DMM(width=4, latency=3)
-both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-
-
-def zeros(*shape):
-    return np.zeros(shape, int)
 
 
 def kind(program, *args, schedule="asynchronous"):

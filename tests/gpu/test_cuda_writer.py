@@ -475,3 +475,34 @@ def test_the_timed_loop_holds_nothing_but_the_accesses(program, arrays, between,
     turn = ["ld.volatile.shared.f64", "st.volatile.shared.f64", *between]
     assert len(loop) > len(turn)
     assert loop == turn * (len(loop) // len(turn)) + ["bar.sync"]
+
+
+def test_a_loop_is_plain_only_where_c_counts_as_python_does():
+    @mm.program
+    def loops(T, a, n):
+        top = 4
+        for i in range(top):  # its bound changes meanwhile
+            top = i
+        for k in range(4, 0, -(a[1] % 3)):  # its step may be 0
+            a[k] = k
+        for j in range(0, -(2**63), -2):  # the last step would pass the least number
+            a[j] = j
+        for m in range(0, -n, -2):
+            a[m] = m
+
+    text = body(loops.cuda(np.zeros(64, int), 5, threads=1))
+    assert "for (long long m = 0; m > -n; m += -2)" in text
+    assert not re.search(r"for \(long long [ikj] ", text)
+
+
+def test_shared_arrays_take_whole_units_of_128_bytes():
+    @mm.program
+    def two(T, a):
+        first = mm.shared(8193, dtype=np.float32)
+        second = mm.shared(8192, dtype=np.float64)
+        second[T.id] = first[T.id]
+        a[T.id] = second[T.id]
+
+    written = kernel(two, np.zeros(4), threads=4)
+    assert written.shared_bytes == 128 * 257 + 8 * 8192
+    assert f"(memory + {128 * 257})" in written.source

@@ -15,17 +15,14 @@ from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.gpu import (
     cache_calibration,
-    cache_counted,
-    cache_halves,
+    cache_multiprocessors,
     cache_points,
     cache_stage,
     ncu,
 )
 from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
-from mmsim.gpu.cache_counted import UNCOUNTED, counted
-from mmsim.gpu.cache_metrics import METRICS
-from mmsim.gpu.cache_points import LINE, SECTOR, Card, points, zeros_words
-from mmsim.gpu.cache_stage import Stage, chain, counted_name
+from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, Card, counted, points, zeros_words
+from mmsim.gpu.cache_stage import METRICS, Stage, chain, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
@@ -125,7 +122,7 @@ def played(monkeypatch):
     """A kernel takes 1 ms for each time that it repeats its access, and 7 ms more."""
     found = PlayedCuPy(CARD.multiprocessors, lambda p, grid: 7 + sum(p[:1]))
     found.on_stage(monkeypatch, CARD.cache_bytes)
-    for module in (cache_calibration, cache_counted):
+    for module in (cache_calibration, cache_stage):
         monkeypatch.setattr(module, "cupy", lambda: found)
     play_facts(monkeypatch, cache_calibration)
     return found
@@ -201,10 +198,10 @@ def test_one_text_is_compiled_once(played, monkeypatch):
 
 
 def test_each_multiprocessor_reads_after_another_one(played, monkeypatch):
-    monkeypatch.setattr(cache_halves, "EVERY", 2)
+    monkeypatch.setattr(cache_multiprocessors, "EVERY", 2)
     stage = Stage(played)
     stage.card = Card(5, 2**16)
-    rows = list(cache_halves.measured(stage))
+    rows = list(cache_multiprocessors.halves(stage))
     assert [row["multiprocessor"] for row in rows[:-2]] == [0, 2, 4]
     reads = [(name, p[1]) for name, p, *_ in played.launched if name == "reads_one_by_one"]
     assert reads == [("reads_one_by_one", which) for own in range(5) for which in (0, 0, own, own)]
@@ -223,9 +220,9 @@ def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
         asked.append(one)
         return np.full(8, 450 if asked[-2:] != [one, one] and one % 2 else 300)
 
-    monkeypatch.setattr(cache_halves, "_cycles", cycles)
-    monkeypatch.setattr(cache_halves, "multiprocessors", lambda stage: [2, 3, 0, 1])
-    *_, each, last = cache_halves.measured(stage)
+    monkeypatch.setattr(cache_multiprocessors, "_cycles", cycles)
+    monkeypatch.setattr(cache_multiprocessors, "multiprocessors", lambda stage: [2, 3, 0, 1])
+    *_, each, last = cache_multiprocessors.halves(stage)
     assert each == {"number": "halves of multiprocessors", "halves": "0101"}
     assert last == {"number": "halves of blocks", "halves": "0101"}
 
@@ -268,7 +265,7 @@ def test_other_launches_than_those_of_the_points_are_refused():
 
 
 def test_the_child_launches_what_is_counted_after_what_runs_before_it(played):
-    cache_counted.main()
+    cache_stage.main()
     own = [name for name, *_ in played.launched if name.startswith(NAME)]
     assert own == [counted_name(point) for point in counted(CARD)]
     first, second = played.launched[:2]

@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from benchmarks.laboratory.cached_machine import section as cached
-from mmsim.gpu import cache_clusters
-from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
-from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
+from mmsim.gpu import cache_multiprocessors
+from mmsim.gpu.cache_multiprocessors import ASKS, clusters, grouped, kernel
+from mmsim_algorithms.gpu.cache_calibrated import (
+    CHOSEN,
+    cached_machine,
+    cached_numbers,
+    half_of,
+    members,
+    sizes,
+)
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
@@ -30,13 +37,13 @@ def with_clusters(of_sizes):
 @needs_compiler
 def test_two_blocks_read_and_the_others_end_before(tmp_path):
     """Emulated, where the multiprocessor is the block; only what is read is looked at."""
-    text = cache_clusters.SOURCE
+    text = ASKS
     (asked,) = [line for line in text.splitlines() if "asm" in line]
     text = text.replace(asked, "own = blockIdx.x;").replace("clock64()", "(counted += 7)")
     text = text.replace("unsigned int own;", "unsigned int own; long long counted = 0;")
-    one = replace(kernel(6), source=text)
+    one = replace(kernel(ASKS, 6), source=text)
     far, span, words = 64, 5, 8
-    a = np.zeros(cache_clusters.PAGES * far, np.int32)
+    a = np.zeros(cache_multiprocessors.PAGES * far, np.int32)
     p = np.array([3, 4, 2, far, span, words], np.int32)
     cycles = np.full(3, -1, np.int32)
     pointers = [ctypes.pointer(ctypes.c_void_p(array.ctypes.data)) for array in (a, p, cycles)]
@@ -47,7 +54,7 @@ def test_two_blocks_read_and_the_others_end_before(tmp_path):
 
 def test_all_that_delay_the_first_one_are_its_cluster():
     """The clusters are {0 2 5}, {1 4}, {3}; the first blocks run on 4, 0, 3."""
-    clusters = [{0, 2, 5}, {1, 4}, {3}]
+    known = [{0, 2, 5}, {1, 4}, {3}]
     launched = []
 
     def ready(written, passed):
@@ -58,23 +65,23 @@ def test_all_that_delay_the_first_one_are_its_cluster():
             _, p, cycles = passed
             launched.append((written.grid[0], *p.tolist()))
             one, other = p[1:3].tolist()
-            delayed = one != other and any({one, other} <= own for own in clusters)
+            delayed = one != other and any({one, other} <= own for own in known)
             cycles[0] = (1600 if delayed else 1000) + 50 * (len(launched) % 2)
             cycles[1] = one != other and len(launched) % 3 > 0
             cycles[0] *= one == other or cycles[1]
 
         return launch
 
-    row = measured(stage(6, 32 * 100, ready))
+    (row,) = clusters(stage(6, 32 * 100, ready))
     assert row == {"number": "clusters", "multiprocessors": "1 4; 0 2 5; 3"}
     assert len(launched) > 2 * (1 + 5 + 1 + 3 + 1)
-    assert launched[0] == (6, cache_clusters.TIMES, 4, 4, 100, cache_clusters.SPAN, 8)
+    assert launched[0] == (6, cache_multiprocessors.TIMES, 4, 4, 100, cache_multiprocessors.SPAN, 8)
     assert members([row, {"number": "shares"}]) == [[1, 4], [0, 2, 5], [3]]
     assert sizes([row], 6) == (2, 3, 1)
 
 
 def test_a_multiprocessor_without_a_block_is_reported():
-    row = measured(stage(2, 64, lambda written, passed: lambda: None))
+    (row,) = clusters(stage(2, 64, lambda written, passed: lambda: None))
     assert row["not measured"] == "multiprocessors 0 and 0 had no block in 20 launches"
     assert members([row]) == []
     assert sizes([row], 2) is None

@@ -10,7 +10,7 @@ from benchmarks.laboratory.cache import section as cache
 from benchmarks.laboratory.kernel_sets import later
 from benchmarks.laboratory.page import page
 from benchmarks.laboratory.predictions import COUNTED as PREDICTED
-from mmsim.gpu.cache_metrics import METRICS
+from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.views.markdown import cells

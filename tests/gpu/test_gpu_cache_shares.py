@@ -11,8 +11,15 @@ import pytest
 from benchmarks.laboratory.cache import blocks_run
 from benchmarks.laboratory.cache import section as cache
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu import cache_clusters, cache_halves, cache_shares
-from mmsim.gpu.cache_shares import kernel, measured
+from mmsim.gpu.cache_multiprocessors import (
+    ASKS,
+    READS,
+    TIMES_WRITTEN,
+    WHERE,
+    WRITES,
+    kernel,
+    shares,
+)
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
@@ -26,8 +33,7 @@ NVCC = shutil.which("nvcc")
 
 @pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 def test_nvcc_takes_what_is_written_in_cuda_c(tmp_path):
-    texts = (cache_clusters.SOURCE, cache_shares.SOURCE, cache_halves.SOURCE, cache_halves.WHERE)
-    (tmp_path / "kernels.cu").write_text("\n".join(texts))
+    (tmp_path / "kernels.cu").write_text("\n".join((ASKS, WRITES, READS, WHERE)))
     command = [NVCC, "-ptx", "-o", str(tmp_path / "kernels.ptx"), str(tmp_path / "kernels.cu")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
@@ -37,9 +43,9 @@ def test_nvcc_takes_what_is_written_in_cuda_c(tmp_path):
 @needs_compiler
 def test_blocks_write_a_word_of_random_sectors_and_note_where_they_ran(tmp_path):
     """With three multiprocessors in turn; beyond the sectors nothing is written."""
-    (asked,) = [line for line in cache_shares.SOURCE.splitlines() if "asm" in line]
-    text = cache_shares.SOURCE.replace(asked, "own = blockIdx.x % 3;")
-    one = replace(kernel(7), source=text)
+    (asked,) = [line for line in WRITES.splitlines() if "asm" in line]
+    text = WRITES.replace(asked, "own = blockIdx.x % 3;")
+    one = replace(kernel(WRITES, 7), source=text)
     words, sectors = 8, 5000
     a, b = np.full((sectors + 1000, words), -1, np.int32), np.full(8, -1, np.int32)
     p = np.array([3, sectors, words], np.int32)
@@ -66,9 +72,9 @@ def test_the_blocks_of_each_multiprocessor_are_counted():
 
         return launch
 
-    row = measured(stage(3, 4096, ready))
+    (row,) = shares(stage(3, 4096, ready))
     assert row == {"number": "shares", "blocks": "90 0 140 0 0 70"}
-    assert launched == [((300, 1, 1), (1024, 1, 1), 4096, [cache_shares.WRITES, 512, 8])]
+    assert launched == [((300, 1, 1), (1024, 1, 1), 4096, [TIMES_WRITTEN, 512, 8])]
     assert blocks_run([{"number": "halves"}, row]) == [90, 0, 140, 0, 0, 70]
     assert blocks_run([]) == []
 

@@ -11,7 +11,10 @@ from benchmarks.laboratory.cached_machine import section as cached
 from benchmarks.laboratory.predictions import NEAR, Predictions
 from mmsim.errors import FormatError
 from mmsim.gpu import consecutive
-from mmsim.gpu.cache_calibrated import (
+from mmsim.gpu.consecutive import taken
+from mmsim.gpu.pipeline import Step
+from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu.cache_calibrated import (
     CHOSEN,
     RULES,
     Measured,
@@ -19,9 +22,6 @@ from mmsim.gpu.cache_calibrated import (
     cached_numbers,
     milliseconds,
 )
-from mmsim.gpu.consecutive import taken
-from mmsim.gpu.pipeline import Step
-from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
 from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
 from mmsim_algorithms.gpu.kernel_sets import SETS

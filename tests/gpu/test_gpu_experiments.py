@@ -23,11 +23,11 @@ from mmsim.cli.main import main
 from mmsim.errors import MMSimError
 from mmsim.gpu import Calibration, Replay, calibration, experiment, facts, pipeline
 from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
-from mmsim.gpu.memory import time_units
 from mmsim.gpu.pipeline import Timing, predicted, replay_steps
 from mmsim.gpu.record import Record
 from mmsim.gpu.shared import repetition
 from mmsim.gpu.signed import rules
+from mmsim.gpu.words import time_units
 from mmsim.host import plugins
 from mmsim.host.checkout import commit_of
 from mmsim.reports.gpu import error, measured_summary, measured_table

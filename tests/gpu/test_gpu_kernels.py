@@ -20,7 +20,7 @@ from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_metrics import METRICS
+from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled

@@ -18,10 +18,9 @@ from mmsim.engines.array.fused import execute
 from mmsim.errors import AddressError, MMSimError
 from mmsim.gpu import Calibration, Replay, kernel
 from mmsim.gpu.calibration import chain, copy, random_cycle, read
-from mmsim.gpu.memory import time_units
 from mmsim.gpu.replay import timed
 from mmsim.gpu.shared import repetition
-from mmsim.gpu.words import CardBanks
+from mmsim.gpu.words import CardBanks, time_units
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation import conflict_free, destination_designated

@@ -18,7 +18,7 @@ from benchmarks.laboratory.profiled import KERNEL
 from benchmarks.laboratory.unmodelled import BLOCKS, IN_PART, JOINED, STRIDES, main, parts
 from benchmarks.laboratory.unmodelled_section import section as tried
 from mmsim.gpu import cache_stage, ncu
-from mmsim.gpu.cache_metrics import METRICS
+from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record

@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.claims import Claim, gcd, maximum, minimum, root
-from mmsim.claims.provenance import fingerprint
+from mmsim.claims.verify import fingerprint
 from mmsim_algorithms import claims
 from tests.kit import ROOT
 from tests.kit.mutation.claims_page import page, read, tried
@@ -45,11 +45,7 @@ def meets(*units, most=1.0, dmms=1, asynchronous=False, barriers=False):
             meets("bank"),
             "banks conflicts latency rounds warps",
         ),
-        (
-            claim(lambda n, p, w: minimum(n / p, w)),
-            meets("group"),
-            "groups conflicts rounds warps",
-        ),
+        (claim(lambda n, p, w: minimum(n / p, w)), meets("group"), "groups conflicts rounds warps"),
         (claim(lambda n, w: minimum(n, 7) / w), meets("group"), "groups rounds warps"),
         (
             claim(lambda n, w, l, C: n / w + C + l),

@@ -59,7 +59,7 @@ def test_each_requirement_of_pyproject_is_in_the_list(minor):
 
 @pytest.fixture
 def make(tmp_path):
-    """What make would do in an environment, with a Python of such a version."""
+    """Say what make would do in an environment, with a Python of such a version."""
     if shutil.which("make") is None:
         pytest.skip("make isn't installed")
     (tmp_path / "bin").mkdir()

@@ -167,42 +167,6 @@ def test_one_process_does_all_of_a_group(tmp_path):
     assert len(set((tmp_path / "by").read_text().split())) == 1
 
 
-@pytest.mark.parametrize("module", ["mmsim", "mmsim.gpu"])
-def test_importing_mmsim_loads_nothing_heavy(module):
-    code = (
-        f"import sys, {module}; "
-        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', "
-        "'joblib') if m in sys.modules])"
-    )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-    assert output.strip() == "[]"
-
-
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-def test_a_short_run_loads_no_compiler(schedule):
-    code = (
-        "import sys, mmsim as mm; from mmsim.bench.program import permute; a = list(range(64)); "
-        f"mm.DMM(8, 2).run(permute, a, a, a, threads=64, schedule={schedule!r}); "
-        "print([m for m in ('numba', 'simpy', 'matplotlib', 'rich') if m in sys.modules])"
-    )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-    assert output.strip() == "[]"
-
-
-def test_importing_the_algorithms_does_not_load_sympy():
-    code = (
-        "import sys; from mmsim_algorithms import access, transpose; print('sympy' in sys.modules)"
-    )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-    assert output.strip() == "False"
-
-
 def test_all_lists_the_public_names():
     assert sorted(mmsim.__all__) == mmsim.__all__ or set(mmsim.__all__) <= set(dir(mmsim))
     public = {

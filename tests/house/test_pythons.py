@@ -1,4 +1,4 @@
-"""Which Pythons `tests/kit/tools/pythons.py` finds, and which tests it runs on them."""
+"""The Pythons that `tests/kit/tools/pythons.py` finds, and the tests that it runs on them."""
 
 import ast
 import os

@@ -39,6 +39,9 @@ def summed(T, a, out):
 """
 
 
+HEAVY = {"sympy", "matplotlib", "numba", "scipy", "rich", "simpy", "joblib", "cupy", "numpy.ma"}
+
+
 @pytest.fixture
 def loaded(tmp_path):
     """A function: the modules that a new process has loaded when it has run some code."""
@@ -99,6 +102,11 @@ def test_a_machine_loads_no_front_end_and_no_engine(loaded):
     assert len(ours(found)) <= 52
 
 
+@pytest.mark.parametrize("module", ["mmsim.gpu", "mmsim_algorithms.transpose"])
+def test_an_import_loads_nothing_heavy(loaded, module):
+    assert not set(loaded(f"import {module}")) & HEAVY
+
+
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 def test_a_run_loads_only_what_it_needs(loaded, schedule):
     found = loaded(RUN.format(schedule=schedule))
@@ -106,8 +114,7 @@ def test_a_run_loads_only_what_it_needs(loaded, schedule):
         *("api", "engines", "errors", "frontend", "host", "ir", "meaning", "model", "monitors"),
         *("names", "printable", "results", "tabular", "tracebacks"),
     }
-    heavy = {"sympy", "matplotlib", "numba", "scipy", "rich", "simpy", "joblib", "numpy.ma"}
-    assert not set(found) & heavy
+    assert not set(found) & HEAVY
     assert [name for name in ours(found) if "monitors." in name] == ["mmsim.monitors.listener"]
     assert len(ours(found)) <= 141
 

@@ -31,7 +31,7 @@ PIP = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]
 
 
 def cannot_build():
-    """Why no wheel can be built and installed here, or nothing."""
+    """The reason why no wheel can be built and installed here, or nothing."""
     if importlib.util.find_spec("pip") is None:
         return "pip isn't installed"
     needed = int(re.search(r"setuptools>=(\d+)", (ROOT / "pyproject.toml").read_text())[1])

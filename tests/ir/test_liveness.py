@@ -334,11 +334,6 @@ def counted_at_a_barrier(T, a, b):
     b[1] = T.barrier_count(x > 0)
 
 
-@pytest.mark.parametrize(("program", "data", "words"), BY_HAND, ids=name_of)
-def test_by_hand(program, data, words):
-    assert counted(program) == (data, words)
-
-
 @mm.program
 def turned(T, a, b):
     z = a[0]
@@ -467,8 +462,8 @@ def helped(T, a, b):
     b[0] = x
 
 
-@pytest.mark.parametrize(("program", "data", "words"), OF_ARRAYS, ids=name_of)
-def test_a_live_array_counts_whole(program, data, words):
+@pytest.mark.parametrize(("program", "data", "words"), [*BY_HAND, *OF_ARRAYS], ids=name_of)
+def test_by_hand(program, data, words):
     assert counted(program) == (data, words)
 
 
@@ -604,32 +599,15 @@ class Walk:
             case ir.Assign(target, value):
                 self.holds[target] = self.value(False, *self.evaluate(value))
             case ir.Load(target, _, index):
-                self.uses(index)
-                self.accesses.append(self.now)
-                if target is not None:
-                    self.holds[target] = self.value(True)
+                self.access(index, (), (target,))
             case ir.VectorLoad(targets, _, index):
-                self.uses(index)
-                self.accesses.append(self.now)
-                for target in targets:
-                    self.holds[target] = self.value(True)
-            case ir.VectorStore(_, index, values):
-                self.uses(index)
-                for data, words in map(self.evaluate, values):
-                    self.used += [(self.now, one, one in data) for one in words]
-                self.accesses.append(self.now)
+                self.access(index, (), targets)
             case ir.Store(_, index, value):
-                self.uses(index)
-                data, words = self.evaluate(value)
-                self.used += [(self.now, one, one in data) for one in words]
-                self.accesses.append(self.now)
+                self.access(index, (value,))
+            case ir.VectorStore(_, index, values):
+                self.access(index, values)
             case ir.Atomic(target, _, _, index, compare, value):
-                self.uses(index if compare is None else (*index, compare))
-                data, words = self.evaluate(value)
-                self.used += [(self.now, one, one in data) for one in words]
-                self.accesses.append(self.now)
-                if target is not None:
-                    self.holds[target] = self.value(True)
+                self.access(index if compare is None else (*index, compare), (value,), (target,))
             case ir.RegisterWrite(array, index, value):
                 self.uses(index)
                 held = self.holds.setdefault(array, {})
@@ -683,6 +661,16 @@ class Walk:
                     self.uses(given[1:])
                     made_of = self.evaluate(given[0]) if given else ()
                     self.holds[target] = self.value(False, *made_of)
+
+    def access(self, index, values, targets=()):
+        """Use an index, write values, and hold the words that come."""
+        self.uses(index)
+        for data, words in map(self.evaluate, values):
+            self.used += [(self.now, one, one in data) for one in words]
+        self.accesses.append(self.now)
+        for target in targets:
+            if target is not None:
+                self.holds[target] = self.value(True)
 
     def round(self, body):
         """One round of a loop; whether it may go on."""

@@ -1,4 +1,4 @@
-"""For which earlier accesses an access waits."""
+"""The earlier accesses for which an access waits."""
 
 from __future__ import annotations
 

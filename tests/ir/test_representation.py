@@ -39,8 +39,8 @@ from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memoized import Memoized
-from mmsim.sweeps.canonical import program_text
 from mmsim.sweeps.fingerprint import fingerprint
+from mmsim.sweeps.functions import program_text
 
 PACKAGE = Path(mm.__file__).parent
 EXPRESSIONS = get_args(ir.Expr)
@@ -453,7 +453,7 @@ READERS = sorted(
 
 
 def of_nodes(match):
-    """Whether a `match` has cases for nodes of the representation."""
+    """Return whether a `match` has cases for nodes of the representation."""
     return any(
         isinstance(part, ast.MatchClass) and ast.unparse(part.cls).startswith("ir.")
         for case in match.cases

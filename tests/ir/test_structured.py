@@ -20,6 +20,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.walk import inside, numbered, statements
 from tests.kit.generators.draws import draws
+from tests.kit.runs.paths import both_schedules
 
 AT = Place("f", "f.py", 1)
 COIN = ir.Var("coin", AT)
@@ -203,7 +204,7 @@ def flattened(body):
 rows_of_coins = st.lists(st.booleans(), max_size=24)
 
 
-@settings(max_examples=draws(150), deadline=None)
+@settings(max_examples=draws(150))
 @given(texts(12).map(with_marks), st.lists(rows_of_coins, min_size=1, max_size=6))
 def test_a_program_is_restored_from_its_jumps(body, rows):
     blocks = flattened(body)
@@ -257,7 +258,7 @@ def is_reducible(blocks):
     return True
 
 
-@settings(max_examples=draws(300), deadline=None)
+@settings(max_examples=draws(300))
 @given(graphs(), st.lists(rows_of_coins, min_size=1, max_size=6))
 def test_a_reducible_graph_does_the_same_as_before(blocks, rows):
     assume(is_reducible(blocks))
@@ -266,7 +267,7 @@ def test_a_reducible_graph_does_the_same_as_before(blocks, rows):
         assert Trace(coins).of_text(body) == Trace(coins).of_graph(blocks, 0)
 
 
-@settings(max_examples=draws(300), deadline=None)
+@settings(max_examples=draws(300))
 @given(st.one_of(graphs(), graphs([(1, 2), (2,), (1,)]), graphs([(1,), (2, 3), (3,), (2,)])))
 def test_another_graph_is_refused_with_one_of_its_jumps(blocks):
     assume(not is_reducible(blocks))
@@ -294,7 +295,7 @@ def loops_of(blocks):
     return found
 
 
-@settings(max_examples=draws(300), deadline=None)
+@settings(max_examples=draws(300))
 @given(graphs())
 def test_a_block_stands_in_the_loops_that_contain_it_and_once(blocks):
     """Behind a loop stands what several jumps enter, or the header's: there the lanes meet."""
@@ -360,7 +361,7 @@ def test_the_scopes_of_two_graphs_have_names_of_their_own():
     assert any(isinstance(s, ir.Scope) for s in statements(other))
 
 
-@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@both_schedules
 def test_a_graph_runs_on_a_machine(schedule):
     """The lengths of Collatz sequences: a loop in the loop over the elements, with two exits."""
     x, i, steps = (ir.Var(name, AT) for name in ("x", "i", "steps"))

@@ -1,4 +1,4 @@
-"""What a run asks for before it starts and while it goes on, against what it takes."""
+"""The memory that a run asks for before it starts and while it goes on, against what it takes."""
 
 import tracemalloc
 
@@ -253,3 +253,23 @@ def test_what_grows_is_asked_for_as_it_does(program, mode, what, monkeypatch):
     with pytest.raises(RoomError, match=f"so many accesses that {what} needs"):
         by_events(mode, program, a, **how)
     assert (a == np.arange(256)).all()
+
+
+def test_the_shared_arrays_of_all_blocks_are_counted():
+    @mm.program
+    def with_shared(T, a):
+        s = mm.shared(24, dtype=np.int16)
+        s[0] = a[T.id]
+
+    launch = launched(with_shared, np.zeros(12, int), threads=12, machine=HMM, block_size=4)
+    assert launch_budget.shared(launch) == 3 * 24 * 2
+
+
+def test_room_that_a_run_holds_is_not_asked_for_again(monkeypatch):
+    launch = launched(touch, np.zeros(4, int), threads=4, machine=UMM)
+    growth = launch_budget.Growth(launch, "a list")
+    monkeypatch.setattr(free_memory, "available", lambda: memory_budget.SMALL)
+    most = 10 * memory_budget.SMALL
+    growth.need(most, most)
+    with pytest.raises(RoomError, match="a list needs"):
+        growth.need(2 * most, most)

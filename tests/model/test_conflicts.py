@@ -1,4 +1,4 @@
-"""What one warp's request costs: the congestion of banks, the number of address groups."""
+"""The cost of one warp's request: the congestion of banks, the number of address groups."""
 
 from __future__ import annotations
 
@@ -29,34 +29,8 @@ def counts(warps, conflict, number=None):
     return conflict.stage_counts(addresses, owners, number or len(warps)).tolist()
 
 
-@pytest.mark.parametrize(
-    ("warps", "width", "banks", "groups"),
-    [
-        ([[0, 1, 10, 6], [8, 9, 14, 15]], 4, [2, 1], [3, 2]),  # SMM Figure 4
-        ([[7, 5, 15, 0], [10, 11, 12, 9]], 4, [2, 1], [3, 2]),  # ICPP Figure 3
-        ([[0, 5, 10, 15]], 4, [1], [4]),  # distinct banks
-        ([[1, 5, 9, 13]], 4, [4], [4]),  # all in bank 1, as RAP Figure 2 (2)
-        ([[5, 5, 5, 5]], 4, [1], [1]),  # RAP Figure 2 (3): merged
-        ([[0, 4, 0, 4]], 4, [2], [2]),  # merged in pairs
-        ([[4, 5, 6, 7]], 4, [1], [1]),  # contiguous
-        ([[3, 4, 5, 6]], 4, [1], [2]),  # contiguous, over the edge of a group
-        ([[0, 4, 8, 12], [1, 5, 9, 13]], 4, [4, 4], [4, 4]),  # CFP's transpose
-        ([[9]], 4, [1], [1]),
-        ([[3, 1, 2]], 1, [3], [3]),
-    ],
-)
-def test_examples(warps, width, banks, groups):
-    for conflict, expected in ((Banks(width), banks), (Groups(width), groups)):
-        assert [conflict.stages(warp) for warp in warps] == expected
-        assert counts(warps, conflict) == expected
-
-
 def test_a_bank_fills_its_stages_in_ascending_order_of_address():
     assert Banks(4).stage_of([12, 4, 8, 1, 4, 5]) == [2, 0, 1, 0, 0, 1]
-
-
-def test_groups_travel_in_ascending_order():
-    assert Groups(4).stage_of([12, 4, 8, 1, 4, 13]) == [3, 1, 2, 0, 1, 3]
 
 
 def test_warps_without_a_request_take_no_stage():

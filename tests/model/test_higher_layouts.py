@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.errors import LayoutError
-from mmsim.model.layout import R1P, RAP, W2P, OneP, OnePW2R, ThreeP, offsets_of
+from mmsim.model.layout import R1P, W2P, OneP, OnePW2R, ThreeP, offsets_of
 
 HIGHER = (OneP, R1P, ThreeP, W2P, OnePW2R)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -34,7 +34,7 @@ def by_the_paper(layout, r, i, j, k):
 
 
 @pytest.mark.parametrize("kind", HIGHER)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(w=st.integers(1, 4), seed=SEEDS)
 def test_every_row_is_rotated_as_the_paper_says(kind, w, seed):
     layout = kind(w, seed)
@@ -73,21 +73,6 @@ def test_many_layouts_together():
         assert together.tolist() == [
             layout.f(layout.draw(), i, j, k).tolist() for layout in layouts
         ]
-
-
-def test_r1p_gives_six_rows_one_shift():
-    banks = R1P(4, seed=7).offsets((4, 4, 4, 4))[..., 0] % 4
-    for triple in ((0, 1, 2), (1, 2, 3), (0, 2, 2)):
-        assert len({banks[order] for order in permutations(triple)}) == 1
-
-
-def test_w2p_is_a_rap_for_every_i_and_j():
-    layout = W2P(4, seed=1)
-    offsets = layout.offsets((4, 4, 4, 4))
-    for number, (i, j) in enumerate(product(range(4), repeat=2)):
-        shifts = tuple(layout.draw()[4 * number :][:4].tolist())
-        rap = RAP(4, shifts=shifts).offsets((4, 4))
-        assert np.array_equal(offsets[i, j], rap + 16 * number)
 
 
 @pytest.mark.parametrize("kind", HIGHER)

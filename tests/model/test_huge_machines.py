@@ -12,12 +12,10 @@ from mmsim.engines.array.fused.execute import CannotFuse
 from mmsim.model.machines import LARGEST
 from mmsim.results import trace as traces
 from mmsim.view.player import TooLargeError
-from tests.kit.runs.paths import SCHEDULES, outcome, run_along
+from tests.kit.runs.paths import both_engines, both_schedules, outcome, run_along
 
 HUGE = mm.HMM(2**31 - 1, 4, 5)
 SMALL = mm.HMM(2, 4, 5)
-
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 
 
 @mm.program
@@ -57,7 +55,7 @@ def test_units_are_equal_where_they_have_the_same_units():
 
 
 @both_schedules
-@pytest.mark.parametrize("engine", ["array", "events"])
+@both_engines
 def test_a_huge_machine_gives_what_a_small_one_does(engine, schedule):
     ran(SMALL, engine, schedule)  # loads what it needs
     tracemalloc.start()
@@ -234,7 +232,7 @@ def test_a_wide_machine_takes_no_table_for_its_width(machine, schedule):
 
 
 @both_schedules
-@pytest.mark.parametrize("engine", ["array", "events"])
+@both_engines
 def test_pages_that_no_run_asks_for_make_no_difference(engine, schedule):
     """Four pages of two lines each: a DMM that knows four, or any number, asks once for each."""
     how = {"threads": 32, "block_size": 8, "engine": engine, "schedule": schedule, "trace": False}

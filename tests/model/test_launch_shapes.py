@@ -1,4 +1,4 @@
-"""How a launch is given by the extents of its grid and of its blocks."""
+"""A launch given by the extents of its grid and of its blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the elements of an array lie."""
+"""The words in which the elements of an array lie."""
 
 from __future__ import annotations
 

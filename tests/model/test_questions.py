@@ -1,13 +1,15 @@
-"""Is a tile free of conflicts: `mmsim.api.tile_conflicts` and the searches."""
+"""Questions of whether a tile is free of conflicts: `mmsim.api.tile_conflicts` and the searches."""
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmsim.api.tile_conflicts import along, conflicts
 from mmsim.errors import LayoutError
+from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.layout import RAW, Padded, Strided, Swizzle, XorRows
 from mmsim.model.questions import question
 from mmsim.model.searches import padding, swizzles
@@ -172,6 +174,15 @@ def test_atomic_operations_are_one_request_each(kind, bytes_, access, stages, le
     assert found.least == sum(phase.least for one in found.requests for phase in one.phases)
 
 
+@pytest.mark.parametrize("kind", ["read", "write", "atomic", "cas"])
+@pytest.mark.parametrize("bytes_", [4, 8])
+def test_phases_are_those_of_a_trace(kind, bytes_):
+    """Words of 8 bytes are served by half-warps, also by a compare and swap."""
+    found = conflicts(RAW(), lambda t, v: (0, t), (32, 32), bytes=bytes_, kind=kind)
+    numbers = ByteBanks(32).of_access(bytes_, kind).phase_of(list(range(32)), np.arange(32))
+    assert found.phases == len(found.requests[0].phases) == max(numbers, default=0) + 1
+
+
 @pytest.mark.parametrize("kind", ["ldmatrix", "stmatrix"])
 @pytest.mark.parametrize("threads", [8, 16, 32])
 @pytest.mark.parametrize("bytes_", [1, 2, 4, 8, 16])
@@ -242,12 +253,7 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
             {},
             "failed for value 0 of thread 0: .*ZeroDivisionError",
         ),
-        (
-            RAW(),
-            lambda t, v: (t, 0),
-            {"kind": "ldmatrix", "bytes": 2, "threads": 9},
-            "not of 9",
-        ),
+        (RAW(), lambda t, v: (t, 0), {"kind": "ldmatrix", "bytes": 2, "threads": 9}, "not of 9"),
         (
             RAW(),
             lambda t, v: (t, 0) if t else None,
@@ -259,12 +265,7 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
         (RAW(), lambda t, v: t, {"kind": "cas", "vector": 2}, "4 or 8 bytes, not 2 times 4"),
         (RAW(), "(32,200):(1,32)", {}, "value 128 of thread 0 element 4096 of a tile of 4096"),
         (RAW(), "(64,2):(1,64)", {}, r"threads of \(64,2\):\(1,64\) is at most 32"),
-        (
-            RAW(),
-            "(32,3):(1,32)",
-            {"vector": 2},
-            "the 3 values .* not a whole number of vectors",
-        ),
+        (RAW(), "(32,3):(1,32)", {"vector": 2}, "the 3 values .* not a whole number of vectors"),
         (RAW(), "32:1", {}, "has two axes"),
         (RAW(), "Swizzle<1,0,1>", {}, "is swizzled"),
         (RAW(), lambda t, v: t, {"threads": 33}, "the number of threads is at most 32"),
@@ -334,3 +335,10 @@ def test_all_swizzles_that_free_are_found():
         lambda layout: conflicts(layout, row_of_matrix, (64, 64), bytes=2, vector=8, threads=8)
     ]
     assert "Swizzle<3,3,3>" in [str(one) for one in swizzles(halves)]
+
+
+def test_a_thread_has_at_most_65536_values():
+    one = {"bytes": 4, "threads": 1}
+    assert conflicts(RAW(), lambda t, v: (v, 0), (1 << 16, 1), values=1 << 16, **one).free
+    with pytest.raises(LayoutError, match="values of a thread"):
+        conflicts(RAW(), lambda t, v: (0, 0), (1, 1), values=(1 << 16) + 1, **one)

@@ -1,4 +1,4 @@
-"""How threads are cut into blocks and warps, and where blocks live."""
+"""Threads cut into blocks and warps, and the DMMs of the blocks."""
 
 from __future__ import annotations
 
@@ -13,21 +13,6 @@ from mmsim.model.threads import Grid, make_grid
 
 def warps(grid):
     return [list(grid.warp_threads(warp)) for warp in range(grid.warps)]
-
-
-@pytest.mark.parametrize(
-    ("threads", "block_size", "width", "expected"),
-    [
-        (8, 8, 4, [[0, 1, 2, 3], [4, 5, 6, 7]]),
-        (6, 6, 4, [[0, 1, 2, 3], [4, 5]]),
-        (6, 3, 2, [[0, 1], [2], [3, 4], [5]]),  # a warp never spans two blocks
-        (7, 5, 3, [[0, 1, 2], [3, 4], [5, 6]]),  # the last block is smaller
-        (5, 2, 4, [[0, 1], [2, 3], [4]]),
-        (1, 1, 32, [[0]]),
-    ],
-)
-def test_warps_are_consecutive_threads_of_one_block(threads, block_size, width, expected):
-    assert warps(Grid(threads, block_size, width)) == expected
 
 
 def test_the_fields_of_every_thread():

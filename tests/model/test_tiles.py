@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.errors import LayoutError
 from mmsim.model.layout import Padded, Strided, Swizzle, XorRows, cute, offsets_of
+from tests.kit.runs.paths import both_engines
 
 
 @given(rows=st.integers(1, 6), columns=st.integers(1, 6), by=st.integers(0, 5))
@@ -153,7 +154,7 @@ def transpose(T, a, b):
     b[j, i] = a[i, j]
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 @pytest.mark.parametrize(
     "layout", [Padded(1), Swizzle(3, 0, 3), XorRows(8), Strided((8, 8), (1, 9))]
 )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.model.turns import DMMsInTurn, WarpsInOrder, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, WarpsInOrder, WarpsInTurn
 
 WARPS = 7
 DMMS = 3
@@ -31,22 +31,9 @@ def first_after(last, ready, count):
     return next(number for number in circle if number in ready)
 
 
-class PlainWarpsInTurn:
-    def __init__(self):
-        self.ready, self.last = set(), -1
+class Plainly:
+    """The DMMs in turn, and the warps of each."""
 
-    def push(self, warp):
-        self.ready.add(warp)
-
-    def pop(self):
-        if not self.ready:
-            return None
-        self.last = first_after(self.last, self.ready, WARPS)
-        self.ready.remove(self.last)
-        return self.last
-
-
-class PlainDMMsInTurn:
     def __init__(self, dmm_of_warp):
         self.dmm_of_warp = dmm_of_warp
         self.ready, self.last_dmm, self.last_warp = set(), -1, [-1] * DMMS
@@ -71,34 +58,11 @@ def dispatched(turns, *ready):
     return [turns.pop() for _ in ready]
 
 
-def test_warps_in_turn_start_with_warp_0():
-    assert dispatched(WarpsInTurn(), 2, 0, 1) == [0, 1, 2]
-
-
-def test_warps_in_turn_go_on_after_the_one_dispatched_last():
-    turns = WarpsInTurn()
-    assert dispatched(turns, 1) == [1]
-    assert dispatched(turns, 0, 1, 3) == [3, 0, 1]  # 2 isn't ready; after 3 comes 0
-    assert dispatched(turns, 1) == [1]  # the same again if no other is ready
-
-
 def test_none_ready():
-    for turns in (WarpsInTurn(), DMMsInTurn(lambda warp: 0), WarpsInOrder()):
+    for turns in (WarpsInTurn(), GroupsInTurn(lambda warp: 0), WarpsInOrder()):
         assert turns.pop() is None
         assert dispatched(turns, 5) == [5]
         assert turns.pop() is None
-
-
-def test_dmms_in_turn_and_warps_in_turn_within_each():
-    turns = DMMsInTurn(lambda warp: warp // 4)  # warps 0..3 on DMM 0, 4..6 on DMM 1
-    assert dispatched(turns, 0, 1, 2, 4, 5) == [0, 4, 1, 5, 2]
-    assert dispatched(turns, 0, 3, 4, 6) == [6, 3, 4, 0]  # on from DMM 0; in it on from warp 2
-
-
-def test_a_dmm_without_a_ready_warp_is_passed_over():
-    turns = DMMsInTurn(lambda warp: warp)
-    assert dispatched(turns, 0) == [0]
-    assert dispatched(turns, 0, 2) == [2, 0]
 
 
 def test_in_order_is_the_order_of_coming():
@@ -107,7 +71,7 @@ def test_in_order_is_the_order_of_coming():
 
 @given(HAPPENINGS)
 def test_warps_in_turn_as_the_plain_model(happenings):
-    assert play(WarpsInTurn(), happenings) == play(PlainWarpsInTurn(), happenings)
+    assert play(WarpsInTurn(), happenings) == play(Plainly(lambda warp: 0), happenings)
 
 
 @given(HAPPENINGS, st.lists(st.integers(0, DMMS - 1), min_size=WARPS, max_size=WARPS))
@@ -115,6 +79,4 @@ def test_dmms_in_turn_as_the_plain_model(happenings, dmms):
     def dmm_of_warp(warp):
         return dmms[warp]
 
-    assert play(DMMsInTurn(dmm_of_warp), happenings) == play(
-        PlainDMMsInTurn(dmm_of_warp), happenings
-    )
+    assert play(GroupsInTurn(dmm_of_warp), happenings) == play(Plainly(dmm_of_warp), happenings)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import mmsim as mm
 from mmsim.api.report import Report
@@ -16,21 +16,14 @@ from mmsim.monitors.winners import write_otherwise
 from mmsim.results import Finding, FoundAccess
 from mmsim.results.findings import ADVICE, DOES, RACES, TITLES
 from tests.kit.generators.draws import draws
-from tests.kit.generators.race_free_programs import SCHEDULES, orderly_cases
+from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.generators.random_programs import cases, run_case
+from tests.kit.planted.pair import zeros
+from tests.kit.runs.paths import SCHEDULES, both_engines, both_schedules
 
 DMM = mm.DMM(width=4, latency=3)
 HMM = mm.HMM(dmms=2, width=4, global_latency=5)
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
-many = settings(
-    max_examples=draws(25),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
-
-def zeros(*shape):
-    return np.zeros(shape, int)
+many = settings(max_examples=draws(25))
 
 
 def check(program, *args, machine=DMM, threads=8, **options):
@@ -271,7 +264,7 @@ def test_a_barrier_counts_each_time_it_is_missed():
 
 
 @both_schedules
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 def test_who_has_passed_a_barrier_was_last_there(schedule, engine):
     @mm.program
     def one_more(T, a):
@@ -492,12 +485,7 @@ def anything(T, a, values):
 
 
 @pytest.mark.parametrize(
-    ("values", "kept", "other"),
-    [
-        ([1, 2, 3, 4], 1, 2),
-        ([1, 1, 3, 2], 1, 3),
-        ([5, 5, 5, 6], 5, 6),
-    ],
+    ("values", "kept", "other"), [([1, 2, 3, 4], 1, 2), ([1, 1, 3, 2], 1, 3), ([5, 5, 5, 6], 5, 6)]
 )
 def test_another_winner_is_the_lowest_thread_with_another_value(values, kept, other):
     found = one(check(anything, zeros(1), np.array(values), threads=4))
@@ -507,8 +495,7 @@ def test_another_winner_is_the_lowest_thread_with_another_value(values, kept, ot
 
 @pytest.mark.parametrize(("other", "kept"), [("lowest", [5, 3, 9]), ("highest", [6, 3, 9])])
 @pytest.mark.parametrize(
-    ("name", "blocks", "copy"),
-    [("a", 0, 0), ("s", 0, 0), ("s", 1, 1), ("s", np.array([1] * 7), 1)],
+    ("name", "blocks", "copy"), [("a", 0, 0), ("s", 0, 0), ("s", 1, 1), ("s", np.array([1] * 7), 1)]
 )
 def test_each_warp_has_another_winner_and_blocks_their_own(name, blocks, copy, other, kept):
     @mm.program
@@ -895,7 +882,7 @@ def late(T, a, b):
         T.barrier()
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 def test_in_lock_step_both_engines_report_when_and_who_is_missing(engine):
     machine, arguments = mm.UMM(4, 3), (np.zeros(12, int), np.zeros(3, int))
     how = {"threads": 12, "engine": engine, "trace": False, "check": True}

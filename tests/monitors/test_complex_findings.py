@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from tests.kit.runs.paths import both_engines
 
 
 @mm.program
@@ -11,7 +12,7 @@ def shared_element(T, a, b):
     b[0] = a[T.id]
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize(
     ("first", "second", "found"),
@@ -72,7 +73,7 @@ def test_a_thread_that_waits_for_a_complex_number_for_ever():
     assert "deadlock" in {one.kind for one in report.findings}
 
 
-@pytest.mark.parametrize("engine", ["events", "array"])
+@both_engines
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_updates_of_complex_numbers_get_lost(engine, dtype):
     def update(program, *arrays):

@@ -1,14 +1,11 @@
-"""What an engine reports to its listeners, event by event."""
+"""Reports of an engine to its listeners, event by event."""
 
 import numpy as np
-import pytest
 
 import mmsim as mm
 from mmsim.engines.events.engine import drive, driver_of
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.listener import Listener
-
-SCHEDULES = ["synchronous", "asynchronous"]
 
 
 @mm.program
@@ -113,15 +110,3 @@ def test_a_warp_that_runs_independently_reports_each_request_when_it_is_dispatch
         ("worked", 8),
         ("ended", 1),
     ]
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_nothing_is_made_without_a_listener(schedule, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("without a listener")
-
-    monkeypatch.setattr(f"mmsim.engines.events.{schedule}.Access", never)
-    arrays = np.array([5, 6, 7, 8]), np.zeros(4, int)
-    drive(driver_of(Launch(mm.DMM(2, 3), meet, arrays, 4, None, schedule, 100)))
-    with pytest.raises(AssertionError, match="without a listener"):
-        heard(schedule)

@@ -7,9 +7,9 @@ import pytest
 
 from mmsim.errors import ProgramError
 from tests.kit.planted import PAIRS
+from tests.kit.runs.paths import both_engines
 from tests.kit.tools.planted_bugs import of_bug, of_twin
 
-ENGINES = ["events", "array"]
 SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier", "warp-sync"}
 """What one run shows, with `run(check=True)`."""
 
@@ -21,7 +21,7 @@ def times_of(findings):
 
 
 def agree(known, expected):
-    """Whether times are those expected, where any are."""
+    """Return whether times are those expected, where any are."""
     return all(
         expects is None or knows == expects
         for knew, expecting in zip(known, expected, strict=True)
@@ -50,7 +50,7 @@ def test_a_twin_is_clean(pair):
 
 
 @each
-@pytest.mark.parametrize("engine", ENGINES)
+@both_engines
 def test_a_run_shows_what_one_run_can(pair, engine):
     expected = tuple(
         one.finding(pair.bug, "")

@@ -1,4 +1,4 @@
-"""What a check finds where lanes exchange, and where barriers take the whole grid."""
+"""Findings of a check where lanes exchange, and where barriers take the whole grid."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-
-SCHEDULES = ("synchronous", "asynchronous")
-ENGINES = ("events", "array")
+from tests.kit.runs.paths import both_engines, both_schedules
 
 
 def check(function, *arrays, schedule="asynchronous", machine=None, threads=8, **options):
@@ -52,48 +50,30 @@ def behind_a_barrier(T, a, b):
     b[T.id] = s[(T.index + 1) % 8]
 
 
-def test_a_sync_counts_for_the_lanes_that_take_part():
-    def some(T, a, b):
-        a[T.id] = T.id
-        if T.lane < 4:
-            mm.warp.sync()
-        b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]
-
-    (found,) = check(some, ints(8), ints(8))
-    # The lower lanes may read each other's element; all read one of the other half.
-    assert found.index == (0,)
-    assert found.threads == (0, 4)
-    assert found.elements == 8
+def synced_by_half(T, a, b):
+    a[T.id] = T.id
+    if T.lane < 4:
+        mm.warp.sync()
+    b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]  # the lower lanes may read each other's, none the rest
 
 
-def test_a_lane_that_wrote_the_element_too_reads_its_own():
-    def flag(T, a, b):
-        a[0] = 5
-        b[T.id] = a[0]
-
-    assert not check(flag, ints(8), ints(8))
+def flag(T, a, b):
+    a[0] = 5
+    b[T.id] = a[0]  # its own, as each has written it
 
 
-def test_a_read_that_waits_for_the_write_needs_no_sync():
-    def waits(T, a, b):
-        if T.lane == 0:
-            a[0] = 1
-        else:
-            while a[0] == 0:
-                pass
-        b[T.id] = 1
-
-    assert not check(waits, ints(8), ints(8))
+def waits(T, a, b):
+    if T.lane == 0:
+        a[0] = 1
+    else:
+        while a[0] == 0:
+            pass
+    b[T.id] = 1
 
 
 def changed_together(T, a, b):
     x = a[0]
     a[0] = mm.warp.shuffle(x, 0) + 1
-
-
-def test_what_lanes_exchange_is_an_update_of_what_was_read():
-    (found,) = check(changed_together, ints(1), ints(1))
-    assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
 
 
 # ------------------------------------------------------------------ a write after another access
@@ -124,35 +104,20 @@ def read_by_the_writer(T, a, b):
         a[3] = 1
 
 
-@pytest.mark.parametrize(
-    "program", [rotated_through_a_variable, rotated_by_two_halves, read_by_the_writer]
-)
-def test_a_sync_of_both_lanes_is_enough_and_the_own_element_needs_none(program):
-    assert not check(program, np.arange(8), ints(8))
+def synced_by_some_readers(T, a, b):
+    b[T.id] = a[0]
+    if T.lane < 4:
+        mm.warp.sync()
+    if T.lane == 0:
+        a[0] = 1
 
 
-def test_all_readers_of_an_element_have_to_come_to_the_sync():
-    def some(T, a, b):
-        b[T.id] = a[0]
-        if T.lane < 4:
-            mm.warp.sync()
-        if T.lane == 0:
-            a[0] = 1
-
-    (found,) = check(some, ints(8), ints(8))
-    assert found.threads == (7, 0)
-
-
-def test_a_reader_of_an_earlier_request_counts_too():
-    def in_turn(T, a, b):
-        for k in range(4):
-            if T.lane == 3 - k:
-                b[k] = a[0]
-        if T.lane == 0:
-            a[0] = 1
-
-    (found,) = check(in_turn, ints(8), ints(8))
-    assert found.threads == (1, 0)
+def read_in_turn(T, a, b):
+    for k in range(4):
+        if T.lane == 3 - k:
+            b[k] = a[0]
+    if T.lane == 0:
+        a[0] = 1
 
 
 def cleared_and_set(T, a, b):
@@ -165,33 +130,18 @@ def cleared_twice(T, a, b):
     a[7 - T.id] = 0
 
 
-def test_of_two_writes_by_two_lanes_a_sync_decides_which_stays():
-    (found,) = check(cleared_and_set, ints(8), ints(8))
-    assert kinds_of(found) == ("write", "write")
-    assert found.threads == (0, 7)
-    assert found.elements == 8
-    assert not check(cleared_twice, ints(8), ints(8))
+def written_together_and_once_more(T, a, b):
+    a[0] = 5
+    if T.lane == 0:
+        a[0] = 6
 
 
-def test_all_lanes_that_wrote_an_element_together_have_to_come_to_the_sync():
-    def once_more(T, a, b):
-        a[0] = 5
-        if T.lane == 0:
-            a[0] = 6
-
-    (found,) = check(once_more, ints(8), ints(8))
-    assert (found.threads, found.lines[1]) == ((7, 0), line(once_more, 3))
-
-
-def test_who_has_written_the_same_value_again_reads_its_own():
-    def agreed(T, a, b):
-        for k in range(2):
-            if T.lane == k:
-                a[0] = 5
-        if T.lane == 1:
-            b[0] = a[0]
-
-    assert not check(agreed, ints(8), ints(8))
+def agreed(T, a, b):
+    for k in range(2):
+        if T.lane == k:
+            a[0] = 5
+    if T.lane == 1:
+        b[0] = a[0]  # its own, though another has written the same
 
 
 def reset(T, a, b):
@@ -205,21 +155,9 @@ def reset_by_the_last(T, a, b):
         a[0] = 0
 
 
-def test_a_write_after_atomics_of_other_lanes_needs_a_sync_or_their_word():
-    (found,) = check(reset, ints(8), ints(8))
-    assert kinds_of(found) == ("atomic", "write")
-    assert found.threads == (0, 7)
-    assert not check(reset_by_the_last, ints(8), ints(8))
-
-
 def seen_before_atomics(T, a, b):
     if a[0] < 4:
         mm.atomic.add(a, 0, 1)
-
-
-def test_an_atomic_after_a_read_of_another_lane_needs_a_sync():
-    (found,) = check(seen_before_atomics, ints(8), ints(8))
-    assert kinds_of(found) == ("read", "atomic")
 
 
 # ------------------------------------------------------------------ atomics among lanes
@@ -308,23 +246,46 @@ def through_the_same_word(T, a, b):
 
 
 @pytest.mark.parametrize(
-    ("function", "kinds", "offsets"),
+    ("function", "kinds", "offsets", "threads", "elements"),
     [
-        (read_after_atomics, ("atomic", "read"), (1, 3)),
-        (atomics_after_a_write, ("write", "atomic"), (2, 3)),
-        (the_first_sums_up, ("write", "read"), (1, 5)),
-        (handed_on_by_a_sync, ("write", "read"), (2, 9)),
+        (synced_by_half, ("write", "read"), (1, 4), (0, 4), 8),
+        (synced_by_some_readers, ("read", "write"), (1, 5), (7, 0), 1),
+        (read_in_turn, ("read", "write"), (3, 5), (1, 0), 1),
+        (cleared_and_set, ("write", "write"), (1, 2), (0, 7), 8),
+        (written_together_and_once_more, ("write", "write"), (1, 3), (7, 0), 1),
+        (reset, ("atomic", "write"), (1, 3), (0, 7), 1),
+        (seen_before_atomics, ("read", "atomic"), (1, 2), None, 1),
+        (read_after_atomics, ("atomic", "read"), (1, 3), None, 1),
+        (atomics_after_a_write, ("write", "atomic"), (2, 3), None, 1),
+        (the_first_sums_up, ("write", "read"), (1, 5), None, None),
+        (handed_on_by_a_sync, ("write", "read"), (2, 9), None, 1),
     ],
 )
-def test_lanes_of_which_no_atomic_orders_one_after_the_other_need_a_sync(function, kinds, offsets):
-    (found,) = check(function, ints(9), ints(3))
+def test_lanes_that_nothing_orders_need_a_sync(function, kinds, offsets, threads, elements):
+    (found,) = check(function, np.arange(9), ints(9))
     assert found.kind == "warp-sync"
     assert kinds_of(found) == kinds
     assert found.lines == tuple(line(function, n) for n in offsets)
+    assert threads in (None, found.threads)
+    assert elements in (None, found.elements)
+
+
+CLEAN = [flag, waits, rotated_through_a_variable, rotated_by_two_halves, read_by_the_writer, agreed]
+CLEAN += [cleared_twice, reset_by_the_last, the_last_sums_up, under_a_lock, handed_on]
+
+
+@pytest.mark.parametrize("function", [*CLEAN, through_the_same_word])
+def test_lanes_that_wait_read_their_own_or_come_to_a_sync_need_no_other(function):
+    assert not check(function, np.arange(9), ints(9))
+
+
+def test_what_lanes_exchange_is_an_update_of_what_was_read():
+    (found,) = check(changed_together, ints(1), ints(1))
+    assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
 
 
 def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
-    found = check(beside_the_lock, ints(9), ints(3))
+    found = check(beside_the_lock, np.arange(9), ints(9))
     assert {one.kind for one in found} == {"warp-sync"}
     assert {kinds_of(one) for one in found} == {
         ("read", "write"),
@@ -332,16 +293,6 @@ def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
         ("write", "write"),
     }
     assert {one.lines for one in found} == {(line(beside_the_lock, 5),) * 2}
-
-
-@pytest.mark.parametrize(
-    "function", [the_last_sums_up, under_a_lock, handed_on, through_the_same_word]
-)
-def test_what_a_lane_does_after_another_ones_atomic_needs_no_sync(function):
-    assert not check(function, ints(9), ints(3))
-
-
-# ------------------------------------------------------------------ lanes that are not there
 
 
 # ------------------------------------------------------------------ in one run, by each engine
@@ -380,7 +331,7 @@ ONE_RUN += [the_last_sums_up, apart_in_warps, half_of_a_warp, barrier_of_the_fir
 
 
 @pytest.mark.parametrize("function", ONE_RUN)
-@pytest.mark.parametrize("engine", ENGINES)
+@both_engines
 def test_one_run_finds_the_same_missing_syncs_as_a_check(function, engine):
     program, machine = mm.program(function), mm.HMM(2, 8, 5)
     how = {"threads": 36, "block_size": 8, "schedule": "asynchronous"}
@@ -445,7 +396,7 @@ def next_to_a_barrier_of_the_block(T, a):
     a[T.id] = 1
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@both_schedules
 @pytest.mark.parametrize(
     ("program", "threads", "count"),
     [

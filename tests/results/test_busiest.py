@@ -12,9 +12,8 @@ from mmsim.errors import FormatError
 from mmsim.model.cache import COUNTS, counters
 from mmsim.results.cache import BUSIEST, OF_RUN
 from mmsim.results.roofline import roofline
+from tests.kit.runs.paths import both_engines, both_schedules
 
-both_engines = pytest.mark.parametrize("engine", ["events", "array"])
-both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 SLICED = mm.Cached(4, 8, 20, sectors=4, slices=8, atomic_time=2)
 WORDS = np.zeros(512, int)
 HOW = {"threads": 64, "block_size": 16}
@@ -44,7 +43,7 @@ def read_often(T, a):
 
 
 def bounds(run):
-    """What binds each line, what binds the run, and the bound on its time by each resource."""
+    """The resources that bind each line and the run, and the bound on its time by each resource."""
     found = roofline(run)
     lines = [line.bound for line in run.profile().lines if line.bound]
     return lines, found.binds, {bound.resource: bound.time for bound in found.bounds}

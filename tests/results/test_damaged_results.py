@@ -227,9 +227,6 @@ def test_rounds_of_a_trace_that_can_not_be(rounds, words):
     refuse_changed(STEP, words, (TRACE, "rounds", rounds))
 
 
-OFFSETS = {"$array": "int64", "shape": [16]}
-
-
 @pytest.mark.parametrize(
     ("offsets", "words"),
     [

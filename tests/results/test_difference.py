@@ -33,7 +33,7 @@ def ran(program, machine=mm.HMM(1, 8, 20), **options):  # noqa: B008
 
 
 def found(one):
-    """What a row says: array, kind, and the stages of both."""
+    """The contents of a row: array, kind, and the stages of both."""
     named = one.first or one.second
     return named.array, named.kind, *(side and side.stages for side in (one.first, one.second))
 

@@ -10,8 +10,7 @@ import pytest
 import mmsim as mm
 from mmsim.cli import main
 from mmsim.results.chrome import round_starts
-
-SCHEDULES = ("synchronous", "asynchronous")
+from tests.kit.runs.paths import SCHEDULES
 
 
 @mm.program
@@ -219,16 +218,8 @@ def test_csv_of_something_else(tmp_path):
 # ------------------------------------------------------------------ the command line
 
 
-CALL = [
-    "run",
-    "mmsim_algorithms.transpose:diagonal",
-    "--width",
-    "4",
-    "--latency",
-    "2",
-    "--size",
-    "16",
-]
+PROGRAM = "mmsim_algorithms.transpose:diagonal"
+CALL = ["run", PROGRAM, "--width", "4", "--latency", "2", "--size", "16"]
 
 
 def test_the_command_line_saves_all(capsys, tmp_path):

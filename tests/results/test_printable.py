@@ -68,7 +68,7 @@ REPORT = Report(RUN.machine, NASTY, 8, 8, RUN.schedule, RUN.time, RUN.findings, 
 
 
 def is_clean(text):
-    """Whether text prints, line by line, and fits into a file."""
+    """Return whether text prints, line by line, and fits into a file."""
     text.encode()
     return all(line.isprintable() for line in text.split("\n"))
 

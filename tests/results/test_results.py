@@ -14,9 +14,7 @@ from mmsim.errors import FormatError, LaunchError
 from mmsim.results import codec
 from mmsim.results.encoding import encode
 from tests.kit.generators.random_programs import define
-
-SCHEDULES = ("synchronous", "asynchronous")
-both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
+from tests.kit.runs.paths import both_engines, both_schedules
 
 
 @mm.program
@@ -85,16 +83,6 @@ def test_accesses_on_banks(schedule):
     ]
     assert {(row.function, row.file) for row in run.accesses} == {("strided", __file__)}
     assert (run.requests, run.stages) == (4, 6)
-
-
-@both_schedules
-def test_accesses_on_groups(schedule):
-    run = mm.UMM(4, 3).run(strided, numbers(8), numbers(16), 3, threads=8, schedule=schedule)
-    # b: 0 3 6 9 and 12 15 18 21 (mod 16: 2 5) are in groups 0 0 1 2 and 3 3 0 1: 3 stages each.
-    assert accesses(run) == [
-        ("a", "read", "memory", 2, 2, 2, "coalesced"),
-        ("b", "write", "memory", 2, 6, 2, "casual"),
-    ]
 
 
 @both_schedules
@@ -250,7 +238,7 @@ def test_no_rounds_without_lock_step():
 
 
 def profile_rows(run):
-    """What each line with an access cost, by its text."""
+    """The cost of each line with an access, by its text."""
     return {
         line.text.strip(): (line.requests, line.stages, line.wasted, line.time)
         for line in run.profile().lines
@@ -395,12 +383,6 @@ def test_total_refuses_what_does_not_add_up():
         mm.total([run(mm.DMM(4, 3)), run(mm.DMM(4, 3), "asynchronous")])
 
 
-def test_total_has_no_trace():
-    run = mm.DMM(4, 3).run(copy, numbers(4), numbers(4), threads=4, trace=True)
-    with pytest.raises(mm.MMSimError, match="no trace"):
-        mm.total([run, run]).trace
-
-
 # ------------------------------------------------------------------ how results show
 
 HOSTILE = "<script>alert(1)</script>"
@@ -408,7 +390,7 @@ MARKUP, OTHER_MARKUP = "[red]x[/red]", "[blue]y[/blue]"
 
 
 def shown_by_rich(value):
-    """What Rich prints of a value, captions wider than their tables on one line again."""
+    """The text that Rich prints of a value, captions wider than their tables on one line again."""
     out = io.StringIO()
     Console(file=out, width=200).print(value)
     return out.getvalue().replace(" \n", " ")
@@ -469,6 +451,8 @@ def long_run(rows):
 
 @pytest.mark.parametrize(("rows", "note"), [(45, "and 5 more rows"), (41, "and 1 more row")])
 def test_long_tables_are_cut_with_a_note(rows, note):
+    for text in (repr(long_run(40)), long_run(40)._repr_html_(), shown_by_rich(long_run(40))):
+        assert "more row" not in text
     run = long_run(rows)
     assert len(run.accesses) == rows
     assert repr(run).splitlines()[-1] == note
@@ -477,11 +461,6 @@ def test_long_tables_are_cut_with_a_note(rows, note):
     assert len(repr(run).splitlines()) == 1 + 1 + 40 + 1  # caption, titles, rows, note
     # A profile is the program's text: it stays whole.
     assert len(repr(run.profile()).splitlines()) == 2 + 1 + rows
-
-
-def test_short_tables_have_no_note():
-    for text in (repr(long_run(40)), long_run(40)._repr_html_(), shown_by_rich(long_run(40))):
-        assert "more row" not in text
 
 
 def test_a_run_without_accesses_shows():
@@ -498,8 +477,9 @@ def test_a_run_without_accesses_shows():
 # ------------------------------------------------------------------ inputs and results are apart
 
 
+@both_engines
 @both_schedules
-def test_inputs_never_change(schedule):
+def test_inputs_never_change(schedule, engine):
     a, b = numbers(8), np.zeros(8, int)
     placed = mm.place(np.zeros((2, 4)), mm.layout.Diagonal(4))
 
@@ -509,7 +489,7 @@ def test_inputs_never_change(schedule):
         b[T.id] = -1
         c[T.id // 4, T.id % 4] = -1
 
-    mm.DMM(4, 3).run(write_all, a, b, placed, threads=8, schedule=schedule)
+    mm.DMM(4, 3).run(write_all, a, b, placed, threads=8, schedule=schedule, engine=engine)
     assert a.tolist() == list(range(8))
     assert not b.any()
     assert not placed.data.any()
@@ -601,45 +581,12 @@ EXTREMES = {
 def test_json_keeps_every_bit(dtype, schedule):
     values = np.array(EXTREMES[dtype], dtype=dtype)
     run = mm.DMM(4, 3).run(
-        copy,
-        values,
-        np.zeros_like(values),
-        threads=len(values),
-        schedule=schedule,
-        trace=True,
+        copy, values, np.zeros_like(values), threads=len(values), schedule=schedule, trace=True
     )
     assert run.arrays["b"].tobytes() == values.tobytes()
     back = there_and_back(run)
     for one, other in zip(run.trace.dispatches, back.trace.dispatches, strict=True):
         assert list(map(repr, one.values)) == list(map(repr, other.values))
-
-
-@both_schedules
-@pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 3, 2)])
-def test_json_keeps_the_trace(machine, schedule):
-    run = machine.run(
-        shuffle,
-        numbers(32),
-        numbers(32),
-        threads=32,
-        block_size=16,
-        schedule=schedule,
-        trace=True,
-    )
-    back = there_and_back(run).trace
-    for name in ("machine", "threads", "block_size", "schedule", "time", "units"):
-        assert getattr(back, name) == getattr(run.trace, name)
-    assert back.dispatches == run.trace.dispatches
-    assert (back.waits, back.arrivals) == (run.trace.waits, run.trace.arrivals)
-    assert back.releases == run.trace.releases
-    for one, other in zip(run.trace.cycles(), back.cycles(), strict=True):
-        assert one.registers == other.registers
-        assert all((one.memory[name] == other.memory[name]).all() for name in one.memory)
-
-
-def test_json_keeps_a_total():
-    run = mm.DMM(4, 3).run(copy, numbers(4), numbers(4), threads=4)
-    there_and_back(mm.total([run, run]))
 
 
 def test_json_keeps_unicode():
@@ -773,15 +720,6 @@ def test_an_unknown_class_of_access_is_refused():
     assert issubclass(FormatError, mm.MMSimError)
 
 
-def test_characters_that_steer_a_terminal_are_shown_as_escapes():
-    run = mm.DMM(2, 1).run(copy, np.zeros(2), np.zeros(2), threads=2)
-    source = replace(run.sources[0], lines=("\x1b[31mred\ttab\x07",))
-    shown = repr(replace(run, sources=(source,)).profile())
-    assert "\x1b" not in shown
-    assert r"\x1b[31mred" in shown
-    assert "\\x07" in shown
-
-
 @pytest.mark.parametrize("runs", [5, [1], "x"])
 def test_a_total_of_something_else(runs):
     with pytest.raises(LaunchError, match="total takes runs"):
@@ -799,7 +737,7 @@ def test_a_total_shares_nothing_with_its_runs_and_says_where_traces_are():
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What a class of results must not be."""
+    """A class that results must not have."""
 
     size: int
     data: bytes

@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.cli import main
-from mmsim.reports.sweeps import sweep_table
+from mmsim.cli.sweep import sweep_table
 from mmsim.sweeps import read
 from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.rows import MACHINE, machine_columns, row_of_lost_worker

@@ -25,7 +25,7 @@ from mmsim.host.progress import Progress
 from mmsim.sweeps import SweepError, read
 from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
-from mmsim.sweeps.progress import progress as sweep_progress
+from mmsim.sweeps.sweep import watched as sweep_progress
 from mmsim.sweeps.workers import finished
 from tests.kit.runs.load import wait_until
 from tests.kit.tools import kill_sweeps

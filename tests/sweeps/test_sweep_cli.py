@@ -7,8 +7,8 @@ import pytest
 import mmsim as mm
 from mmsim.claims import registered
 from mmsim.cli import main
+from mmsim.cli.sweep import sweep_summary
 from mmsim.errors import MMSimError
-from mmsim.reports.sweeps import sweep_summary
 from mmsim.sweeps import read
 
 PROGRAM = """\

@@ -455,6 +455,23 @@ def test_large_numbers_get_few_ticks():
     ]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "texts"),
+    [
+        ([2**13, 2**14, 2**16], ["8192", "16384", "65536"]),
+        ([2**14, 2**16, 2**17], ["$2^{14}$", "$2^{16}$", "$2^{17}$"]),
+        ([10**4, 10**5, 10**6], ["$10^{4}$", "$10^{5}$", "$10^{6}$"]),
+        ([30_000, 2**17, 300_000], ["30000", "131072", "300000"]),
+    ],
+)
+def test_the_ticks_of_an_axis_are_all_numbers_or_all_powers(sizes, texts):
+    axes = figures.times(sizes, sizes)
+    axes.set_yticks(sizes)
+    axes.figure.draw_without_rendering()
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        assert [label.get_text() for label in labels] == texts
+
+
 def cells(axes):
     return np.asarray(axes.collections[0].get_array())
 

@@ -14,8 +14,8 @@ from mmsim.claims import Claim
 from mmsim.claims.fit import fit_numbers
 from mmsim.results.curve import Curve, Series
 from mmsim.view.figures.alt_text import MOST, alt_text
-from mmsim.view.figures.curves import curve_svg, draw_curve
 from mmsim.view.figures.paper import DARK_FIRST
+from mmsim.view.figures.times import curve_svg, draw_curve
 
 
 @mm.program

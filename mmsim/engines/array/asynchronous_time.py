@@ -127,6 +127,8 @@ def asynchronous_time(
     if control is None:
         control = np.zeros(2, np.int64)
     dmms = dmms_played(machine, grid)
+    if machine.slow_stages:
+        operations = _slowed(machine, grid, operations, start)
     others = 0
     same = dmms > 1 and len(set(machine.latencies(1 + dmms)[1:].tolist())) == 1
     if same and (one := same_dmms(grid, dmms, operations, start)) is not None:
@@ -138,6 +140,17 @@ def asynchronous_time(
     else:
         time = play.play(play.State._make(map(plain, state)), control)
     return time + others if time > 0 else time
+
+
+def _slowed(
+    machine: Machine, grid: Grid, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The operations with the time of their stages at the units of a machine in place of k."""
+    dmm = np.arange(grid.warps) // grid.warps_per_block % grid.dmms
+    shared = (operations > 1) & (operations % 2 == 1)
+    units = np.where(shared, 1 + np.repeat(dmm, np.diff(start)), 0)
+    times = machine.times_of_stages(1 + dmms_played(machine, grid))[units]
+    return np.where(operations > 1, operations // 2 * times * 2 + operations % 2, operations)
 
 
 def dmms_played(machine: Machine, grid: Grid) -> int:

@@ -32,12 +32,10 @@ from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.nodes import BarrierOp
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, tests_of, together
-from mmsim.meaning.frame import Frame, Request, Waiting, Words
-from mmsim.meaning.jumps import Steps
+from mmsim.meaning.frame import Frame, Request, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
-from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times, round_time
 from mmsim.monitors.listener import Access
@@ -101,11 +99,6 @@ class Counted:
         units = self.units(grid.dmms, self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
-
-    def stage_time(self, machine: Machine) -> int:
-        """Time units of a stage at the units that serve it."""
-        units = machine.shared if self.own_units else (machine.memory,)
-        return units[0].stage_time
 
     @cached_property
     def lanes(self) -> Integers:
@@ -237,7 +230,7 @@ class Interpreted:
             else:
                 units = counted.units(self.grid.dmms, blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
-                sums *= counted.stage_time(machine)
+                sums *= machine.times_of_stages(len(sums))
                 took = round_time(sums, latencies[: len(sums)])
             self.tally.round(
                 request.site,
@@ -330,8 +323,8 @@ class Interpreted:
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            stages = counted.stages * counted.stage_time(self.launch.machine)
-            times = dispatch_times(self.now, stages, units)
+            each = self.launch.machine.times_of_stages(1 + int(units.max()))
+            times = dispatch_times(self.now, counted.stages * each[units], units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         monitors.accessed(
             Access(

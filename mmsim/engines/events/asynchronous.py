@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.turns import ClustersInTurn, DMMsInTurn, Turns, WarpsInTurn
+from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
@@ -94,9 +95,10 @@ class Asynchronous(Driver):
         machine = self.launch.machine
         if machine.shared and unit.dmm is None:
             if sizes := machine.clusters_of(self.grid.dmms_used):
-                clusters = cluster_of_each(sizes)
-                return ClustersInTurn(self.dmm_of_warp, clusters.tolist())
-            return DMMsInTurn(self.dmm_of_warp)
+                cluster_of_dmm = cluster_of_each(sizes).tolist()
+                dmms = partial(GroupsInTurn, self.dmm_of_warp)
+                return GroupsInTurn(lambda warp: cluster_of_dmm[self.dmm_of_warp(warp)], dmms)
+            return GroupsInTurn(self.dmm_of_warp)
         return WarpsInTurn()
 
 

@@ -197,7 +197,8 @@ class Synchronous(Driver):
     ) -> None:
         """Report the round to the listeners."""
         round_ = self.round
-        stages = round_.stages * self.units[round_.units[0]].unit.stage_time
+        stage_times = np.array([self.units[unit].unit.stage_time for unit in round_.units])
+        stages = round_.stages * stage_times
         times = dispatch_times(self.now, stages, round_.units)
         round_.access = Access(
             request.site,

@@ -12,8 +12,17 @@ from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.numba.vectors import maker
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.arrays import Arrays
-from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import Alias, Captured, Role, Span, Value, ValueName, View, number
+from mmsim.frontend.python.scope import (
+    Alias,
+    Captured,
+    Named,
+    Role,
+    Span,
+    Value,
+    ValueName,
+    View,
+    number,
+)
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.tables import leaves

@@ -18,9 +18,8 @@ from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of, type_name
 from mmsim.frontend.numba.state import KernelFunction, kernel
-from mmsim.frontend.python.atomic_calls import AtomicCalls
 from mmsim.frontend.python.builder import Builder
-from mmsim.frontend.python.calls import Calls
+from mmsim.frontend.python.calls import AtomicCalls, Calls
 from mmsim.frontend.python.dialect import Effect, Intrinsic, no_value
 from mmsim.frontend.python.scope import Alias, Captured, Missing, Span, Value
 from mmsim.frontend.python.source import written

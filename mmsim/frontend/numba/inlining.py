@@ -12,7 +12,7 @@ from mmsim.frontend.numba.arrays import NumbaValues
 from mmsim.frontend.numba.renaming import separated
 from mmsim.frontend.numba.state import kernel
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.function_parser import Inlining, Parser
+from mmsim.frontend.python.function_parser import FunctionParser, Inlining
 from mmsim.frontend.python.scope import (
     Captured,
     Entity,
@@ -43,7 +43,7 @@ class NumbaInlining(Inlining):
             whole.args = [*whole.args[:named], ast.copy_location(rest, node)]
         return super().call(whole, function)
 
-    def argument(self, name: str, argument: ast.expr | Captured, inner: Parser) -> Entity:
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
         """The meaning of a parameter: an outside object that is not a number stays itself."""
         if isinstance(argument, ast.Name | ast.Attribute):
             found = self.function.captured(argument)
@@ -53,7 +53,7 @@ class NumbaInlining(Inlining):
         return super().argument(name, argument, inner)
 
     def number_argument(
-        self, name: str, value: ir.Expr, inner: Parser, place: Place
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
     ) -> VariableName | ValueName:
         """A number that a device function gets; a constant stays one."""
         if isinstance(value, ir.Const) and name not in inner.function.assigned:

@@ -21,8 +21,7 @@ from mmsim.frontend.numba.kinds import (
 )
 from mmsim.frontend.numba.numbers import of_type
 from mmsim.frontend.numba.state import KernelUnit
-from mmsim.frontend.python.named import Named
-from mmsim.frontend.python.scope import Alias, Captured, Value, View
+from mmsim.frontend.python.scope import Alias, Captured, Named, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 

@@ -25,12 +25,8 @@ from mmsim.frontend.numba.renaming import separated
 from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelUnit, no_memory
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.function_parser import Parser
-from mmsim.frontend.python.merging import Merging
-from mmsim.frontend.python.named import like
-from mmsim.frontend.python.parameters import parameter_names, source_key
+from mmsim.frontend.python.function_parser import FunctionParser
 from mmsim.frontend.python.parse import returns_value
-from mmsim.frontend.python.returns import Returns
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
@@ -40,9 +36,11 @@ from mmsim.frontend.python.scope import (
     Value,
     ValueName,
     VariableName,
+    like,
     number,
 )
 from mmsim.frontend.python.source import FunctionText, read
+from mmsim.frontend.python.syntax import parameter_names, source_key
 from mmsim.frontend.python.tables import shape_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.numba_types import NumbaTyping
@@ -51,8 +49,16 @@ from mmsim.ir.walk import numbered
 DIALECT = NumbaDialect()
 
 
-class NumbaParser(Parser):
+class NumbaParser(FunctionParser):
     """Parses one function of a kernel."""
+
+    arrays_by, tuples_by, values_by = NumbaArrays, NumbaTuples, NumbaValues
+    declarations_by, inlining_by, calls_by = NumbaDeclarations, NumbaInlining, NumbaCalls
+    assignments_by, expressions_by = NumbaAssignments, NumbaExpressions
+    loops_by, statements_by = NumbaLoops, NumbaStatements
+    values: NumbaValues
+    declarations: NumbaDeclarations
+    statements: NumbaStatements
 
     def __init__(
         self,
@@ -62,28 +68,12 @@ class NumbaParser(Parser):
         given_name: str = "",
         looping: bool = False,
     ) -> None:
-        super().__init__(function, dialect, looping)
-        builder, arrays = self.builder, NumbaArrays(self.builder)
-        values = arrays.values = NumbaValues(builder, arrays, NumbaTuples(builder), self.result)
-        declarations, merging = NumbaDeclarations(builder), Merging(builder)
-        declarations.values = values
-        inlining = NumbaInlining(builder, values, declarations, type(self))
-        calls = NumbaCalls(builder, values, inlining.call)
-        assignments = NumbaAssignments(builder, values, declarations)
-        statements = NumbaStatements(builder, values, calls, merging)
-        self.connect(
-            declarations,
-            NumbaExpressions(builder, values),
-            calls,
-            assignments,
-            NumbaLoops(builder, values, assignments, merging),
-            statements,
-            Returns(builder, values, scope, given_name),
-        )
-        builder.statement_forms |= {
-            ast.FunctionDef: statements.defined,
-            ast.Raise: statements.raised,
-            ast.Assert: statements.asserted,
+        super().__init__(function, dialect, scope, given_name, looping)
+        self.values.arrays.values = self.declarations.values = self.values
+        self.builder.statement_forms |= {
+            ast.FunctionDef: self.statements.defined,
+            ast.Raise: self.statements.raised,
+            ast.Assert: self.statements.asserted,
         }
 
 

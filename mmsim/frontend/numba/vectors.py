@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from mmsim.frontend.numba.names import name_of
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.named import Named, field_names
-from mmsim.frontend.python.scope import Alias, Value
+from mmsim.frontend.python.scope import Alias, Named, Value, field_names
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir

@@ -1,12 +1,17 @@
-"""Elements and extents of arrays, under whatever name an array is accessed."""
+"""Elements and extents of arrays, under whatever name an array is accessed.
+
+`mm.vector(a, 4)[i]` accesses four adjacent elements.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.builder import Part
+from mmsim.frontend.python.builder import Builder, Part
+from mmsim.frontend.python.dialect import Vectors, arguments_of
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
@@ -24,9 +29,7 @@ class Arrays(Part):
         if array is None:
             raise self.no_array(owner)
         if not indices:
-            raise self.function.refuse(
-                node, "an element needs an index", "write a number for each axis"
-            )
+            raise self.refuse(node, "an element needs an index", "write a number for each axis")
         return array, self.index(indices)
 
     def index(self, indices: list[ast.expr]) -> tuple[ir.Expr, ...]:
@@ -35,9 +38,7 @@ class Arrays(Part):
             if isinstance(index, ast.Slice):
                 raise self.builder.refuse_kind(index)
             if isinstance(index, ast.Constant) and index.value in (None, Ellipsis):
-                raise self.function.refuse(
-                    index, f"{written(index)!r} is not an index", "write a number"
-                )
+                raise self.refuse(index, f"{written(index)!r} is not an index", "write a number")
         return tuple(self.builder.operands(*indices))
 
     def no_array(self, owner: ast.expr) -> LanguageError:
@@ -45,19 +46,19 @@ class Arrays(Part):
         text, outside = written(owner), self.function.captured(owner)
         dialect = self.builder.dialect
         if tables.is_table(outside):
-            return self.function.refuse(
+            return self.refuse(
                 owner,
                 f"{text!r} is {with_article(tables.kind_of(outside))} from outside the program",
                 f"it is constant; make it a parameter and pass it to {dialect.launch}",
             )
         if isinstance(owner, ast.Name) and isinstance(self.function.entity(owner.id), TupleName):
-            return self.function.refuse(
+            return self.refuse(
                 owner,
                 f"{text!r} is a tuple, whose values stay as they are",
                 f"assign a new tuple, or use {dialect.own_array}",
             )
         self.function.refuse_no_array(owner)
-        return self.function.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
+        return self.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
         """An element of an array, read by a statement in front."""
@@ -109,7 +110,7 @@ class Arrays(Part):
     def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
         """An extent of an array."""
         if axis < -1 and any(part.index for part in array.parts):
-            raise self.function.refuse(
+            raise self.refuse(
                 node, "the axes of a part of an array are counted from 0 here", "or write -1"
             )
         return aliases.extent_of(array, axis, None, place)
@@ -123,8 +124,91 @@ class Arrays(Part):
                 return range(start, last)
             if last is None and start < 0:
                 return range(start, 0)
-        raise self.function.refuse(
+        raise self.refuse(
             node,
             "how many axes this takes is not known",
             f"write {written(owner)}[:2], {written(owner)}[-2:] or one axis at a time",
         )
+
+
+class VectorAccesses(Part):
+    """The vector accesses of one function; `in_memory` gives the array that an expression names."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        arrays: Arrays,
+        in_memory: Callable[[ast.expr, str, str, str], Alias],
+    ) -> None:
+        super().__init__(builder)
+        self.arrays = arrays
+        self.in_memory = in_memory
+
+    def stands_in(self, node: ast.expr) -> bool:
+        """Return whether an expression is an element of `mm.vector(...)`."""
+        owner = root(node)
+        return owner is not node and self.word(owner) is not None
+
+    def word(self, node: ast.expr) -> Vectors | None:
+        """The word of a call of `mm.vector`, None for anything else."""
+        if not isinstance(node, ast.Call):
+            return None
+        word = self.builder.dialect.word(node.func, self.function)
+        return word if isinstance(word, Vectors) else None
+
+    def read(self, node: ast.Subscript) -> tuple[ir.Expr, ...]:
+        """The values of a vector, read by a statement in front."""
+        array, index = self.element(node)
+        place = self.place(node)
+        targets = tuple(self.builder.temporary() for _ in range(self.count(node)))
+
+        def load(part: View, index: list[ir.Expr]) -> ir.Stmt:
+            return ir.VectorLoad(targets, part.array, part.element(index), place)
+
+        self.builder.emit_for(array, index, load, place)
+        return tuple(ir.Var(target, place) for target in targets)
+
+    def write(self, node: ast.Subscript, values: tuple[ir.Expr, ...]) -> None:
+        """Write a vector."""
+        array, index = self.element(node)
+        place = self.place(node)
+
+        def store(part: View, index: list[ir.Expr]) -> ir.Stmt:
+            return ir.VectorStore(part.array, part.element(index), values, place)
+
+        self.builder.emit_for(array, index, store, place)
+
+    def given(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr, str]:
+        """The array, the length and the name of the function in `mm.vector(array, length)[...]`."""
+        call = root(node)
+        assert isinstance(call, ast.Call)
+        word = self.word(call)
+        assert word is not None
+        array, count = arguments_of(call, word.called, ("array", "count"), self.function)
+        return array, count, word.called
+
+    def count(self, node: ast.Subscript) -> int:
+        """The number of elements of a subscript's vector."""
+        _, given, called = self.given(node)
+        count = given.value if isinstance(given, ast.Constant) else self.function.captured(given)
+        if type(count) is not int or count not in ir.VECTORS:
+            raise self.refuse(
+                given,
+                "a vector has 2, 4, 8 or 16 elements, a number that is known before the launch",
+                f"write {called}(a, 4)[i]",
+            )
+        return count
+
+    def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
+        """The array and the index of mm.vector(a, 4)[i] or mm.vector(a, 4)[i, j]."""
+        if isinstance(node.value, ast.Subscript):
+            raise self.refuse(
+                node,
+                f"{written(node.value)!r} is a vector, whose values have no index here",
+                f"give it a name, as in v = {written(node.value)}, and write v[0]",
+            )
+        owner, _, called = self.given(node)
+        array = self.in_memory(
+            owner, called, "whose accesses are free", "access its elements one by one"
+        )
+        return array, self.arrays.index(indices_of(node))

@@ -37,12 +37,10 @@ class Assignments(Part):
             return
         for target in node.targets:
             if isinstance(target, ast.List):
-                raise self.function.refuse(
-                    target, "a list can't be assigned", "write the names without []"
-                )
+                raise self.refuse(target, "a list can't be assigned", "write the names without []")
         value = self.values.value(node.value, first)
         if len(node.targets) > 1 or len(tables.leaves(value)) > 1:
-            value = self.builder.spill_all(value, self.function.place(node))
+            value = self.builder.spill_all(value, self.place(node))
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -60,15 +58,15 @@ class Assignments(Part):
             case ast.Subscript() if self.values.vectors.stands_in(target):
                 self.assign_vector(target, value, node)
             case ast.Subscript():
-                number, place = self.values.single(value, target), self.function.place(node)
+                number, place = self.values.single(value, target), self.place(node)
                 with self.builder.aside() as before:
                     array, index = self.arrays.element(target)
                 if any(map(changes, before)):
                     number = self.builder.spill(number, place)
                 self.builder.block.extend(before)
-                self.arrays.store(array, index, number, self.function.place(target))
+                self.arrays.store(array, index, number, self.place(target))
             case ast.Attribute():
-                raise self.function.refuse(target, f"{written(target)!r} can't be assigned")
+                raise self.refuse(target, f"{written(target)!r} can't be assigned")
             case _:
                 raise self.builder.refuse_kind(target)
 
@@ -77,15 +75,13 @@ class Assignments(Part):
         source = node.value if isinstance(node, ast.Assign) else node
         count = self.values.vectors.count(target)
         if not isinstance(value, tuple):
-            raise self.function.refuse(
+            raise self.refuse(
                 source,
                 f"a vector of {count} elements takes a tuple",
                 "write as many values as it has elements, as in x, y, z, w",
             )
         if len(value) != count:
-            raise self.function.refuse(
-                source, f"{len(value)} values for a vector of {count} elements"
-            )
+            raise self.refuse(source, f"{len(value)} values for a vector of {count} elements")
         numbers = tuple(self.values.single(one, target) for one in value)
         self.values.vectors.write(target, numbers)
 
@@ -93,22 +89,22 @@ class Assignments(Part):
         """The values of a tuple, one for each target."""
         source = node.value if isinstance(node, ast.Assign) else node
         if not isinstance(value, tuple):
-            raise self.function.refuse(
+            raise self.refuse(
                 source,
                 "only a tuple of values or a.shape can be assigned to several names",
                 "write as many values as there are names",
             )
         if len(value) != len(target.elts):
-            raise self.function.refuse(source, f"{len(value)} values for {len(target.elts)} names")
+            raise self.refuse(source, f"{len(value)} values for {len(target.elts)} names")
         return value
 
     def assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
         """Bind a name to a value: a variable to its number, or to an array, or to a tuple."""
-        place, role = self.function.place(node), self.function.role(target.id)
+        place, role = self.place(node), self.function.role(target.id)
         if isinstance(value, Alias):
             if role is None:
                 self.function.variable(target)  # refuses names that can't be assigned
-                self.function.learn(target.id, Role(self.function.place(target)))
+                self.function.learn(target.id, Role(self.place(target)))
             if role.shape is not None:
                 raise self.two_kinds(target, role)
             self.function.bound[target.id] = value
@@ -134,7 +130,7 @@ class Assignments(Part):
     ) -> None:
         """Keep a tuple of numbers in a variable for each of them."""
         if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
-            raise self.function.refuse(
+            raise self.refuse(
                 target,
                 "a tuple of arrays has no name here",
                 "give each array a name, as in x, y = y, x",
@@ -151,7 +147,7 @@ class Assignments(Part):
             raise self.two_kinds(target, role)
         name = self.function.bound[target.id]
         if not isinstance(name, TupleName):
-            raise self.function.refuse(
+            raise self.refuse(
                 target,
                 f"{target.id!r} is a number already",
                 "give numbers, arrays and tuples of each size names of their own",
@@ -161,7 +157,7 @@ class Assignments(Part):
     def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
         """The error for a name with a value of another kind than its role."""
         kind = "arrays" if role.shape is None else f"tuples of {len(role.shape)}"
-        return self.function.refuse(
+        return self.refuse(
             target,
             f"{target.id!r} is given something else here than {kind}, as in line {role.place.line}",
             "give numbers, arrays and tuples of each size names of their own",
@@ -176,25 +172,23 @@ class Assignments(Part):
     def augmented(self, node: ast.AugAssign) -> None:
         """x += value and a[i] += value."""
         op = BINARY.get(type(node.op))
-        place = self.function.place(node)
+        place = self.place(node)
         if op is None:
-            raise self.function.refuse(
-                node, "the matrix product isn't in the language", "write loops"
-            )
+            raise self.refuse(node, "the matrix product isn't in the language", "write loops")
         if isinstance(node.target, ast.Name):
             self.augmented_name(node, node.target, op, place)
             return
         if self.values.vectors.stands_in(node.target):
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 "the elements of a vector are not changed in one assignment",
                 "read them, as in x, y = mm.vector(a, 2)[i], and write them by an assignment",
             )
         if not isinstance(node.target, ast.Subscript):
-            raise self.function.refuse(node.target, f"{written(node.target)!r} can't be assigned")
+            raise self.refuse(node.target, f"{written(node.target)!r} can't be assigned")
         array, index = self.arrays.element(node.target)
         index = tuple(self.builder.spill(part, place) for part in index)
-        at = self.function.place(node.target)
+        at = self.place(node.target)
         old = self.arrays.load(array, index, at)
         if isinstance(old, ir.RegisterRead):
             old = self.builder.spill(old, place)
@@ -204,13 +198,13 @@ class Assignments(Part):
     def augmented_name(self, node: ast.AugAssign, target: ast.Name, op: str, place: Place) -> None:
         """x += value."""
         if self.function.role(target.id) is not None:
-            raise self.function.refuse(
+            raise self.refuse(
                 target,
                 f"{target.id!r} is not a number",
                 "change an array element by element, and a tuple by assigning a new one",
             )
         name = self.function.variable(target)
-        old = ir.Var(name, self.function.place(target))
+        old = ir.Var(name, self.place(target))
         value = self.builder.expression(node.value)
         self.builder.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
 

@@ -17,8 +17,7 @@ from mmsim.frontend.python import aliases
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
-from mmsim.frontend.python.named import like
-from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View, like
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
@@ -192,3 +191,4 @@ class Part:
     def __init__(self, builder: Builder) -> None:
         self.function = builder.function
         self.builder = builder
+        self.place, self.refuse = self.function.place, self.function.refuse

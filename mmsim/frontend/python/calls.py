@@ -1,4 +1,4 @@
-"""Calls: of words, of Python's own functions that a program can call, and other calls."""
+"""Calls: of words such as atomics, of Python's own functions, and other calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.atomic_calls import AtomicCalls
 from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import (
     Atomic,
@@ -22,11 +21,60 @@ from mmsim.frontend.python.dialect import (
     no_value,
 )
 from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias, Missing, Role, Value
+from mmsim.frontend.python.scope import Alias, Missing, Role, TupleName, Value, View
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import root
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
+
+
+class AtomicCalls(Part):
+    """The atomics of one function."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values.builder)
+        self.values = values
+
+    def emit(self, node: ast.Call, word: Atomic, target: str | None) -> None:
+        """The statement for an atomic."""
+        called, place, count = written(node.func), self.place(node), len(word.parameters)
+        if len(node.args) != count or node.keywords:
+            raise self.refuse(
+                node,
+                f"{called} takes {count} arguments",
+                f"write {called}({', '.join(word.parameters)})",
+            )
+        array = self.values.in_memory(
+            node.args[0], called, "which no other thread sees", "change it by an assignment"
+        )
+        arguments = node.args[1:]
+        if "index" in word.parameters:
+            operands = self.index(arguments.pop(0), array)
+        else:
+            operands = self.first_word(array)
+        for one in arguments:
+            operands = self.builder.followed(operands, one)
+
+        def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            *at, value = given
+            compare = at.pop() if word.op == "cas" else None
+            where = part.element(at)
+            return ir.Atomic(target, word.op, part.array, where, compare, value, place)
+
+        self.builder.emit_for(array, operands, atomic, place)
+
+    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
+        """The numbers of an index; for a tuple, those in it."""
+        if isinstance(node, ast.Tuple) and node.elts:
+            return self.builder.operands(*node.elts)
+        if isinstance(node, ast.Name) and isinstance(self.function.entity(node.id), TupleName):
+            raise self.refuse(node, f"{node.id!r} is a tuple", "write its numbers, as in (i, j)")
+        return self.builder.operands(node)
+
+    def first_word(self, array: Alias) -> list[ir.Expr]:
+        """The index of the first word of an array, by the axes of its parts."""
+        return [ir.Const(0)] * (self.values.arrays.rank(array.parts[0]) or 1)
+
 
 COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
 
@@ -81,21 +129,21 @@ class Calls(Part):
             case Atomic() as atomic:
                 target = self.builder.temporary()
                 self.atomics.emit(node, atomic, target)
-                return ir.Var(target, self.function.place(node))
+                return ir.Var(target, self.place(node))
             case Maker(called=name):
-                raise self.function.refuse(
+                raise self.refuse(
                     node,
                     f"{name} stands inside an expression",
                     self.builder.dialect.remedy(called, self.function)
                     or f"write name = {name}(...) at the top level of the function",
                 )
             case Vectors():
-                raise self.function.refuse(
+                raise self.refuse(
                     node, "the vectors of an array have an index", f"write {written(node)}[i]"
                 )
             case _:
                 text = written(called)
-                raise self.function.refuse(node, f"{text!r} is a number", "write it without ()")
+                raise self.refuse(node, f"{text!r} is a number", "write it without ()")
         builtin = self.builtins.get(self.function.captured(called))
         if builtin is not None:
             return builtin(node)
@@ -103,7 +151,7 @@ class Calls(Part):
             return self.conjugate(node, called)
         value = self.inline(node, self.callee(node))
         if value is None:
-            raise self.function.refuse(node, f"{written(called)!r} returns nothing")
+            raise self.refuse(node, f"{written(called)!r} returns nothing")
         return value
 
     def effect(self, word: Effect, node: ast.Call, alone: bool = False) -> Value | None:
@@ -111,7 +159,7 @@ class Calls(Part):
         if word.value is None and not alone:
             return None
         target = None if alone else self.builder.temporary()
-        name, place = word.noun or written(node.func), self.function.place(node)
+        name, place = word.noun or written(node.func), self.place(node)
         arguments = arguments_of(node, name, word.parameters, self.function)
         given = tuple(self.builder.operands(*arguments))
         self.builder.emit(word.emit(target, given, place))
@@ -123,11 +171,11 @@ class Calls(Part):
         """The value of a function without an effect."""
         if len(node.args) not in word.arities or node.keywords:
             takes = " or ".join(COUNTS[arity] for arity in word.arities)
-            raise self.function.refuse(node, f"{written(node.func)} takes {takes} here")
+            raise self.refuse(node, f"{written(node.func)} takes {takes} here")
         of_text = self.float_of_text(node)
         if of_text is not None:
             return of_text
-        return word.value(tuple(self.builder.operands(*node.args)), self.function.place(node))
+        return word.value(tuple(self.builder.operands(*node.args)), self.place(node))
 
     def is_builtin(self, node: ast.Call) -> bool:
         """Return whether a call is of one of Python's functions that take more than numbers."""
@@ -136,8 +184,8 @@ class Calls(Part):
     def least_or_most(self, op: str, node: ast.Call) -> ir.Expr:
         """min(...) and max(...)."""
         if len(node.args) < 2 or node.keywords:
-            raise self.function.refuse(node, f"{op} takes two or more numbers here")
-        place = self.function.place(node)
+            raise self.refuse(node, f"{op} takes two or more numbers here")
+        place = self.place(node)
         first, *rest = self.builder.operands(*node.args)
         for position, other in enumerate(rest, start=1):
             first = self.builder.link(ir.Binary(op, first, other, place), position, place)
@@ -150,15 +198,15 @@ class Calls(Part):
     def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:
         """z.conjugate()."""
         if node.args or node.keywords:
-            raise self.function.refuse(node, f"{written(called)} takes no number here")
+            raise self.refuse(node, f"{written(called)} takes no number here")
         number = self.builder.expression(called.value)
-        return ir.Call("conjugate", (number,), self.function.place(node))
+        return ir.Call("conjugate", (number,), self.place(node))
 
     def divmod_of(self, node: ast.Call) -> tuple[ir.Expr, ir.Expr]:
         """divmod(x, y)."""
         if len(node.args) != 2 or node.keywords:
-            raise self.function.refuse(node, "divmod takes two numbers")
-        place = self.function.place(node)
+            raise self.refuse(node, "divmod takes two numbers")
+        place = self.place(node)
         operands = self.builder.operands(*node.args)
         left, right = (self.builder.spill(one, place) for one in operands)
         return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
@@ -173,7 +221,7 @@ class Calls(Part):
         try:
             return ir.Const(float(node.value))
         except ValueError:
-            raise self.function.refuse(
+            raise self.refuse(
                 node, f"{node.value!r} is not a float", "write float('inf') or float('nan')"
             ) from None
 
@@ -185,19 +233,19 @@ class Calls(Part):
             if array is None and isinstance(owner, ast.Subscript):
                 array = self.array_of_len(owner)
             if array is not None:
-                return aliases.extent_of(array, 0, None, self.function.place(node))
+                return aliases.extent_of(array, 0, None, self.place(node))
             if self.tuples.gives_tuple(owner) or isinstance(owner, ast.Attribute):
                 value = self.values.value(owner)
                 if isinstance(value, tuple):
                     return ir.Const(len(value))
         self.function.refuse_no_array(owner)
-        raise self.function.refuse(node, "len takes an array, a tuple or a table")
+        raise self.refuse(node, "len takes an array, a tuple or a table")
 
     def array_of_len(self, owner: ast.Subscript) -> Alias | None:
         """The row whose length len(a[i]) asks for."""
         if self.function.array(root(owner)) is None:
             return None
-        return self.values.alias(owner, Role(self.function.place(owner)))
+        return self.values.alias(owner, Role(self.place(owner)))
 
     def callee(self, node: ast.Call) -> types.FunctionType:
         """The helper of a call; every other call is refused."""
@@ -208,17 +256,15 @@ class Calls(Part):
         text = written(node.func)
         remedy = self.builder.dialect.remedy(node.func, self.function)
         if isinstance(target, types.BuiltinFunctionType) and target.__module__ in ADVICE:
-            raise self.function.refuse(
-                node.func,
-                f"{text!r} isn't in the language of programs",
-                ADVICE[target.__module__],
+            raise self.refuse(
+                node.func, f"{text!r} isn't in the language of programs", ADVICE[target.__module__]
             )
         if isinstance(target, Missing):
             advice = remedy or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
                 advice = f"{text!r} is a name of this function; give that another name"
-            raise self.function.refuse(node.func, f"{text!r} is not a function here", advice)
-        raise self.function.refuse(
+            raise self.refuse(node.func, f"{text!r} is not a function here", advice)
+        raise self.refuse(
             node.func,
             f"the call of {text!r} isn't in the language of programs",
             remedy

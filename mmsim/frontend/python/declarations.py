@@ -9,9 +9,9 @@ from typing import Any
 from mmsim.errors import LanguageError
 from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import Maker
-from mmsim.frontend.python.parameters import parameter_names
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
+from mmsim.frontend.python.syntax import parameter_names
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 
@@ -91,18 +91,18 @@ class Declarations(Part):
         reserved = self.function.bound.get(target.id)
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
             reserved = self.function.unit.variable(target.id, self.function.python.__name__)
-        return ir.LocalArray(reserved.name, maker.kind, extents, None, self.function.place(node))
+        return ir.LocalArray(reserved.name, maker.kind, extents, None, self.place(node))
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
         """Refuse an array that is made repeatedly."""
         if self.builder.depth > 0:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{maker.called} inside a loop or a branch",
                 "declare arrays at the top level of the function",
             )
         if maker.kind == "shared" and self.builder.looping:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{maker.called} in a function that is called in a loop",
                 "declare the array in the program and pass it to the function",
@@ -114,11 +114,11 @@ class Declarations(Part):
         if target.id in parameter_names(self.function.text) or target.id in self.arrays:
             raise LanguageError(
                 f"two arrays or variables of one name: {target.id!r}",
-                self.function.place(target) if role is None else role.place,
+                self.place(target) if role is None else role.place,
                 "give every array a name of its own",
             )
         if self.function.assignments[target.id] > 1 and (role is None or not role.declared):
-            self.function.learn(target.id, Role(self.function.place(target), declared=True))
+            self.function.learn(target.id, Role(self.place(target), declared=True))
 
     def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
         """The shape and the element type of an array that the program makes."""
@@ -133,16 +133,14 @@ class Declarations(Part):
             or set(arguments) - set(parameters)
             or node.args[2:]
         ):
-            raise self.function.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
+            raise self.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
         return arguments[maker.shape], arguments.get("dtype")
 
     def extents_of(self, shape: ast.expr, maker: Maker) -> tuple[ir.Expr, ...]:
         """The extents of a shape, which are known before the launch."""
         extents = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         if not extents:
-            raise self.function.refuse(
-                shape, "an array needs at least one dimension", "give its size"
-            )
+            raise self.refuse(shape, "an array needs at least one dimension", "give its size")
         return tuple(self.array_extent(extent, maker) for extent in extents)
 
     def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
@@ -153,7 +151,7 @@ class Declarations(Part):
         value, before = self.builder.apart(node)
         constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
         if constant is None:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the size of {maker.array} must be the same for all threads and known before the "
                 "launch",
@@ -184,7 +182,7 @@ class Declarations(Part):
         given: Any = node.value if isinstance(node, ast.Constant) else self.function.captured(node)
         name = self.builder.dialect.element_type(given)
         if not supported(name):
-            raise self.function.refuse(
+            raise self.refuse(
                 node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"
             )
         return name
@@ -194,7 +192,7 @@ class Declarations(Part):
         for local in self.function.unit.locals:
             if local.name == array:
                 if local.dtype is None:
-                    raise self.function.refuse(
+                    raise self.refuse(
                         node,
                         f"{written(node)!r} follows from what the program stores",
                         f"give both arrays a dtype: one of {SUPPORTED_TEXT}",

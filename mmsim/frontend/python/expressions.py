@@ -47,7 +47,7 @@ class Expressions(Part):
         """A number in the text."""
         value = number(node.value) if not isinstance(node.value, str | bytes) else None
         if value is None:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{node.value!r} is not a number",
                 "programs compute with int, float, complex and bool",
@@ -58,12 +58,12 @@ class Expressions(Part):
         """A name: of a variable, a parameter, a number outside."""
         entity = self.function.entity(node.id)
         if isinstance(entity, VariableName):
-            return ir.Var(entity.name, self.function.place(node))
+            return ir.Var(entity.name, self.place(node))
         if isinstance(entity, ParameterUse):
             self.function.use(entity, "number", node)
             return ir.Number(entity.name)
         if isinstance(entity, ArrayName | Alias | NoArray):
-            raise self.function.refuse(
+            raise self.refuse(
                 node, f"the array {node.id!r} stands where a number must", "read an element of it"
             )
         if isinstance(entity, TupleName):
@@ -74,7 +74,7 @@ class Expressions(Part):
         if own is not None:
             return self.values.single(own, node)
         if not isinstance(entity, Captured):
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the name {node.id!r} means nothing here",
                 self.builder.dialect.remedy(node, self.function)
@@ -88,7 +88,7 @@ class Expressions(Part):
         if converted is None:
             text, launch = written(node), self.builder.dialect.launch
             if tables.is_table(value):
-                raise self.function.refuse(
+                raise self.refuse(
                     node,
                     f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
                     f"read an element of it, as {text}[i], or pass it to {launch} as a parameter",
@@ -99,7 +99,7 @@ class Expressions(Part):
             )
             if isinstance(value, enum.Enum):
                 advice = f"write {text}.value"
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{text!r} is {with_article(type(value).__name__)} from outside the program",
                 advice,
@@ -126,7 +126,7 @@ class Expressions(Part):
             table = self.function.captured(node.value)
             if type(table) is np.ndarray and node.attr in ("size", "ndim"):
                 return ir.Const(table.size if node.attr == "size" else table.ndim)
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{written(node)!r} means nothing in a program",
                 self.builder.dialect.remedy(node, self.function) or "",
@@ -136,13 +136,13 @@ class Expressions(Part):
     def part(self, node: ast.Attribute) -> ir.Expr:
         """z.real and z.imag."""
         operand = self.builder.expression(node.value)
-        return ir.Call(node.attr, (operand,), self.function.place(node))
+        return ir.Call(node.attr, (operand,), self.place(node))
 
     def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:
         """a.size and a.ndim."""
         array = self.function.array(owner)
         assert array is not None
-        place = self.function.place(node)
+        place = self.place(node)
         if node.attr == "size":
             return aliases.size_of(array, place)
         if node.attr == "ndim":
@@ -150,7 +150,7 @@ class Expressions(Part):
         advice = "programs know its shape, its size, its ndim, len() and its elements"
         if node.attr == "shape":
             advice = f"write {owner.id}.shape[0], or rows, columns = {owner.id}.shape"
-        raise self.function.refuse(node, f"{written(node)!r} is not a number", advice)
+        raise self.refuse(node, f"{written(node)!r} is not a number", advice)
 
     def unary(self, node: ast.UnaryOp) -> ir.Expr:
         """-x, +x, ~x and not x."""
@@ -159,7 +159,7 @@ class Expressions(Part):
             value = number(node.operand.value)
             if isinstance(value, int | float | complex) and not isinstance(value, bool):
                 return self.builder.constant(-value, node)
-        return ir.Unary(op, self.builder.expression(node.operand), self.function.place(node))
+        return ir.Unary(op, self.builder.expression(node.operand), self.place(node))
 
     def binary(self, node: ast.BinOp) -> ir.Expr:
         """x + y and the like."""
@@ -168,12 +168,10 @@ class Expressions(Part):
             chain.append(chain[-1].left)
         value = self.builder.expression(chain[-1].left)
         for position, part in enumerate(reversed(chain), start=1):
-            place = self.function.place(part)
+            place = self.place(part)
             op = BINARY.get(type(part.op))
             if op is None:
-                raise self.function.refuse(
-                    part, "the matrix product isn't in the language", "write loops"
-                )
+                raise self.refuse(part, "the matrix product isn't in the language", "write loops")
             value, right = self.builder.followed([value], part.right)
             value = self.builder.link(ir.Binary(op, value, right, place), position, place)
         return value
@@ -181,7 +179,7 @@ class Expressions(Part):
     def bool_op(self, node: ast.BoolOp) -> ir.Expr:
         """x and y, x or y: y only for the lanes that need it."""
         op = "and" if isinstance(node.op, ast.And) else "or"
-        place = self.function.place(node)
+        place = self.place(node)
         value = self.builder.expression(node.values[0])
         for position, other in enumerate(node.values[1:], start=1):
             value = self.builder.link(
@@ -205,7 +203,7 @@ class Expressions(Part):
 
     def comparison(self, node: ast.Compare) -> ir.Expr:
         """x < y < z and x in (2, 3): z only for the lanes that need it."""
-        place = self.function.place(node)
+        place = self.place(node)
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
             found = self.membership(node.left, node.comparators[0], place)
             return found if isinstance(node.ops[0], ast.In) else ir.Unary("not", found, place)
@@ -231,13 +229,13 @@ class Expressions(Part):
         """Refuse a comparison of anything but numbers."""
         for operator in node.ops:
             if isinstance(operator, ast.In | ast.NotIn):
-                raise self.function.refuse(
+                raise self.refuse(
                     node,
                     "'in' stands alone in the language of programs, not in a chain",
                     "compare in two steps, joined by and",
                 )
             if type(operator) not in COMPARE:
-                raise self.function.refuse(
+                raise self.refuse(
                     node, "'is' isn't in the language of programs", "compare numbers by =="
                 )
 
@@ -253,7 +251,7 @@ class Expressions(Part):
             )
         if not isinstance(inside, tuple) or any(isinstance(one, tuple | Alias) for one in inside):
             advice = "write start <= x < stop" if is_range else "write x in (2, 3)"
-            raise self.function.refuse(right, "'in' takes a tuple of numbers here", advice)
+            raise self.refuse(right, "'in' takes a tuple of numbers here", advice)
         (value,) = self.builder.kept([value], statements, right)
         if statements or len(inside) > 1:
             value = self.builder.spill(value, place)
@@ -269,7 +267,7 @@ class Expressions(Part):
 
     def choice(self, node: ast.IfExp) -> ir.Expr:
         """x if test else y, each side for its own lanes."""
-        place = self.function.place(node)
+        place = self.place(node)
         test = self.builder.expression(node.test)
         then, before_then = self.builder.apart(node.body)
         other, before_other = self.builder.apart(node.orelse)

@@ -14,7 +14,6 @@ import types
 from typing import Any, NoReturn
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.parameters import assignment_counts
 from mmsim.frontend.python.scope import (
     Alias,
     ArrayName,
@@ -33,6 +32,7 @@ from mmsim.frontend.python.scope import (
     outside,
 )
 from mmsim.frontend.python.source import FunctionText
+from mmsim.frontend.python.syntax import assignment_counts
 from mmsim.ir import nodes as ir
 
 
@@ -43,11 +43,7 @@ class Function:
     """
 
     def __init__(
-        self,
-        unit: Unit,
-        python: types.FunctionType,
-        text: FunctionText,
-        bound: dict[str, Entity],
+        self, unit: Unit, python: types.FunctionType, text: FunctionText, bound: dict[str, Entity]
     ) -> None:
         self.unit = unit
         self.python = python

@@ -19,9 +19,6 @@ from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import MOST_CALLS
 from mmsim.frontend.python.loops import Loops
 from mmsim.frontend.python.merging import Merging
-from mmsim.frontend.python.named import like
-from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
-from mmsim.frontend.python.returns import Returns
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
@@ -33,70 +30,14 @@ from mmsim.frontend.python.scope import (
     Value,
     ValueName,
     VariableName,
+    like,
 )
 from mmsim.frontend.python.source import FunctionText, read
-from mmsim.frontend.python.statements import Statements
+from mmsim.frontend.python.statements import Returns, Statements
+from mmsim.frontend.python.syntax import default_numbers, parameter_names, source_key
 from mmsim.frontend.python.tuples import Tuples
 from mmsim.frontend.python.values import Values
 from mmsim.ir import nodes as ir
-
-
-class Parser:
-    """Parses one function by the parts that it connects: tables by the kind of node.
-
-    The tables define the lowering of expressions and statements, and so the language.
-    """
-
-    def __init__(self, function: Function, dialect: Dialect, looping: bool) -> None:
-        self.function = function
-        self.builder = Builder(function, dialect, looping)
-
-    def connect(
-        self,
-        declarations: Declarations,
-        expressions: Expressions,
-        calls: Calls,
-        assignments: Assignments,
-        loops: Loops,
-        statements: Statements,
-        returns: Returns,
-    ) -> None:
-        """Let the parts lower the nodes of Python's tree."""
-        self.declarations, self.calls, self.returns = declarations, calls, returns
-        self.builder.expression_forms = {
-            ast.Constant: expressions.literal,
-            ast.Name: expressions.name,
-            ast.Attribute: expressions.attribute,
-            ast.UnaryOp: expressions.unary,
-            ast.BinOp: expressions.binary,
-            ast.BoolOp: expressions.bool_op,
-            ast.Compare: expressions.comparison,
-            ast.IfExp: expressions.choice,
-            ast.Subscript: expressions.values.item,
-            ast.Call: calls.number,
-        }
-        self.builder.statement_forms = {
-            ast.Assign: assignments.assignment,
-            ast.AnnAssign: assignments.annotated,
-            ast.AugAssign: assignments.augmented,
-            ast.If: statements.branch,
-            ast.While: loops.while_loop,
-            ast.For: loops.for_loop,
-            ast.Break: loops.break_loop,
-            ast.Continue: loops.continue_loop,
-            ast.Pass: statements.nothing,
-            ast.Return: returns.return_,
-            ast.Expr: statements.alone,
-        }
-
-    def result(self, node: ast.Call) -> Value:
-        """The value of a call: values contain calls, whose arguments are values."""
-        return self.calls.result(node)
-
-    def body(self) -> ir.Block:
-        """The function's body."""
-        self.builder.statements(self.function.text.node.body)
-        return tuple(self.builder.block)
 
 
 class Inlining(Part):
@@ -107,7 +48,7 @@ class Inlining(Part):
         builder: Builder,
         values: Values,
         declarations: Declarations,
-        parser: Callable[[Function, Dialect, str, str, bool], Parser],
+        parser: Callable[[Function, Dialect, str, str, bool], FunctionParser],
     ) -> None:
         super().__init__(builder)
         self.values = values
@@ -140,7 +81,7 @@ class Inlining(Part):
         else:
             self.builder.block.extend(body)
         given = inner.returns.given
-        return None if given is None else placed(given, self.function.place(node))
+        return None if given is None else placed(given, self.place(node))
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a called function."""
@@ -149,18 +90,18 @@ class Inlining(Part):
     def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
         """Refuse recursion, and more calls than a program may have."""
         if function in self.function.unit.stack:
-            raise self.function.refuse(
+            raise self.refuse(
                 node, f"{function.__name__!r} calls itself", "write a loop instead of recursion"
             )
         self.function.unit.calls += 1
         if self.function.unit.calls > MOST_CALLS:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the program grows to more than {MOST_CALLS} calls",
                 "a call stands for the function's body; call fewer functions from functions",
             )
 
-    def argument(self, name: str, argument: ast.expr | Captured, inner: Parser) -> Entity:
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
         """The meaning of the parameter `name` of an inlined function."""
         own = inner.function
         assigned = name in own.assigned
@@ -180,7 +121,7 @@ class Inlining(Part):
                 raise own.refuse(
                     own.text.node, f"{own.python.__name__!r} assigns its parameter {name!r}"
                 )
-        value, place = self.values.value(argument), self.function.place(argument)
+        value, place = self.values.value(argument), self.place(argument)
         if isinstance(value, Alias):
             if assigned:
                 own.learn(name, Role(place))
@@ -190,7 +131,7 @@ class Inlining(Part):
         return self.number_argument(name, value, inner, place)
 
     def number_argument(
-        self, name: str, value: ir.Expr, inner: Parser, place: Place
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
     ) -> VariableName | ValueName:
         """A number that an inlined function gets."""
         known = self.declarations.launch_constant(value)
@@ -232,8 +173,7 @@ def arguments_of(
     given: dict[str, ast.expr | Captured] = {}
     if len(node.args) > len(parameters):
         raise caller.refuse(
-            node,
-            f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}",
+            node, f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}"
         )
     given.update(zip(parameters, node.args, strict=False))
     for keyword in node.keywords:
@@ -253,7 +193,7 @@ def arguments_of(
     return given
 
 
-def forget(inner: Parser, arguments: Iterable[str]) -> ir.Forget:
+def forget(inner: FunctionParser, arguments: Iterable[str]) -> ir.Forget:
     """The start of an inlined call in a loop: none of its names keep their old values."""
     function = inner.function
     own = [function.bound[name] for name in function.assigned if name not in arguments]
@@ -280,12 +220,24 @@ def placed(value: Value, place: Place) -> Value:
     return value
 
 
-class FunctionParser(Parser):
-    """Parses the program itself, or a helper at one of its calls.
+class FunctionParser:
+    """Parses the program itself, or a helper at one of its calls, by parts of one idea each.
 
-    A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
-    says whether its call is in a loop.
+    The tables define the lowering of expressions and statements, and so the language. A helper has
+    a `scope` that it leaves where it returns, and a variable for its value, called `given_name`.
+    `looping` says whether its call is in a loop. Another dialect may have parts of its own.
     """
+
+    arrays_by: type[Arrays] = Arrays
+    tuples_by: type[Tuples] = Tuples
+    values_by: type[Values] = Values
+    declarations_by: type[Declarations] = Declarations
+    inlining_by: type[Inlining] = Inlining
+    calls_by: type[Calls] = Calls
+    assignments_by: type[Assignments] = Assignments
+    expressions_by: type[Expressions] = Expressions
+    loops_by: type[Loops] = Loops
+    statements_by: type[Statements] = Statements
 
     def __init__(
         self,
@@ -295,18 +247,50 @@ class FunctionParser(Parser):
         given_name: str = "",
         looping: bool = False,
     ) -> None:
-        super().__init__(function, dialect, looping)
-        builder = self.builder
-        values = Values(builder, Arrays(builder), Tuples(builder), self.result)
-        declarations, merging = Declarations(builder), Merging(builder)
-        calls = Calls(builder, values, Inlining(builder, values, declarations, type(self)).call)
-        assignments = Assignments(builder, values, declarations)
-        self.connect(
-            declarations,
-            Expressions(builder, values),
-            calls,
-            assignments,
-            Loops(builder, values, assignments, merging),
-            Statements(builder, values, calls, merging),
-            Returns(builder, values, scope, given_name),
-        )
+        self.function = function
+        builder = self.builder = Builder(function, dialect, looping)
+        arrays, tuples = self.arrays_by(builder), self.tuples_by(builder)
+        values = self.values = self.values_by(builder, arrays, tuples, self.result)
+        declarations = self.declarations = self.declarations_by(builder)
+        merging = Merging(builder)
+        inlining = self.inlining_by(builder, values, declarations, type(self))
+        calls = self.calls = self.calls_by(builder, values, inlining.call)
+        assignments = self.assignments_by(builder, values, declarations)
+        expressions = self.expressions_by(builder, values)
+        loops = self.loops_by(builder, values, assignments, merging)
+        statements = self.statements = self.statements_by(builder, values, calls, merging)
+        self.returns = Returns(builder, values, scope, given_name)
+        builder.expression_forms = {
+            ast.Constant: expressions.literal,
+            ast.Name: expressions.name,
+            ast.Attribute: expressions.attribute,
+            ast.UnaryOp: expressions.unary,
+            ast.BinOp: expressions.binary,
+            ast.BoolOp: expressions.bool_op,
+            ast.Compare: expressions.comparison,
+            ast.IfExp: expressions.choice,
+            ast.Subscript: values.item,
+            ast.Call: calls.number,
+        }
+        builder.statement_forms = {
+            ast.Assign: assignments.assignment,
+            ast.AnnAssign: assignments.annotated,
+            ast.AugAssign: assignments.augmented,
+            ast.If: statements.branch,
+            ast.While: loops.while_loop,
+            ast.For: loops.for_loop,
+            ast.Break: loops.break_loop,
+            ast.Continue: loops.continue_loop,
+            ast.Pass: statements.nothing,
+            ast.Return: self.returns.return_,
+            ast.Expr: statements.alone,
+        }
+
+    def result(self, node: ast.Call) -> Value:
+        """The value of a call: values contain calls, whose arguments are values."""
+        return self.calls.result(node)
+
+    def body(self) -> ir.Block:
+        """The function's body."""
+        self.builder.statements(self.function.text.node.body)
+        return tuple(self.builder.block)

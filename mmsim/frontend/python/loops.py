@@ -34,7 +34,7 @@ class Loops(Part):
     def while_loop(self, node: ast.While) -> None:
         """while test: ..."""
         self.no_else(node)
-        place = self.function.place(node.test)
+        place = self.place(node.test)
         loop = self.enter(node, place)
         self.builder.loops += 1  # the test runs again with every iteration
         test, prelude = self.builder.apart(node.test)
@@ -51,9 +51,7 @@ class Loops(Part):
             if kind is range:
                 start, stop, step = self.range_of(call)
                 if not isinstance(node.target, ast.Name):
-                    raise self.function.refuse(
-                        node.target, "a loop over a range has one variable here"
-                    )
+                    raise self.refuse(node.target, "a loop over a range has one variable here")
                 self.for_range(node, node.target, start, stop, step)
                 return
             if kind is enumerate and self.counted(node, call):
@@ -69,13 +67,13 @@ class Loops(Part):
     def range_of(self, call: ast.Call) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         """Start, stop and step of range(...)."""
         if not 1 <= len(call.args) <= 3 or call.keywords:
-            raise self.function.refuse(call, "range takes one, two or three numbers")
+            raise self.refuse(call, "range takes one, two or three numbers")
         parts = self.builder.operands(*call.args)
         start = parts[0] if len(parts) > 1 else ir.Const(0)
         stop = parts[1] if len(parts) > 1 else parts[0]
         step = parts[2] if len(parts) > 2 else ir.Const(1)
         if step == ir.Const(0):
-            raise self.function.refuse(call, "the step of a range can't be 0")
+            raise self.refuse(call, "the step of a range can't be 0")
         return start, stop, step
 
     def for_range(
@@ -91,13 +89,13 @@ class Loops(Part):
         role = self.function.role(target.id)
         if role is not None:
             raise self.assignments.two_kinds(target, role)
-        place, name = self.function.place(node.iter), self.function.variable(target)
+        place, name = self.place(node.iter), self.function.variable(target)
         loop = self.enter(node, place)
         self.builder.loops += 1
         before: list[ir.Stmt] = []
         if counter is not None:
             own, count = counter
-            last = self.function.place(own)
+            last = self.place(own)
             more = ir.Binary("+", ir.Var(count, last), ir.Const(1), last)
             before.append(ir.Assign(self.function.variable(own), ir.Var(count, last), last))
             before.append(ir.Assign(count, more, last))
@@ -112,7 +110,7 @@ class Loops(Part):
             return False
         names = node.target.elts if isinstance(node.target, ast.Tuple) else []
         if len(names) != 2 or not all(isinstance(one, ast.Name) for one in names):
-            raise self.function.refuse(
+            raise self.refuse(
                 node.target, "a loop over enumerate(range(...)) has two variables here"
             )
         counter, target = names
@@ -120,7 +118,7 @@ class Loops(Part):
         assert isinstance(target, ast.Name)
         start, stop, step = self.range_of(inner)
         count = self.builder.temporary("trip")
-        self.builder.emit(ir.Assign(count, self.first_number(call), self.function.place(call)))
+        self.builder.emit(ir.Assign(count, self.first_number(call), self.place(call)))
         self.for_range(node, target, start, stop, step, (counter, count))
         return True
 
@@ -128,9 +126,7 @@ class Loops(Part):
         """The first number of enumerate(x, start)."""
         more = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "start")]
         if not call.args or len(more) > 1 or len(more) != len(call.args) - 1 + len(call.keywords):
-            raise self.function.refuse(
-                call, "enumerate takes a tuple or a range, and a first number"
-            )
+            raise self.refuse(call, "enumerate takes a tuple or a range, and a first number")
         return self.builder.expression(more[0]) if more else ir.Const(0)
 
     def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
@@ -144,7 +140,7 @@ class Loops(Part):
             if kind is enumerate:
                 first = tables.constant_of(self.first_number(node))
                 if type(first) is not int:
-                    raise self.function.refuse(node, "the first number must be a constant")
+                    raise self.refuse(node, "the first number must be a constant")
                 inner = self.items(node.args[0], _targets(target, 2)[1])
                 return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
             if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
@@ -153,7 +149,7 @@ class Loops(Part):
             value = self.values.value(node)
             if isinstance(value, tuple):
                 return value
-        raise self.function.refuse(
+        raise self.refuse(
             node,
             "a for loop runs over range(...) or a tuple here",
             "write for i in range(n), or for x in (1, 2, 3)",
@@ -166,7 +162,7 @@ class Loops(Part):
             trips = range(*bounds)  # type: ignore[arg-type]  # all are integers
             self.count_trips(len(trips), node)
             return tuple(ir.Const(trip) for trip in trips)
-        raise self.function.refuse(
+        raise self.refuse(
             node,
             "the length of this range must be known before the run here",
             "loop over the range alone, and compute the rest from its variable",
@@ -180,14 +176,14 @@ class Loops(Part):
             same = len(set(map(len, parts))) == 1
             strict = self.builder.expression(keyword.value) if not same else ir.Const(False)
             if tables.constant_of(strict):
-                raise self.function.refuse(node, "zip(..., strict=True) of tuples of several sizes")
+                raise self.refuse(node, "zip(..., strict=True) of tuples of several sizes")
         return tuple(zip(*parts, strict=False))
 
     def count_trips(self, trips: int, node: ast.expr) -> None:
         """Refuse a program whose unrolled loops grow without bound."""
         self.function.unit.trips += trips
         if self.function.unit.trips > MOST_TRIPS:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the program grows to more than {MOST_TRIPS} iterations of loops over tuples",
                 "each iteration is a copy of the loop's body; loop over range(n) and read a table",
@@ -196,7 +192,7 @@ class Loops(Part):
     def unroll(self, node: ast.For, items: tuple[Value, ...]) -> None:
         """A loop over a tuple: its body, once for each value."""
         self.count_trips(len(items), node.iter)
-        place = self.function.place(node.iter)
+        place = self.place(node.iter)
         if sum(len(tables.leaves(item)) for item in items) > 1:
             items = tuple(self.builder.spill_all(item, place) for item in items)
         jumps = list(jumps_of(node.body))
@@ -232,26 +228,26 @@ class Loops(Part):
         self.within.pop()
         with self.builder.aside() as end:
             if not ends(block):
-                self.merging.keep_names(loop, self.function.place(body[-1]))
+                self.merging.keep_names(loop, self.place(body[-1]))
         loop.begin_trip(self.function.bound)
         return (*block, *end)
 
     def no_else(self, node: ast.For | ast.While) -> None:
         """Refuse else after a loop."""
         if node.orelse:
-            raise self.function.refuse(
+            raise self.refuse(
                 node.orelse[0], "else after a loop isn't in the language", "use a variable"
             )
 
     def break_loop(self, node: ast.Break) -> None:
         """break."""
-        loop, place = self.within[-1], self.function.place(node)
+        loop, place = self.within[-1], self.place(node)
         self.merging.keep_names(loop, place)
         self.builder.emit(ir.Leave(loop.scope, place) if loop.scope else ir.Break(place))
 
     def continue_loop(self, node: ast.Continue) -> None:
         """continue."""
-        loop, place = self.within[-1], self.function.place(node)
+        loop, place = self.within[-1], self.place(node)
         self.merging.keep_names(loop, place)
         self.builder.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
 

@@ -12,9 +12,9 @@ from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
-from mmsim.frontend.python.parameters import default_numbers, parameter_names, source_key
 from mmsim.frontend.python.scope import DialectName, Entity, Known, ParameterUse, Restart, Unit
 from mmsim.frontend.python.source import FunctionText, read
+from mmsim.frontend.python.syntax import default_numbers, parameter_names, source_key
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
 
@@ -87,10 +87,7 @@ def parse_program(
     known = Known()
     while True:
         unit = Unit(
-            function.__name__,
-            {source_key(text.source): text.source},
-            stack=[function],
-            known=known,
+            function.__name__, {source_key(text.source): text.source}, stack=[function], known=known
         )
         try:
             return _parsed(Function(unit, function, text, dict(bound)), dialect, defaults)

@@ -39,12 +39,7 @@ class FunctionText:
         else:
             end = len(text.rstrip())
         return Place(
-            self.source.function,
-            self.source.file,
-            self.source.first + row - 1,
-            start,
-            end,
-            text,
+            self.source.function, self.source.file, self.source.first + row - 1, start, end, text
         )
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import Place
-from mmsim.frontend.python.named import Named, field_names, like
-from mmsim.frontend.python.scope import Alias, Shape, Value, number
+from mmsim.frontend.python.scope import Alias, Named, Shape, Value, field_names, like, number
 from mmsim.ir import nodes as ir
 
 MOST_CAPTURED = 1024

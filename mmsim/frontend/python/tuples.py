@@ -8,8 +8,7 @@ from typing import Any
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.builder import Part
-from mmsim.frontend.python.named import like
-from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, ValueName
+from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, ValueName, like
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
@@ -24,13 +23,13 @@ class Tuples(Part):
         try:
             value = tables.values_of(table)
         except tables.TooMany:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{text!r} has more than {tables.MOST_CAPTURED} numbers",
                 f"make it a parameter and pass it to {self.builder.dialect.launch}",
             ) from None
         if value is None:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{text!r} from outside the program holds something other than numbers of 64 bits",
                 "capture tuples, lists and NumPy arrays of integers, floats and bools",
@@ -44,7 +43,7 @@ class Tuples(Part):
             (
                 self.tuple_value(item, node)
                 if isinstance(item, TupleName)
-                else ir.Var(item.name, self.function.place(node))
+                else ir.Var(item.name, self.place(node))
                 for item in name.items
             ),
         )
@@ -81,13 +80,13 @@ class Tuples(Part):
                 del indices[0]
                 continue
             if not isinstance(item, tuple):
-                raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
+                raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")
             value = self.builder.expression(index)
             position = tables.constant_of(value)
             if type(position) is not int:
                 return self.looked_up(node, text, item, value, indices)
             if not -len(item) <= position < len(item):
-                raise self.function.refuse(
+                raise self.refuse(
                     index,
                     f"{text!r} has {len(item)} values, none at {position}",
                     "the first is at 0, the last at -1",
@@ -108,19 +107,19 @@ class Tuples(Part):
         """The value of a table of constants at indices, of which `first` is evaluated already."""
         shape = tables.regular(table)
         if shape is None:
-            raise self.function.refuse(
+            raise self.refuse(
                 indices[0],
                 f"{text!r} is not a regular table of constants",
                 f"write its index as a number, or use {self.builder.dialect.own_array}",
             )
         if len(indices) > len(shape):
-            raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
+            raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")
         values = [first]
         for index in indices[1:]:
             if isinstance(index, ast.Slice):
                 raise self.builder.refuse_kind(index)
             values = self.builder.followed(values, index)
-        place = self.function.place(node)
+        place = self.place(node)
         if len(values) < len(shape):  # several values are read by them
             values = [self.builder.spill(value, place) for value in values]
         return tables.lookup(text, table, shape, tuple(values), place)

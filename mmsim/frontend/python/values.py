@@ -9,7 +9,7 @@ import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.arrays import Arrays
+from mmsim.frontend.python.arrays import Arrays, VectorAccesses
 from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.scope import (
     RETURNED,
@@ -25,7 +25,6 @@ from mmsim.frontend.python.scope import (
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, root
 from mmsim.frontend.python.tuples import Tuples
-from mmsim.frontend.python.vector_accesses import VectorAccesses
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
@@ -34,11 +33,7 @@ class Values(Part):
     """The values of one function's expressions; `call` gives the value of a call."""
 
     def __init__(
-        self,
-        builder: Builder,
-        arrays: Arrays,
-        tuples: Tuples,
-        call: Callable[[ast.Call], Value],
+        self, builder: Builder, arrays: Arrays, tuples: Tuples, call: Callable[[ast.Call], Value]
     ) -> None:
         super().__init__(builder)
         self.arrays = arrays
@@ -73,11 +68,11 @@ class Values(Part):
                 return self.call(node)
             case ast.IfExp(_, body, orelse) if isinstance(target, ast.Name):
                 if self.function.is_array(body) or self.function.is_array(orelse):
-                    self.function.learn(target.id, Role(self.function.place(target)))
+                    self.function.learn(target.id, Role(self.place(target)))
             case ast.IfExp(_, body, orelse) if self.function.is_array(
                 body
             ) or self.function.is_array(orelse):
-                return self.alias(node, Role(place=self.function.place(node)))
+                return self.alias(node, Role(place=self.place(node)))
             case ast.Attribute():
                 whole = self.whole(node, target)
                 if whole is not None:
@@ -93,9 +88,7 @@ class Values(Part):
             with self.builder.aside() as statements:
                 value = self.value(part, own)
             if any(writes_registers(statement) for statement in statements):
-                values = [
-                    self.builder.spill_all(earlier, self.function.place(part)) for earlier in values
-                ]
+                values = [self.builder.spill_all(earlier, self.place(part)) for earlier in values]
             self.builder.block.extend(statements)
             values.append(value)
         return tuple(values)
@@ -113,7 +106,7 @@ class Values(Part):
             if type(table) is np.ndarray:
                 return tuple(ir.Const(extent) for extent in table.shape)
             return None
-        place = self.function.place(node)
+        place = self.place(node)
         if isinstance(target, ast.Tuple):
             rank = len(target.elts)
         else:
@@ -153,11 +146,9 @@ class Values(Part):
             if isinstance(whole, tuple):
                 return self.tuples.chosen_item(node, owner, whole)
             if isinstance(whole, ir.Expr):
-                raise self.function.refuse(
-                    owner, f"{written(owner)!r} is not an array", "it is one number"
-                )
+                raise self.refuse(owner, f"{written(owner)!r} is not an array", "it is one number")
         array, index = self.arrays.element(node)
-        return self.arrays.load(array, index, self.function.place(node))
+        return self.arrays.load(array, index, self.place(node))
 
     def shape_part(self, node: ast.Subscript) -> Value | None:
         """a.shape[axis], a tuple for a.shape[:2], None for any other subscript."""
@@ -165,7 +156,7 @@ class Values(Part):
         if not (isinstance(owner, ast.Attribute) and owner.attr == "shape"):
             return None
         array = self.function.array(owner.value)
-        place = self.function.place(node)
+        place = self.place(node)
         if array is None:
             table = self.function.captured(owner.value)
             if type(table) is not np.ndarray:
@@ -177,10 +168,8 @@ class Values(Part):
             return tuple(self.arrays.extent(array, axis, node.slice, place) for axis in axes)
         axis = constant_index(node.slice)
         if type(axis) is not int:
-            raise self.function.refuse(
-                node.slice,
-                "an axis of a shape must be a constant",
-                f"write {written(owner)}[0]",
+            raise self.refuse(
+                node.slice, "an axis of a shape must be a constant", f"write {written(owner)}[0]"
             )
         self.builder.constant(axis, node.slice)
         return self.arrays.extent(array, axis, node.slice, place)
@@ -188,7 +177,7 @@ class Values(Part):
     def single(self, value: Value, node: ast.expr) -> ir.Expr:
         """A value that must be one number."""
         if isinstance(value, tuple):
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"{written(node)!r} is a tuple of {len(value)} values where a number must stand",
                 "assign its values to names, as in x, y = ..., or choose one by its number",
@@ -197,7 +186,7 @@ class Values(Part):
             for part in value.parts:
                 if not part.index and part.array in self.function.unit.known.arrays:
                     raise self.function.unit.known.arrays[part.array]
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the array {written(node)!r} stands where a number must",
                 "read an element of it",
@@ -206,7 +195,7 @@ class Values(Part):
 
     def alias(self, node: ast.expr, role: Role) -> Alias:
         """The array that an expression stands for, if its target names arrays."""
-        place = self.function.place(node)
+        place = self.place(node)
         match node:
             case ast.Name():
                 array = self.function.array(node)
@@ -215,10 +204,7 @@ class Values(Part):
             case ast.Subscript() if self.function.array(root(node)) is not None:
                 array, index = self.arrays.element(node)
                 fixed = tuple(self.builder.spill(part, place) for part in index)
-                return Alias(
-                    tuple(part.restricted(fixed) for part in array.parts),
-                    array.which,
-                )
+                return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
             case ast.IfExp(test, body, orelse):
                 return self.either_alias(test, body, orelse, role, place)
             case ast.Call():
@@ -246,14 +232,14 @@ class Values(Part):
         """The array in memory that a function takes, or a row of it."""
         array = self.function.array(node)
         if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
-            raise self.function.refuse(
+            raise self.refuse(
                 node, f"{written(node)!r} is not an array", f"the first argument of {called} is one"
             )
         if array is None:
-            array = self.alias(node, Role(self.function.place(node)))
+            array = self.alias(node, Role(self.place(node)))
         if any(self.arrays.is_registers(part.array) for part in array.parts):
             own_array = self.builder.dialect.own_array
-            raise self.function.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
+            raise self.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
         return array
 
     def either_alias(

@@ -17,12 +17,10 @@ rely only on the order within a warp: by ascending lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mmsim.frontend.thread.intrinsics import outside
 from mmsim.frontend.thread.names import Array
-from mmsim.ir.nodes import AtomicOp
 
 Index = int | tuple[int, ...]
 
@@ -80,10 +78,3 @@ def inc(array: Array, index: Index, value: Any) -> Any:
 def dec(array: Array, index: Index, value: Any) -> Any:
     """array[index] = value if it was 0 or above `value`, else one less; return the old value."""
     outside("mm.atomic.dec")
-
-
-OPERATIONS: dict[AtomicOp, Callable[..., Any]] = {
-    **{"add": add, "sub": sub, "max": max, "min": min, "and": and_, "or": or_, "xor": xor},
-    **{"exch": exch, "cas": cas, "inc": inc, "dec": dec},
-}
-"""The function of each operation of the representation."""

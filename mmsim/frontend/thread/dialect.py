@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from functools import partial
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from mmsim.frontend.python.scope import DialectName
 from mmsim.frontend.python.source import written
 from mmsim.frontend.thread import atomic, intrinsics, names, remedies, warp
 from mmsim.ir import nodes as ir
+from mmsim.ir.atomics import TYPES
 from mmsim.ir.functions import FUNCTIONS
 
 THREAD = DialectName(
@@ -45,15 +46,27 @@ def counting(op: ir.BarrierOp) -> Effect:
     )
 
 
-def exchange(op: ir.ExchangeOp, *parameters: str) -> tuple[object, Effect]:
+def parameters(function: types.FunctionType) -> tuple[str, ...]:
+    """The names of a function's parameters."""
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+def exchange(op: ir.ExchangeOp) -> tuple[object, Effect]:
     """A function of mm.warp, by its name there."""
+    function = getattr(warp, op)
     effect = Effect(
-        parameters,
+        parameters(function),
         lambda target, given, place: ir.Exchange(target, op, given, place),
         None if op == "sync" else lambda result, place: result,
         f"mm.warp.{op}",
     )
-    return getattr(warp, op), effect
+    return function, effect
+
+
+def atomic_of(op: ir.AtomicOp) -> tuple[object, Atomic]:
+    """A function of mm.atomic."""
+    function = getattr(atomic, f"{op}_" if op in ("and", "or") else op)
+    return function, Atomic(op, parameters(function))
 
 
 BARRIERS = {
@@ -64,27 +77,13 @@ BARRIERS = {
     "barrier_count": counting("count"),
 }
 """The methods of T."""
-COMPARING = ("array", "index", "compare", "value")
 WORDS: Vocabulary[Word] = Vocabulary(
     [
         (names.shared, Maker("shared", "mm.shared", "an mm.shared array", "shape")),
         (names.registers, Maker("registers", "mm.registers", OWN_ARRAY, "size")),
         (names.vector, Vectors("mm.vector")),
-        exchange("shuffle", "value", "lane"),
-        exchange("shuffle_up", "value", "distance"),
-        exchange("shuffle_down", "value", "distance"),
-        exchange("shuffle_xor", "value", "mask"),
-        exchange("ballot", "test"),
-        exchange("any", "test"),
-        exchange("all", "test"),
-        exchange("match_any", "value"),
-        exchange("match_all", "value"),
-        exchange("active_mask"),
-        exchange("sync"),
-        *(
-            (function, Atomic(op, COMPARING if op == "cas" else ("array", "index", "value")))
-            for op, function in atomic.OPERATIONS.items()
-        ),
+        *map(exchange, get_args(ir.ExchangeOp)),
+        *map(atomic_of, TYPES),
         *(
             (getattr(intrinsics, name), Intrinsic((row.arity,), partial(called, name)))
             for name, row in FUNCTIONS.items()

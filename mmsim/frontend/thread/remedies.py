@@ -10,7 +10,7 @@ import ast
 import math
 import re
 import types
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mmsim.frontend.program import LAUNCH as LAUNCHED
 from mmsim.frontend.python.function import Function
@@ -29,20 +29,13 @@ ARRAYS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "arange"
 OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(math, name)} | {
     **{one.c: f"mm.{name}" for name, one in FUNCTIONS.items() if one.own and one.takes == "float"},
     "rsqrt": "1 / math.sqrt(x)",
-    **{
-        "fmin": "min",
-        "fmax": "max",
-        "minimum": "min",
-        "maximum": "max",
-        "absolute": "abs",
-        "abs": "abs",
-    },
+    **{"fmin": "min", "fmax": "max", "minimum": "min", "maximum": "max"},
+    **{"absolute": "abs", "abs": "abs"},
 }
 """Functions of C's library, and of NumPy, with their names in a program."""
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """One feature as text of CUDA C, of Numba and of a program; "" for none.
 
     Its `names` are the refused words, without `cuda.` and `__` before them: those of the texts, and
@@ -76,13 +69,14 @@ def _index(what: str, name: str) -> Remedy:
     return Remedy(what, f"{name}.x", f"cuda.{name}.x", f"T.{name}.x", names, advice)
 
 
+def _barrier(returned: str, op: str) -> Remedy:
+    name, what = f"syncthreads_{op}", f"barrier that returns {returned}"
+    return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", f"T.barrier_{op}(x)", (name,))
+
+
 def _atomic(op: str, cuda: str, numba: str) -> Remedy:
-    return Remedy(
-        f"atomic {op}",
-        f"{cuda}(&a[i], x)",
-        f"cuda.atomic.{numba}(a, i, x)",
-        f"mm.atomic.{numba}(a, i, x)",
-    )
+    numba = f"atomic.{numba}(a, i, x)"
+    return Remedy(f"atomic {op}", f"{cuda}(&a[i], x)", f"cuda.{numba}", f"mm.{numba}")
 
 
 def _votes(what: str, name: str, program: str, operands: str = "x") -> Remedy:
@@ -96,128 +90,96 @@ def _bits(what: str, name: str) -> Remedy:
     return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", program, (f"{name}ll",), advice)
 
 
-LAUNCH = Remedy(
-    "launch",
-    "f<<<grid, block>>>(a)",
-    "f[grid, block](a)",
-    LAUNCHED,
-    (),
-)
-SLICE = Remedy(
-    "part of an array",
-    "",
-    "a[i:j]",
-    "for k in range(i, j): ... a[k]",
-    (),
-    NO_SLICE,
-)
+LAUNCH = Remedy("launch", "f<<<grid, block>>>(a)", "f[grid, block](a)", LAUNCHED)
+SLICE = Remedy("part of an array", "", "a[i:j]", "for k in range(i, j): ... a[k]", (), NO_SLICE)
 
 VECTORS = ("float2", "float4", "int2", "int4", "uint2", "uint4", "double2", "longlong2")
 """CUDA's vector types, which are tuples in programs."""
+POSITION = "blockIdx.x * blockDim.x + threadIdx.x"
+GRID_SYNC = "this_grid().sync"
+
+MORE: dict[str, tuple[str, ...]] = {
+    "threads of a warp": ("warpSize",),
+    "barrier of the grid": (GRID_SYNC,),
+    "fence": ("threadfence_block", "threadfence_system"),
+    "adjacent elements": tuple(f"{made}{kind}" for kind in VECTORS for made in ("", "make_")),
+    "compare and swap": ("atomic.compare_and_swap",),
+    "number of a type": tuple(name for name in SUPPORTED if name != "bool"),
+    "output": ("printf", "print"),
+    "clock": ("clock", "globaltimer"),
+}
+"""Refused words that are not in the texts."""
+
+ADVICE = {
+    "number of a thread in the launch": "write T.id; with two axes T.blockIdx.x * T.blockDim.x + "
+    "T.threadIdx.x, and the same in y",
+    "threads of a warp": "pass the machine's width as a parameter",
+    "fence": "leave it out: memory takes effect in the order of the dispatches",
+    "adjacent elements": "write x, y = mm.vector(a, 2)[i]; a vector is a tuple",
+    "constant table": "read the table itself, as TABLE[i]",
+    "number of a type": "write mm.float32(x), or another type of NumPy's by its name",
+    "output": "store the value in an array, as a[T.id] = x, or step through it: trace=True, "
+    "run.player()",
+    "clock": "leave it out: the run has the time of each line, by run.time and run.profile()",
+}
+"""What to do, where it is not to write the program's text."""
+
+
+def _plain(what: str, cuda: str, numba: str, program: str) -> Remedy:
+    return Remedy(what, cuda, numba, program, MORE.get(what, ()), ADVICE.get(what, ""))
+
 
 REMEDIES = (
     _index("place of a thread in its block", "threadIdx"),
     _index("place of a block in the grid", "blockIdx"),
     _index("extents of a block", "blockDim"),
     _index("extents of the grid", "gridDim"),
-    Remedy(
-        "number of a thread in the launch",
-        "blockIdx.x * blockDim.x + threadIdx.x",
-        "cuda.grid(1)",
-        "T.id",
-        advice="write T.id; with two axes T.blockIdx.x * T.blockDim.x + T.threadIdx.x, and the "
-        "same in y",
-    ),
-    Remedy(
+    _plain("number of a thread in the launch", POSITION, "cuda.grid(1)", "T.id"),
+    _plain(
         "number of threads in the launch", "gridDim.x * blockDim.x", "cuda.gridsize(1)", "T.count"
     ),
-    Remedy("lane in the warp", "threadIdx.x % warpSize", "cuda.laneid", "T.lane"),
-    Remedy(
-        "threads of a warp",
-        "warpSize",
-        "cuda.warpsize",
-        "a parameter",
-        ("warpSize",),
-        "pass the machine's width as a parameter",
-    ),
-    Remedy("barrier of the block", "__syncthreads()", "cuda.syncthreads()", "T.barrier()"),
-    *(
-        Remedy(
-            f"barrier that returns {returned}",
-            f"__syncthreads_{op}(x)",
-            f"cuda.syncthreads_{op}(x)",
-            f"T.barrier_{op}(x)",
-            (f"syncthreads_{op}",),
-        )
-        for op, returned in (
-            ("or", "whether x holds for any"),
-            ("and", "whether x holds for all"),
-            ("count", "for how many x holds"),
-        )
-    ),
-    Remedy(
-        "barrier of the grid",
-        "this_grid().sync()",
-        "cuda.cg.this_grid().sync()",
-        "T.grid_barrier()",
-        ("this_grid().sync",),
-    ),
-    Remedy(
-        "fence",
-        "__threadfence()",
-        "cuda.threadfence()",
-        "",
-        ("threadfence_block", "threadfence_system"),
-        "leave it out: memory takes effect in the order of the dispatches",
-    ),
-    Remedy(
+    _plain("lane in the warp", "threadIdx.x % warpSize", "cuda.laneid", "T.lane"),
+    _plain("threads of a warp", "warpSize", "cuda.warpsize", "a parameter"),
+    _plain("barrier of the block", "__syncthreads()", "cuda.syncthreads()", "T.barrier()"),
+    _barrier("whether x holds for any", "or"),
+    _barrier("whether x holds for all", "and"),
+    _barrier("for how many x holds", "count"),
+    _plain("barrier of the grid", f"{GRID_SYNC}()", f"cuda.cg.{GRID_SYNC}()", "T.grid_barrier()"),
+    _plain("fence", "__threadfence()", "cuda.threadfence()", ""),
+    _plain(
         "shared array",
         "__shared__ float s[32];",
         "s = cuda.shared.array(32, float32)",
         "s = mm.shared(32, dtype=np.float32)",
     ),
-    Remedy(
+    _plain(
         "array of a thread",
         "float r[4];",
         "r = cuda.local.array(4, float32)",
         "r = mm.registers(4, dtype=np.float32)",
     ),
-    Remedy(
-        "adjacent elements",
-        "((float4 *)a)[i]",
-        "",
-        "mm.vector(a, 4)[i]",
-        tuple(f"{made}{kind}" for kind in VECTORS for made in ("", "make_")),
-        "write x, y = mm.vector(a, 2)[i]; a vector is a tuple",
-    ),
-    Remedy(
+    _plain("adjacent elements", "((float4 *)a)[i]", "", "mm.vector(a, 4)[i]"),
+    _plain(
         "constant table",
         "__constant__ float t[4];",
         "t = cuda.const.array_like(TABLE)",
         "TABLE[i]",
-        advice="read the table itself, as TABLE[i]",
     ),
-    *(
-        _atomic(op, cuda, numba)
-        for op, cuda, numba in (
-            ("addition", "atomicAdd", "add"),
-            ("subtraction", "atomicSub", "sub"),
-            ("maximum", "atomicMax", "max"),
-            ("minimum", "atomicMin", "min"),
-            ("and", "atomicAnd", "and_"),
-            ("or", "atomicOr", "or_"),
-            ("exclusive or", "atomicXor", "xor"),
-            ("exchange", "atomicExch", "exch"),
-            ("increment", "atomicInc", "inc"),
-            ("decrement", "atomicDec", "dec"),
-        )
-    ),
-    Remedy(
+    _atomic("addition", "atomicAdd", "add"),
+    _atomic("subtraction", "atomicSub", "sub"),
+    _atomic("maximum", "atomicMax", "max"),
+    _atomic("minimum", "atomicMin", "min"),
+    _atomic("and", "atomicAnd", "and_"),
+    _atomic("or", "atomicOr", "or_"),
+    _atomic("exclusive or", "atomicXor", "xor"),
+    _atomic("exchange", "atomicExch", "exch"),
+    _atomic("increment", "atomicInc", "inc"),
+    _atomic("decrement", "atomicDec", "dec"),
+    _plain(
         "compare and swap",
         "atomicCAS(&a[i], old, x)",
         "cuda.atomic.cas(a, i, old, x)",
         "mm.atomic.cas(a, i, old, x)",
-        ("atomic.compare_and_swap",),
     ),
     _votes("value of a lane", "shfl_sync", "shuffle", "x, lane"),
     _votes("value of a lane below", "shfl_up_sync", "shuffle_up", "x, delta"),
@@ -228,43 +190,20 @@ REMEDIES = (
     _votes("whether x holds for all lanes", "all_sync", "all"),
     _votes("lanes with the same x", "match_any_sync", "match_any"),
     _votes("whether all lanes have the same x", "match_all_sync", "match_all"),
-    Remedy("active lanes", "__activemask()", "cuda.activemask()", "mm.warp.active_mask()"),
-    Remedy("barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()"),
+    _plain("active lanes", "__activemask()", "cuda.activemask()", "mm.warp.active_mask()"),
+    _plain("barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()"),
     _bits("bits that are set", "popc"),
     _bits("leading zeros", "clz"),
     _bits("bits reversed", "brev"),
     _bits("first bit that is set", "ffs"),
-    Remedy("fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)"),
-    Remedy("power of 10", "exp10(x)", "cuda.libdevice.exp10(x)", "mm.exp10(x)"),
-    Remedy("choice of a value", "test ? x : y", "cuda.selp(test, x, y)", "x if test else y"),
-    Remedy("square root and the like", "sqrt(x)", "math.sqrt(x)", "math.sqrt(x)"),
-    Remedy(
-        "number of a type",
-        "(float)x",
-        "float32(x)",
-        "mm.float32(x)",
-        tuple(name for name in SUPPORTED if name != "bool"),
-        "write mm.float32(x), or another type of NumPy's by its name",
-    ),
-    Remedy(
-        "output",
-        'printf("%d", x);',
-        "print(x)",
-        "a[T.id] = x",
-        ("printf", "print"),
-        "store the value in an array, as a[T.id] = x, or step through it: trace=True, run.player()",
-    ),
-    Remedy(
-        "clock",
-        "clock64()",
-        "",
-        "",
-        ("clock", "globaltimer"),
-        "leave it out: the run has the time of each line, by run.time and run.profile()",
-    ),
-    Remedy(
-        "kernel", "__global__ void f(...)", "@cuda.jit", "@mm.program", advice="write @mm.program"
-    ),
+    _plain("fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)"),
+    _plain("power of 10", "exp10(x)", "cuda.libdevice.exp10(x)", "mm.exp10(x)"),
+    _plain("choice of a value", "test ? x : y", "cuda.selp(test, x, y)", "x if test else y"),
+    _plain("square root and the like", "sqrt(x)", "math.sqrt(x)", "math.sqrt(x)"),
+    _plain("number of a type", "(float)x", "float32(x)", "mm.float32(x)"),
+    _plain("output", 'printf("%d", x);', "print(x)", "a[T.id] = x"),
+    _plain("clock", "clock64()", "", ""),
+    _plain("kernel", "__global__ void f(...)", "@cuda.jit", "@mm.program"),
     LAUNCH,
     SLICE,
 )

@@ -12,12 +12,11 @@ from mmsim.view.figures.banks import banks
 from mmsim.view.figures.claim import claim
 from mmsim.view.figures.conflicts import conflicts
 from mmsim.view.figures.layout import layout
-from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import save
 from mmsim.view.figures.pipeline import pipeline
 from mmsim.view.figures.plot import plot
 from mmsim.view.figures.roofline import roofline
-from mmsim.view.figures.rounds import rounds
+from mmsim.view.figures.stages import lines, rounds
 from mmsim.view.figures.sweep import sweep
 from mmsim.view.figures.terms import formulas, terms
 from mmsim.view.figures.times import times

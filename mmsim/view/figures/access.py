@@ -15,8 +15,8 @@ from mmsim.model.conflicts import Conflict, Groups
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
-from mmsim.view.palette import WARPS, ink
+from mmsim.view.figures.paper import COLUMN, PAGE, cell, check_run, columns_above, drawing
+from mmsim.view.palette import WARPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,14 +106,12 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             top += 1
         drawn.set(xlim=(-0.05, width + 0.05), ylim=(top + 0.05, -0.05))
         drawn.set_yticks(list(ticks), list(ticks.values()))
-        drawn.set_xticks([bank + 0.5 for bank in range(width)], _column_names(width, named))
-        drawn.xaxis.tick_top()
-        drawn.tick_params(length=0)
+        middles = [bank + 0.5 for bank in range(width)]
+        columns_above(drawn, middles, _column_names(width, named))
         drawn.spines[:].set_visible(False)
         if width > NARROW:
             column = "bank" if named else "word"
             drawn.set_xlabel(f"{column} (cells show their thread, * where it is one of several)")
-            drawn.xaxis.set_label_position("top")
         on_words = rule.name == "group" or not named
         row = counted(width, "word" if on_words else "bank")
         if rule.name == "group":
@@ -211,20 +209,11 @@ def _cell(
     width: int,
 ) -> None:
     """Draw a cell with its address and the threads that request it, in the colour of their warp."""
-    from matplotlib.patches import Rectangle
-
     colour = WARPS[asked[0][0] % len(WARPS)] if asked else "#FFFFFF"
-    cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
-    cell.set_gid(gid)
-    axes.add_patch(cell)
     threads = threads_of((thread for _, thread in asked), width)
     own = str(address) if address is not None and width <= NARROW else ""
     label = "\n".join(part for part in (own, threads) if part)
-    if label:
-        shade = ink(colour) if asked else "#555555"
-        axes.text(
-            bank + 0.5, top + 0.53, label, ha="center", va="center", color=shade, linespacing=0.95
-        )
+    cell(axes, bank, top, label, colour, spacing=0.95, gid=gid)
 
 
 def threads_of(threads: Iterable[int], width: int) -> str:

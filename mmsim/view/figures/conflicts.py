@@ -11,8 +11,7 @@ from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.printable import counted
 from mmsim.view.figures.access import threads_of
 from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import COLOURS, PAGE, drawing
-from mmsim.view.palette import ink
+from mmsim.view.figures.paper import COLOURS, PAGE, cell, columns_above, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,16 +75,15 @@ def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | No
                 if bank in phase.worst:
                     _count(drawn, bank, top, len(own), f"count-{number}-{bank}")
                 for row, threads in enumerate(own):
-                    _cell(drawn, bank, top + row, threads, colour, f"word-{number}-{bank}-{row}")
+                    text, gid = threads_of(threads, BANKS), f"word-{number}-{bank}-{row}"
+                    cell(drawn, bank, top + row, text, colour, gid=gid)
             top += rows
         drawn.set(xlim=(-0.05, BANKS + 0.05), ylim=(top + 0.1, -0.6 * GAP))
         drawn.set_yticks(list(ticks), list(ticks.values()))
-        drawn.set_xticks([bank + 0.5 for bank in range(BANKS)], list(map(str, range(BANKS))))
-        drawn.xaxis.tick_top()
-        drawn.xaxis.set_label_position("top")
-        drawn.tick_params(length=0)
+        middles = [bank + 0.5 for bank in range(BANKS)]
+        columns_above(drawn, middles, list(map(str, range(BANKS))))
         drawn.spines[:].set_visible(False)
-        drawn.set_xlabel(_about(conflicts, request))
+        drawn.set_xlabel(f"bank (cells show their thread; {_counted(conflicts, request)})")
         describe(
             drawn,
             f"words that one request wants of {BANKS} banks, {_counted(conflicts, request)}",
@@ -112,12 +110,8 @@ def _request(found: Conflicts, value: int | None) -> Request:
     return max(chosen, key=lambda one: (one.stages, -one.value))
 
 
-def _about(found: Conflicts, request: Request) -> str:
-    """The label of the columns and the drawn request, in words."""
-    return f"bank (cells show their thread; {_counted(found, request)})"
-
-
 def _counted(found: Conflicts, request: Request) -> str:
+    """The drawn request in words."""
     stages = counted(request.stages, "stage")
     least = sum(phase.least for phase in request.phases)
     of = f"value {request.value}, " if len(found.requests) > 1 else ""
@@ -143,16 +137,3 @@ def _count(axes: Axes, bank: int, top: float, count: int, gid: str) -> None:
     """Write the number of stages of a bank above it."""
     text = axes.text(bank + 0.5, top - 0.05, f"×{count}", ha="center", va="bottom", gid=gid)
     text.set(color=COLLIDES, fontweight="bold")
-
-
-def _cell(
-    axes: Axes, bank: int, top: float, threads: tuple[int, ...], colour: str, gid: str
-) -> None:
-    """Draw a word with the threads that request it."""
-    from matplotlib.patches import Rectangle
-
-    cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
-    cell.set_gid(gid)
-    axes.add_patch(cell)
-    text = axes.text(bank + 0.5, top + 0.53, threads_of(threads, BANKS), ha="center", va="center")
-    text.set_color(ink(colour))

@@ -17,7 +17,7 @@ from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
 from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, small_ticks
+from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, columns_above, drawing, small_ticks
 from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
@@ -128,9 +128,8 @@ class _Tile:
 
     def name(self, word: int) -> list[str]:
         """The bank, or the banks, of an element that begins in a word; the longest first."""
-        first, last = (
-            one % self.banks for one in (word, word + max(self.bytes // BANK_BYTES, 1) - 1)
-        )
+        words = max(self.bytes // BANK_BYTES, 1)
+        first, last = word % self.banks, (word + words - 1) % self.banks
         return [str(first)] if first == last else [f"{first}–{last}", str(first)]
 
 
@@ -154,6 +153,9 @@ def _asked(
 
 
 def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Axes | None) -> Axes:
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Rectangle
+
     rows, columns = tile.part.shape
     inches = COLUMN if columns <= NARROW else PAGE
     across = POINTS * (inches - NAMES) / columns
@@ -170,15 +172,23 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
     with drawing(axes, inches, down * rows / POINTS + (0.5 if "bank" in lines else 0.9)) as drawn:
         _paint(drawn, tile, asked, [*colours, *pale])
         if min(across, down) >= LINED:
-            _border(drawn, cells)
+            upright = [[(one.column, one.row), (one.column, one.row + 1)] for one in cells]
+            level = [[(one.column, one.row), (one.column + one.columns, one.row)] for one in cells]
+            style: Any = {"colors": "#777777", "linewidths": 0.3}
+            drawn.add_collection(LineCollection([*upright, *level], **style))
+        shown = [line for line in ORDER if line in lines]
         for cell in cells:
             if cell.threads:
-                _frame(drawn, cell, min(1.0, across / 8))
-            text = [cell.text(line, across, tile, letter) for line in ORDER if line in lines]
+                style = {"fill": False, "linewidth": min(1.0, across / 8)}
+                gid = f"asked-{cell.row}-{cell.column}"
+                drawn.add_patch(
+                    Rectangle((cell.column, cell.row), cell.columns, 1, gid=gid, **style)
+                )
+            text = [cell.text(line, across, tile, letter) for line in shown]
             colour = (pale if asked and not cell.threads else colours)[cell.word % tile.banks]
             if any(text):
                 _write(drawn, cell, [one[0] for one in text if one], colour)
-        _name(drawn, tile, shape, across, down, [line for line in ORDER if line in lines])
+        _name(drawn, tile, shape, across, down, shown)
         if "bank" not in lines:
             _explain(drawn, colours)
         describe(
@@ -203,15 +213,9 @@ def _paint(axes: Axes, tile: _Tile, asked: dict[int, tuple[int, ...]], colours: 
         left = np.ones(tile.offsets.size, dtype=np.int64)
         left[list(asked)] = 0
         shade = shade + tile.banks * left.reshape(tile.offsets.shape)[:rows, :columns]
-    axes.pcolormesh(
-        np.arange(columns + 1),
-        np.arange(rows + 1),
-        shade,
-        cmap=ListedColormap(colours),
-        vmin=-0.5,
-        vmax=len(colours) - 0.5,
-        rasterized=True,
-    )
+    across, down = np.arange(columns + 1), np.arange(rows + 1)
+    span: Any = {"vmin": -0.5, "vmax": len(colours) - 0.5, "cmap": ListedColormap(colours)}
+    axes.pcolormesh(across, down, shade, **span, rasterized=True)
 
 
 def _explain(axes: Axes, colours: list[str]) -> None:
@@ -271,44 +275,22 @@ def _cells(tile: _Tile, asked: dict[int, tuple[int, ...]]) -> list[_Cell]:
                 and words[row, column] == words[row, begin]
                 and asked.get(own) == asked.get(first)
             )
-            if same:
-                continue
-            offset = int(tile.part[row, begin])
-            threads = tuple(sorted(asked.get(first, ())))
-            word = int(words[row, begin])
-            found.append(_Cell(row, begin, column - begin, word, offset, threads))
-            begin = column
+            if not same:
+                word, offset = int(words[row, begin]), int(tile.part[row, begin])
+                threads = tuple(sorted(asked.get(first, ())))
+                found.append(_Cell(row, begin, column - begin, word, offset, threads))
+                begin = column
     return found
 
 
 def _of_threads(threads: tuple[int, ...], letter: str) -> list[str]:
     """The threads of a cell, the longest text first; * stands for more of them."""
-    if not threads:
-        return []
+    if len(threads) < 2:
+        return [f"{letter}{thread}" for thread in threads]
     first, last = threads[0], threads[-1]
-    if len(threads) == 1:
-        return [f"{letter}{first}"]
     neighbours = last - first == len(threads) - 1
     every = f"{first}–{last}" if neighbours else ",".join(map(str, threads))
     return [f"{letter}{every}", f"{letter}{first}*"]
-
-
-def _border(axes: Axes, cells: list[_Cell]) -> None:
-    """Draw lines between cells."""
-    from matplotlib.collections import LineCollection
-
-    upright = [[(one.column, one.row), (one.column, one.row + 1)] for one in cells]
-    level = [[(one.column, one.row), (one.column + one.columns, one.row)] for one in cells]
-    axes.add_collection(LineCollection([*upright, *level], colors="#777777", linewidths=0.3))
-
-
-def _frame(axes: Axes, cell: _Cell, width: float) -> None:
-    """Draw the frame of a requested cell."""
-    from matplotlib.patches import Rectangle
-
-    frame = Rectangle((cell.column, cell.row), cell.columns, 1, fill=False, linewidth=width)
-    frame.set_gid(f"asked-{cell.row}-{cell.column}")
-    axes.add_patch(frame)
 
 
 def _write(axes: Axes, cell: _Cell, text: list[str], colour: str) -> None:
@@ -332,14 +314,11 @@ def _name(
     (rows, columns), every = tile.part.shape, tile.offsets.shape
     by = _apart(across, DIGIT * len(str(columns - 1)) + 2)
     marks = range(0, columns, by)
-    axes.set_xticks([mark + 0.5 for mark in marks], list(map(str, marks)))
+    columns_above(axes, [mark + 0.5 for mark in marks], list(map(str, marks)))
     marks = range(0, rows, _apart(down, LINE))
     names = [",".join(map(str, np.unravel_index(mark, shape[:-1]))) for mark in marks]
     axes.set_yticks([mark + 0.5 for mark in marks], names if len(shape) > 1 else [""])
     axes.set(xlim=(0, columns), ylim=(rows, 0))
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(length=0)
     notes = [f"the first {columns} of {every[1]}"] if columns < every[1] else []
     notes += [f"cells show {', '.join(lines)}"] if lines else []
     axes.set_xlabel(f"column ({'; '.join(notes)})" if notes else "column")

@@ -6,7 +6,7 @@ Every figure that mmsim draws gets its axes from `drawing`, and its file from `s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.files import SAVING
+from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,6 +138,37 @@ def legend_above(axes: Axes, columns: int) -> None:
         columnspacing=1.2,
         borderaxespad=0.2,
     )
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many letters; "…" stands for the others.
+
+    >>> shortened("matrix", 6), shortened("matrices", 6)
+    ('matrix', 'matri…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def cell(
+    axes: Axes, left: float, top: float, text: str, colour: str, spacing: float = 1.2, **style: Any
+) -> None:
+    """Draw a cell with a text in its middle; `style` has that of its rectangle."""
+    from matplotlib.patches import Rectangle
+
+    shape = {"facecolor": colour, "edgecolor": "#777777", "linewidth": 0.5, **style}
+    axes.add_patch(Rectangle((left, top), 1, 1, **shape))
+    if text:
+        shade = "#555555" if colour == "#FFFFFF" else ink(colour)
+        middle: Any = {"ha": "center", "va": "center", "color": shade, "linespacing": spacing}
+        axes.text(left + 0.5, top + 0.53, text, **middle)
+
+
+def columns_above(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    """Name the columns of cells above them, and draw no ticks."""
+    axes.set_xticks(places, names)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0)
 
 
 def words(text: str) -> str:

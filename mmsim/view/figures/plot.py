@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from mmsim.host.guesses import advised
 from mmsim.results import Run
-from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import PAGE, check_run
 from mmsim.view.figures.pipeline import depth, fits, pipeline
-from mmsim.view.figures.rounds import rounds
+from mmsim.view.figures.stages import lines, rounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

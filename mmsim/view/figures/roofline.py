@@ -11,7 +11,15 @@ from mmsim.results.profile import ProfileLine
 from mmsim.results.roofline import LATENCY, Roofline
 from mmsim.results.roofline import roofline as bounds_of
 from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import COLOURS, COLUMN, check_run, drawing, legend_above, words
+from mmsim.view.figures.paper import (
+    COLOURS,
+    COLUMN,
+    check_run,
+    drawing,
+    legend_above,
+    shortened,
+    words,
+)
 from mmsim.view.figures.terms import HATCHES
 
 if TYPE_CHECKING:
@@ -141,6 +149,5 @@ def _longest(found: Roofline) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _label(line: ProfileLine) -> str:
-    text = line.text.strip()
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    text = shortened(line.text.strip(), LONGEST)
     return f"line {line.line}: {text}" + (f" ({line.bound})" if line.bound else "")

@@ -1,4 +1,4 @@
-"""The time of runs against n, p, w or l, with the formula that predicts it."""
+"""The time of runs against n, p, w or l, with the formula that predicts it, and other curves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
-from mmsim.view.figures.curves import draw_curve
-from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above
+from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import as_svg
+from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above, marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDTH, HEIGHT = 4.4, 2.9
+"""The size, in inches, of a curve in a page of text."""
 MANY = 20
 """With so many values or more, the points are small."""
 FEW = 8
@@ -97,6 +100,28 @@ def times(
     return drawn
 
 
+def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
+    """Draw a curve; measured and claimed points differ in marker, not only in colour.
+
+    Returns the axes, new ones if none are given.
+    """
+    with drawing(axes, WIDTH, HEIGHT) as drawn:
+        for number, series in enumerate(curve.series):
+            drawn.plot(series.x, series.y, **marks(number), label=printable(series.name))
+        labels = {"title": curve.title, "xlabel": curve.x_label, "ylabel": curve.y_label}
+        drawn.set(**{name: printable(text) for name, text in labels.items()})
+        drawn.grid(alpha=0.3)
+        drawn.legend(frameon=False)
+    return drawn
+
+
+def curve_svg(curve: Curve) -> str:
+    """Return a curve as an SVG element for HTML. Text stays text, and the page fetches nothing."""
+    figure: Any = draw_curve(curve).figure
+    text = as_svg(figure, letters="none", salt=curve.title, title=alt_text(figure))
+    return text[text.index("<svg") :]
+
+
 def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
     try:
         if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one) for one in values):
@@ -121,7 +146,7 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
             0.9 * base ** math.floor(math.log(min(measured), base)),
             1.1 * base ** math.ceil(math.log(max(measured), base)),
         )
-        drawn.yaxis.set_major_formatter(_plain)
+        in_full(drawn.yaxis)
         drawn.minorticks_off()
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
@@ -142,14 +167,22 @@ def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
     if len(x) <= FEW and min(apart, default=span) >= span / MOST_TICKS:
         drawn.set_xticks(x)
         drawn.xaxis.minorticks_off()
-    drawn.xaxis.set_major_formatter(_plain)
+    in_full(drawn.xaxis)
 
 
-def _plain(value: float, position: float) -> str:
-    """A tick's number in full, or as a power if that is shorter."""
-    if value >= 2**17:
-        for base in (2, 10):
-            power = round(math.log(value, base))
-            if value == base**power:
-                return f"${base}^{{{power}}}$"
-    return f"{value:g}" if value < 10**6 else f"{value:.1e}"
+def in_full(axis: Any) -> None:
+    """Give an axis its ticks' numbers in full, or all as powers of one base if they are and one of
+    them is from 2^17 on.
+    """
+
+    def text(value: float, position: float) -> str:
+        low, high = axis.get_view_interval()
+        seen = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+        if seen and min(seen) > 0 and max(seen) >= 2**17:
+            for base in (2, 10):
+                powers = {tick: round(math.log(tick, base)) for tick in (*seen, value)}
+                if all(tick == base**power for tick, power in powers.items()):
+                    return f"${base}^{{{powers[value]}}}$"
+        return f"{value:g}" if value < 10**6 else f"{value:.1e}"
+
+    axis.set_major_formatter(text)

@@ -56,7 +56,7 @@ class Comparison(Player):
 
     def plot(self) -> Figure:
         """Draw the warps of both runs, one above the other, over the same time."""
-        from mmsim.view.figures.two_runs import compare
+        from mmsim.view.figures.warps import compare
 
         return compare(*self.runs, names=self.names)
 

@@ -133,9 +133,7 @@ def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
 def _launch_data(
     trace: Trace, start: int, end: int, before: int, findings: Sequence[Finding]
 ) -> dict[str, Any]:
-    """Return the data of a launch from its time unit `start` to `end`; its times begin at `before`.
-
-    `before` is the time of all previous launches."""
+    """The data of a launch from its time unit `start` to `end`, after launches of time `before`."""
     numbered = [
         (number, dispatch)
         for number, dispatch in enumerate(trace.dispatches)
@@ -148,10 +146,15 @@ def _launch_data(
     replay = Replay(trace)
     replay.advance(start)
     variables = [variable.name for variable in trace.variables]
-    names = [array.name for array in trace.arrays]
+    arrays = {array.name: array for array in trace.arrays}
+    names = list(arrays)
     units = [unit.name for unit in trace.units]
-    sites: dict[tuple[Any, ...], int] = {}
+    sites: dict[tuple[Any, ...], int] = {}  # of the accesses in the program's text
+    accesses = [
+        (printable(one.function), one.line, names.index(one.array), one.kind) for one in dispatches
+    ]
     phased = any(dispatch.phases for dispatch in dispatches)
+    phases = [phase for one in dispatches for phase in one.phases or (0,) * len(one.threads)]
     return {
         "program": printable(trace.program),
         "machine": repr(trace.machine),
@@ -201,7 +204,7 @@ def _launch_data(
             "unit": [units.index(dispatch.unit) for dispatch in dispatches],
             "warp": [dispatch.warp for dispatch in dispatches],
             "copy": [dispatch.copy for dispatch in dispatches],
-            "site": [sites.setdefault(_site(one, names), len(sites)) for one in dispatches],
+            "site": [sites.setdefault(site, len(sites)) for site in accesses],
             "lanes": [len(dispatch.threads) for dispatch in dispatches],
             "stages": [dispatch.stage_count for dispatch in dispatches],
             **({"phases": [one.phase_count for one in dispatches]} if phased else {}),
@@ -211,15 +214,9 @@ def _launch_data(
             "thread": [thread for dispatch in dispatches for thread in dispatch.threads],
             "element": [element for dispatch in dispatches for element in dispatch.elements],
             "stage": [stage for dispatch in dispatches for stage in dispatch.stages],
-            **(
-                {"phase": [phase for one in dispatches for phase in _phases(one)]} if phased else {}
-            ),
+            **({"phase": phases} if phased else {}),
         },
-        "moved": [
-            value
-            for dispatch in dispatches
-            for value in _moved(dispatch, trace.arrays[names.index(dispatch.array)])
-        ],
+        "moved": [value for one in dispatches for value in _moved(one, arrays[one.array])],
         "variables": _variables(trace, replay.variables),
         "changes": {
             "time": [before + change.time for change in changes],
@@ -244,11 +241,6 @@ def _launch_data(
             if start <= release.time <= end
         ],
     }
-
-
-def _phases(dispatch: Dispatch) -> tuple[int, ...]:
-    """The phase of each lane; the first one if the unit's rule has no phases."""
-    return dispatch.phases or (0,) * len(dispatch.threads)
 
 
 def _file_name(file: str) -> str:
@@ -286,9 +278,8 @@ def _finding(
 
 
 def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    return len(index) == len(shape) and all(
-        0 <= part < extent for part, extent in zip(index, shape, strict=True)
-    )
+    fit = (0 <= part < extent for part, extent in zip(index, shape, strict=False))
+    return len(index) == len(shape) and all(fit)
 
 
 def _refuse_too_large(counts: Counter[str], time: int) -> None:
@@ -305,15 +296,9 @@ def _refuse_too_large(counts: Counter[str], time: int) -> None:
             )
 
 
-def _site(dispatch: Dispatch, arrays: list[str]) -> tuple[Any, ...]:
-    """The facts that all dispatches of one access in the program's text share."""
-    return printable(dispatch.function), dispatch.line, arrays.index(dispatch.array), dispatch.kind
-
-
 def _table(rule: Conflict, width: int) -> dict[str, Any]:
     """The table of a rule for a memory drawn in rows of `width` words: `Conflict.table`."""
-    columns, rows = rule.table(width)
-    return {"columns": columns, "rows": rows}
+    return dict(zip(("columns", "rows"), rule.table(width), strict=True))
 
 
 def _array(
@@ -326,12 +311,11 @@ def _array(
     """
     size, machine = array.data.dtype.itemsize, trace.machine
     rule = trace.conflict(array.units[0]).of_words(size)
-    row = (
-        machine.width if machine.bank_bytes is None else machine.width * machine.bank_bytes // size
-    )
+    own = {} if machine.bank_bytes is None else {"bytes": size}
+    row = machine.width * (machine.bank_bytes or size) // size
     return {
         "table": _table(rule, max(row, 1)),
-        **({} if trace.machine.bank_bytes is None else {"bytes": array.data.dtype.itemsize}),
+        **own,
         "name": printable(array.name),
         "shape": list(array.shape),
         "shared": array.shared,

@@ -1,4 +1,4 @@
-"""How far a GPU's functions are from the simulator's, in units of the last place.
+"""The distance of a GPU's functions from the simulator's, in units of the last place.
 
     python -m tests.kit.cards.functions_on_gpu [--count 262144]
 
@@ -78,7 +78,7 @@ def measured(name: str, dtype: str, count: int, run: Run) -> Any:
 
 
 def on_the_gpu(program: mm.Program, arguments: list[Any]) -> Any:
-    """What the program gives on the GPU at hand."""
+    """The result of the program on the GPU at hand."""
     count = len(arguments[0])
     return gpu.once(program, *arguments, threads=count, block_size=min(count, 256))["out"]
 

@@ -110,12 +110,7 @@ def on_the_gpu(case: RandomCase, space: gpu.Space) -> dict[str, Any]:
     Without CuPy's pool each of them is an allocation of its own: compute-sanitizer knows its end.
     """
     with cupy().cuda.using_allocator(None):
-        return gpu.once(
-            case.program,
-            *case.arguments,
-            **case.launch,
-            space=space,
-        )
+        return gpu.once(case.program, *case.arguments, **case.launch, space=space)
 
 
 def outcomes(drawn: list[RandomCase]) -> Iterator[Outcome]:
@@ -158,7 +153,7 @@ def say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a tool of compute-sanitizer said of a run, and how that run ended."""
+    """The words of a tool of compute-sanitizer of a run, and how that run ended."""
 
     tool: str
     summaries: tuple[str, ...]
@@ -222,7 +217,7 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """What the script does; its exit status."""
+    """Do what the arguments ask for; the exit status."""
     arguments = arguments_of(argv)
     count, number = arguments.count, arguments.seed
     tools = () if arguments.sanitize is None else tuple(arguments.sanitize) or TOOLS

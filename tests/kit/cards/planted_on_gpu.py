@@ -73,22 +73,22 @@ def tool_for(pair: Pair) -> str | None:
 
 
 def of_the_grid(pair: Pair) -> bool:
-    """Whether threads wait for others at a barrier of the grid."""
+    """Return whether threads wait for others at a barrier of the grid."""
     return any("grid_barrier" in did[2] for did in pair.finds[0].actions)
 
 
 def may_hang(pair: Pair) -> bool:
-    """Whether the bug waits for what never comes."""
+    """Return whether the bug waits for what never comes."""
     return pair.kind in ("deadlock", "spin", "endless") or of_the_grid(pair)
 
 
 def in_shared_memory(pair: Pair) -> bool:
-    """Whether the array of a bug's first finding lies in shared memory on the GPU."""
+    """Return whether the array of a bug's first finding lies in shared memory on the GPU."""
     return space_of(pair.bug) == "shared" or pair.finds[0].array not in pair.bug.parameters
 
 
 def space_of(launched: Launched) -> Space:
-    """Where a GPU gets the parameters: as on the model, if they fit into one block's memory."""
+    """The space of a GPU's parameters: as on the model, if they fit into one block's memory."""
     one_block = launched.block_size in (None, launched.threads)
     return "shared" if isinstance(launched.machine, DMM) and one_block else "global"
 
@@ -118,12 +118,12 @@ class Task:
 
     @property
     def of_its_kind(self) -> bool:
-        """Whether the tool looks for the kind of mistake that is planted."""
+        """Return whether the tool looks for the kind of mistake that is planted."""
         return self.tool == tool_for(self.pair)
 
     @property
     def row(self) -> dict[str, str]:
-        """What of a row says which run it is."""
+        """The part of a row that says which run it is."""
         return {"program": self.pair.name, "variant": self.variant, "tool": self.tool}
 
     @property
@@ -144,17 +144,12 @@ def tasks(pairs: Iterable[Pair] = PAIRS) -> list[Task]:
         for tool in TOOLS
     ]
     return sorted(
-        fitting,
-        key=lambda task: (
-            not task.of_its_kind,
-            may_hang(task.pair),
-            task.variant,
-        ),
+        fitting, key=lambda task: (not task.of_its_kind, may_hang(task.pair), task.variant)
     )
 
 
 def refused(launched: Launched) -> str:
-    """Why a GPU can't have a program; empty if it can."""
+    """The reason why a GPU can't have a program; empty if it can."""
     try:
         kernel_of(launched)
     except MMSimError as error:
@@ -193,7 +188,7 @@ def launch(name: str, variant: str) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """What a tool said of one launch: how many mistakes, and the first message.
+    """The words of a tool on one launch: how many mistakes, and the first message.
 
     `mistakes` is None if there is no summary; `hangs` if the launch had to be ended.
     """
@@ -214,7 +209,7 @@ class Said:
 
 
 def said(text: str, status: int | None, hangs: bool = False) -> Said:
-    """What the output of compute-sanitizer says."""
+    """Read the output of compute-sanitizer."""
     counts = [int(count) for count in re.findall(SUMMARY, text, re.MULTILINE)]
     messages = re.findall(MESSAGE, text, re.MULTILINE)
     if not messages and status:  # the program's own last words
@@ -303,7 +298,7 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """What the script does; its exit status."""
+    """Do what the arguments ask for; the exit status."""
     asked = arguments_of(argv)
     if asked.one is not None:
         launch(*asked.one)
@@ -358,7 +353,7 @@ def added(before: Record, record: Record) -> Record:
 
 
 def _run(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What a row is of: program, variant and tool."""
+    """The run that a row is of: program, variant and tool."""
     return str(one["program"]), str(one["variant"]), str(one["tool"])
 
 

@@ -77,7 +77,7 @@ def of_docs() -> list[Original]:
 
 
 def _of_numba(function: ast.FunctionDef) -> bool:
-    """Whether a function is a kernel of numba.cuda, which is another language."""
+    """Return whether a function is a kernel of numba.cuda, which is another language."""
     return any(ast.unparse(one).startswith("cuda.jit") for one in function.decorator_list)
 
 

@@ -143,7 +143,7 @@ def use_report(report: Report) -> None:
 
 
 def refused_kindly(use: Callable[[], Any]) -> Any:
-    """What a use gives; None where mmsim says why it can't be."""
+    """The result of a use; None where mmsim says why it can't be."""
     try:
         return use()
     except MMSimError as error:
@@ -241,7 +241,7 @@ def readers() -> dict[str, Reader]:
 
 
 def make_document(seed: int, number: int) -> tuple[str, str, bytes]:
-    """How a document was made, what reads it, and its bytes."""
+    """The way in which a document was made, its reader, and its bytes."""
     random = Random(f"{seed}, document {number}")
     name = random.choices(list(readers()), weights=(6, 3, 1, 2, 2, 1))[0]
     data = random.choice(readers()[name].originals)

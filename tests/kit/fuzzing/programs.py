@@ -17,7 +17,7 @@ TRIES = 4
 def make_program(
     seed: int, number: int, originals: list[Original]
 ) -> tuple[str, str, dict[str, int | float]]:
-    """How a program was made, its text, and the numbers around it."""
+    """The way in which a program was made, its text, and the numbers around it."""
     random = Random(f"{seed}, {number}")
     original, other = random.choice(originals), random.choice(originals)
     chance = random.random()
@@ -39,7 +39,7 @@ def make_program(
 
 
 def is_python(text: str) -> bool:
-    """Whether Python compiles a text."""
+    """Return whether Python compiles a text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""What a mutated program could reach, and how its functions are defined without running anything.
+"""All that a mutated program could reach, and its functions, defined without running anything.
 
 A program's module is never run: of its text only function definitions are, their decorators
 replaced by one that does nothing and their defaults by numbers where they are not plain constants.
@@ -145,5 +145,5 @@ def define(text: str, numbers: Mapping[str, Any]) -> types.FunctionType | None:
 
 
 def is_new(value: Any, space: Mapping[str, Any]) -> bool:
-    """Whether a global is a function that the text defined."""
+    """Return whether a global is a function that the text defined."""
     return type(value) is types.FunctionType and value.__code__.co_filename == FILE

@@ -30,7 +30,7 @@ def slots(tree: ast.Module) -> list[Slot]:
 
 
 def get(slot: Slot) -> Any:
-    """What a slot holds, None if the tree has been changed so that it is gone."""
+    """The node in a slot, None if the tree has been changed so that it is gone."""
     node, name, at = slot
     value = getattr(node, name)
     if at is None:

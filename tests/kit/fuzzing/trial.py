@@ -33,7 +33,7 @@ class Finding(Exception):
 
 @dataclass
 class Verdict:
-    """What became of a program: a kind for the table, and the texts of what was said."""
+    """The end of a program: a kind for the table, and the texts of what was said."""
 
     kind: str
     said: list[str] = field(default_factory=list)
@@ -195,12 +195,12 @@ def ended(run: Any) -> mm.Run | LaunchError | ProgramError:
 
 
 def fingerprint(ending: mm.Run | Exception) -> Any:
-    """What has to be the same on all engines."""
+    """All that has to be the same on all engines."""
     return outcome(ending) if isinstance(ending, Run) else type(ending).__name__
 
 
 def write_cuda(program: mm.Program, arguments: list[Any], how: dict[str, Any]) -> str:
-    """How the writing of CUDA C ended."""
+    """Write CUDA C, and say how that ended."""
     try:
         program.cuda(*arguments, threads=how["threads"], block_size=how["block_size"])
     except mm.MMSimError as error:

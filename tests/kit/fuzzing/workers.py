@@ -35,7 +35,7 @@ Kind = Literal["program", "document"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one program or document; `finding` is empty where all is well."""
+    """The end of one program or document; `finding` is empty where all is well."""
 
     kind: Kind
     number: int
@@ -86,7 +86,7 @@ def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outc
 def work(
     pipe: Connection, seed: int, kind: Kind, numbers: range, originals: list[Original]
 ) -> None:
-    """What a worker does: its trials in order, each announced before it begins."""
+    """Make a worker's trials in order, each announced before it begins."""
     with open("/proc/self/statm", encoding="ascii") as file:
         held = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (held + ROOM, held + ROOM))

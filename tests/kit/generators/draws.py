@@ -1,4 +1,4 @@
-"""How many examples the random tests draw."""
+"""The number of examples that the random tests draw."""
 
 from __future__ import annotations
 

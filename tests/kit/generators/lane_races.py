@@ -20,7 +20,7 @@ TURNS = 20
 
 
 def lanes_meet(trace):
-    """Whether lanes of one warp exchange words, or write one, without a barrier between them."""
+    """Return whether lanes of a warp exchange words, or write one, without a barrier between."""
     passed = defaultdict(list)
     for release in trace.releases:
         for warp in release.warps:
@@ -40,7 +40,7 @@ def lanes_meet(trace):
 
 
 def threads_race(case):
-    """Whether two threads of a case race, be they of two warps or of one.
+    """Return whether two threads of a case race, be they of two warps or of one.
 
     Atomics whose order matters count as such: a GPU makes them in any order.
     """
@@ -49,7 +49,7 @@ def threads_race(case):
 
 
 def can_be_written(case):
-    """Whether a case can be written in CUDA C: whose lanes exchange must be known there."""
+    """Return whether a case can be written in CUDA C: whose lanes exchange must be known there."""
     spaces = ("global", "shared") if case.block_size in (None, case.threads) else ("global",)
     try:
         for space in spaces:

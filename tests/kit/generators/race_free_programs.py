@@ -277,7 +277,7 @@ CANDIDATES = st.one_of(orderly_cases(), orderly_cases(), orderly_cases(), cases(
 
 
 def has_race(case, schedules=SCHEDULES):
-    """Whether a case races under one of the schedules."""
+    """Return whether a case races under one of the schedules."""
     return any(races(run_case(case, schedule, check=True)) for schedule in schedules)
 
 

@@ -73,7 +73,7 @@ def float_of(author, s, depth):
 
 
 def bool_of(author, s):
-    """Whether complex numbers are equal, or one is not zero."""
+    """Return whether complex numbers are equal, or one is not zero."""
     z, w = (value(author, author.pick(*TYPES), s, 0) for _ in range(2))
     return author.pick(f"({z} == {w})", f"({z} != {w})", f"bool({z})", f"(not {z})")
 

@@ -20,7 +20,7 @@ def number(author, s, x):
 
 
 def shuffle(author, s, x):
-    """What another lane holds of `x`, or this one where that takes no part."""
+    """The value that another lane holds of `x`, or this one where that takes no part."""
     if not s.thread:
         return x
     mask = "mm.warp.active_mask()"

@@ -142,12 +142,12 @@ def rotate(author, arrays):
 
 
 def nameless(array):
-    """What is known of an array, but its name."""
+    """All that is known of an array, but its name."""
     return replace(array, name="")
 
 
 def matched(array, other):
-    """Whether the names may stand for one array."""
+    """Return whether the names may stand for one array."""
     return nameless(array) == nameless(other)
 
 

@@ -48,7 +48,7 @@ class NumbaCase:
 
     @property
     def sizes(self):
-        """How many threads it has, as `Machine.run` takes it."""
+        """The number of threads, as `Machine.run` takes it."""
         return {"grid": self.grid, "block": self.block}
 
     def __repr__(self):
@@ -56,7 +56,7 @@ class NumbaCase:
 
 
 def kind_of(dtype):
-    """Of which kind the elements of an array are; a bool counts as an integer with a sign."""
+    """The kind of an array's elements; a bool counts as an integer with a sign."""
     return {"b": "i"}.get(np.dtype(dtype).kind, np.dtype(dtype).kind)
 
 

@@ -69,7 +69,7 @@ class RandomCase:
 
     @property
     def launch(self):
-        """How many threads it has, as `Machine.run` takes it."""
+        """The number of threads, as `Machine.run` takes it."""
         if self.shape is None:
             return {"threads": self.threads, "block_size": self.block_size}
         return dict(zip(("grid", "block"), self.shape, strict=True))
@@ -83,7 +83,7 @@ class RandomCase:
 
     @property
     def arguments(self):
-        """What mmsim takes for the arguments."""
+        """The arguments as mmsim takes them."""
         import mmsim as mm
 
         return [
@@ -142,16 +142,12 @@ def run_case(case, schedule, **options):
 
     kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM, RefOwn: OwnMachine}
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
-        case.program,
-        *case.arguments,
-        **case.launch,
-        schedule=schedule,
-        **options,
+        case.program, *case.arguments, **case.launch, schedule=schedule, **options
     )
 
 
 def evaluated(case, schedule):
-    """What the plain evaluation makes of a case."""
+    """The plain evaluation of a case."""
     return evaluate(
         case.source,
         case.name,
@@ -165,12 +161,12 @@ def evaluated(case, schedule):
 
 
 def races(run):
-    """Whether the check of a run found a data race."""
+    """Return whether the check of a run found a data race."""
     return any(finding.kind in ("race", "beside-atomic") for finding in run.findings)
 
 
 def in_turn(case):
-    """Whether the results of a case follow from the order in which its warps make their atomics."""
+    """Return whether a case's results follow from the order in which its warps make atomics."""
     from mmsim.ir.atomics import order_matters
 
     run = run_case(case, "synchronous", engine="events", trace=True)
@@ -183,7 +179,7 @@ def bits(array):
 
 
 def same(first, second):
-    """Whether the arrays of two runs, by name, are the same bit for bit."""
+    """Return whether the arrays of two runs, by name, are the same bit for bit."""
     assert first.keys() == second.keys()
     return all(bits(first[name]) == bits(second[name]) for name in first)
 
@@ -215,7 +211,7 @@ class Helper:
 
 @dataclass
 class Scope:
-    """What may be written at one place of a function."""
+    """All that may be written at one place of a function."""
 
     variables: dict  # name -> type; assigned on every path to here
     arrays: list
@@ -248,7 +244,7 @@ class Author:
 
     @cached_property
     def commuting(self):
-        """Whether atomics give the same in every order."""
+        """Return whether atomics give the same in every order."""
         return self.pick(True, False)
 
     def pick(self, *options):
@@ -288,7 +284,7 @@ class Author:
         return [array.name]
 
     def array_arguments(self, array, s):
-        """What is handed to a helper for them."""
+        """The arguments that are handed to a helper for them."""
         return [array.name]
 
     # ------------------------------------------------------------ expressions
@@ -566,7 +562,7 @@ class Author:
         return [f"{target} = {self.stored(array, s)}"]
 
     def stored(self, array, s):
-        """What an array can hold."""
+        """An expression that an array can hold."""
         if array.type == "complex":
             return random_complex.small(self, "complex", s, self.pick(1, 0, 2))
         value = self.expression(array.type, s, self.pick(1, 0, 2))
@@ -738,10 +734,7 @@ def write_helper(author, helpers, arrays):
 
 
 DTYPES = ["int64", "int64", "float64", "int32", "bool", "float32", "complex128", "complex64"]
-SHAPES = st.one_of(
-    st.tuples(st.integers(1, 16)),
-    st.tuples(st.integers(1, 6), st.integers(1, 6)),
-)
+SHAPES = st.one_of(st.tuples(st.integers(1, 16)), st.tuples(st.integers(1, 6), st.integers(1, 6)))
 
 
 @st.composite

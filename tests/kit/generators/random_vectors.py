@@ -45,7 +45,7 @@ def vectors(author, s, arrays):
 
 
 def place_known(author, array, count, s):
-    """Whether threads that must not race can find vectors of an array that are their own."""
+    """Return whether threads that must not race can find vectors of an array that are their own."""
     segment = getattr(author, "segments", {}).get(array.name)
     if segment is None:
         return True

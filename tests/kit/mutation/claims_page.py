@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from mmsim.claims import Claim
-from mmsim.claims.provenance import Provenance, provenance
+from mmsim.claims.verify import Provenance, provenance
 from mmsim_algorithms.papers import ABBREVIATIONS
 from tests.kit.mutation.dependence import RULES
 from tests.kit.mutation.fates import Fate, Reasons, explanations

@@ -37,7 +37,7 @@ MOST_THREADS = 1 << 13
 
 
 class LeftOut(Exception):
-    """Why a launch can't be compared on a GPU."""
+    """The reason why a launch can't be compared on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Collected:
 
     @property
     def case(self) -> Case:
-        """What the GPU's counters are compared with; its program has the launch's number."""
+        """The case for the GPU's counters; its program has the launch's number."""
         number = self.kernel.name.removeprefix(NAME)
         return Case(f"{number} {self.test}: {self.program}", self.kernel, self.counts)
 
@@ -124,7 +124,7 @@ def save(file: Path, launches: Sequence[Collected], left_out: Mapping[str, int])
 
 
 def load(file: Path) -> tuple[list[Collected], dict[str, int]]:
-    """What `save` kept. Load only what you made: a pickle may hold any program."""
+    """Load what `save` kept. Load only what you made: a pickle may hold any program."""
     with gzip.open(file, "rb") as stream:
         launches, left_out = pickle.load(stream)
     return launches, left_out

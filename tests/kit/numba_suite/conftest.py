@@ -1,3 +1,3 @@
-"""What stands here is run by `run.py` in processes of its own, and collected by no other tests."""
+"""Modules that are run by `run.py` in processes of its own, and collected by no other tests."""
 
 collect_ignore_glob = ["*.py"]

@@ -39,7 +39,6 @@ from mmsim.cuda import (
     reduction,
     source_text,
     streams,
-    transfers,
     types,
     vectors,
 )
@@ -75,9 +74,8 @@ def replace_simulator():
         public = {name: value for name, value in vars(source).items() if name[0] != "_"}
         vars(sys.modules[f"numba.cuda.cudadrv.{module}"]).update(public)
     devicearray = sys.modules["numba.cuda.cudadrv.devicearray"]
-    for source in (allocation, transfers):
-        public = {name: value for name, value in vars(source).items() if name[0] != "_"}
-        vars(devicearray).update(public)
+    public = {name: value for name, value in vars(allocation).items() if name[0] != "_"}
+    vars(devicearray).update(public)
     devicearray.FakeCUDAArray = arrays.DeviceNDArray
     sys.modules["numba.cuda.cudadrv.devices"].get_context = devices.current_context
     for name in ("vectorize", "guvectorize"):
@@ -158,7 +156,7 @@ def name_of(item):
 
 @pytest.fixture(scope="class")
 def initialize_from_pytest_config(request):
-    """What the package's own configuration of pytest gives its tests."""
+    """The fixture of the package's own configuration of pytest."""
     request.cls._dump_failed_filechecks = False
 
 
@@ -193,7 +191,7 @@ def pytest_runtest_protocol(item):
 
 
 def shortened(said):
-    """What a test said: an error of mmsim without the source before it, and no folders."""
+    """The words of a test: an error of mmsim without the source before it, and no folders."""
     said = re.sub(r"^.*?(?=mmsim\.errors\.)", "", " ".join(said.split()))
     return re.sub(r"(/[\w.+@-]+)+/", "", said)[:300]
 

@@ -44,6 +44,7 @@ from mmsim.gpu.replay import cupy, once_written
 from mmsim.reports.gpu import counters_summary
 from tests.kit.numba_suite import run
 from tests.kit.numba_suite.collected import Collected, load, save
+from tests.kit.runs.bits import floats, same_bits
 
 KINDS = 3
 """Kinds of arguments for which a kernel is kept: a GPU's time is short."""
@@ -113,7 +114,7 @@ def chosen(kept: Mapping[Any, Collected]) -> list[Collected]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a launch left on the GPU, or the error that it ended with.
+    """The arrays that a launch left on the GPU, or the error that it ended with.
 
     `same` says whether the arrays are the simulator's, bit for bit, `units` how far they are from
     these: see `distance`.
@@ -126,7 +127,7 @@ class Outcome:
 
     @property
     def equal(self) -> bool:
-        """Whether its arrays are the simulator's, as far as they must be."""
+        """Return whether its arrays are the simulator's, as far as they must be."""
         return self.same or (self.launch.loose != "" and self.units <= MOST_UNITS)
 
     def row(self) -> dict[str, Any]:
@@ -170,23 +171,8 @@ def outcomes(cp: Any, launches: Iterable[Collected]) -> list[Outcome]:
     return done
 
 
-def floats(array: Any) -> Any:
-    """An array as floats, if it holds any: the parts of complex numbers side by side."""
-    whole = np.ascontiguousarray(array).reshape(-1)
-    return whole.view(f"f{whole.itemsize // 2}") if whole.dtype.kind == "c" else whole
-
-
-def same_bits(found: Any, expected: Any) -> bool:
-    """Whether two arrays are the same, bit for bit; all floats that are not numbers are."""
-    found, expected = floats(found), floats(expected)
-    same = found.view(f"V{found.itemsize}") == expected.view(f"V{expected.itemsize}")
-    if found.dtype.kind == "f":
-        same |= np.isnan(found) & np.isnan(expected)
-    return bool(np.all(same))
-
-
 def distance(found: Any, expected: Any, loose: str = "") -> float:
-    """How far two arrays are apart, in units of the last place; infinite between other integers.
+    """The distance of two arrays, in units of the last place; infinite between other integers.
 
     A unit is that of the expected number, or of 1 if that is larger: where a function is near 0,
     all digits of the rounded one may be wrong. It is that of the type `loose` if that is narrower.
@@ -259,7 +245,7 @@ def keep(saved: Path | None, head: dict[str, Any], rows: Sequence[Any]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """What the script does; its exit status."""
+    """Do what the arguments ask for; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     collecting = commands.add_parser("collect", help="run the suite and keep its launches")

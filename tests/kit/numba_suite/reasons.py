@@ -1,4 +1,4 @@
-"""Why a test of numba-cuda's suite doesn't pass: the first rule that its outcome matches.
+"""The reason why a test of the suite doesn't pass: the first rule that its outcome matches.
 
 A rule is a reason, a pattern of the test's name, one of what the test said, and, where the reason
 is a part of the language, the part. `why` returns None where no rule matches: then one is missing.

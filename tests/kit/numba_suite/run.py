@@ -79,7 +79,7 @@ def run_files(paths, *plugins):
 
 
 def own_process(one):
-    """Whether a test runs its kernels in a process of its own, where the simulator still is."""
+    """Return whether a test runs its kernels in its own process, where the simulator still is."""
     return bool(one["processes"] and not one["launches"])
 
 

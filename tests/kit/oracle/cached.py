@@ -35,7 +35,7 @@ def uses(body, known, found):
         return set().union(*(known.get(name, set()) for name in names))
 
     def value(node):
-        """From which lines a value comes."""
+        """The lines from which a value comes."""
         match node:
             case ast.Subscript(ast.Name(name), index) if name not in known:
                 found[node.lineno] |= lines_of(index)

@@ -46,7 +46,7 @@ class Cache:
     # A request.
 
     def serve(self, now, dmm, kind, stages, asked):
-        """When a request completes, and its counts. `asked` has the places of each lane."""
+        """The completion of a request, and its counts. `asked` has the places of each lane."""
         m, self.count, self.waits = self.m, Counter(), False
         self.brought, self.crossed = set(), set()
         places, often = defaultdict(set), Counter()
@@ -93,7 +93,7 @@ class Cache:
                 yield ("slice", spread(sector // m.sectors, m.slices)), times, m.atomic_time
 
     def passed(self, now, resource, items, time, more=0):
-        """When a request has passed a resource; `now` if it has no item for it."""
+        """The time at which a request has passed a resource; `now` if it has no item for it."""
         if items:
             self.free[resource] = now = max(now, self.free[resource]) + items * time + more
         return now

@@ -18,7 +18,7 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ co
 
 
 def knows(option):
-    """Whether the compiler has an option."""
+    """Return whether the compiler has an option."""
     command = [COMPILER, option, "-Werror", "-E", "-x", "c++", "/dev/null"]
     return subprocess.run(command, capture_output=True).returncode == 0
 

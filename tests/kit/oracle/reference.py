@@ -75,7 +75,7 @@ class Outcome:
 
 
 class Launch:
-    """Who is in which block and warp."""
+    """The blocks and warps of the threads."""
 
     def __init__(self, threads, block_size, width, shape=None):
         self.threads, self.block_size, self.width = threads, block_size, width
@@ -111,7 +111,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Triple:
-    """What has .x, .y and .z."""
+    """Three numbers, .x, .y and .z."""
 
     x: int
     y: int
@@ -151,7 +151,7 @@ class Registers:
 
 @dataclass(frozen=True)
 class Row:
-    """What a name of an array stands for in a thread: the elements with these leading indices."""
+    """The elements that an array's name stands for in a thread: those with these indices first."""
 
     array: Array | Registers
     index: tuple
@@ -281,7 +281,7 @@ def count_packed_stages(asked, kind, width, elements):
 
 
 def in_pairs(asked):
-    """Whether all lanes t and t xor 1, or all t and t xor 2, ask for the same, if both ask."""
+    """Return whether all lanes t and t xor 1, or t and t xor 2, ask for the same, if both ask."""
     return any(
         all(asked.get(lane ^ apart, own) == own for lane, own in asked.items()) for apart in (1, 2)
     )
@@ -308,7 +308,7 @@ def perform(access, threads, launch):
 
 
 def changed(op, word, *given):
-    """What an atomic leaves of a word, of the word's type."""
+    """The word that an atomic leaves of another, of the word's type."""
     type_ = type(word)
     given = [one.item() if isinstance(one, np.generic) else one for one in given]
     x, old = given[-1], word.item()
@@ -344,7 +344,7 @@ class Meeting:
     tests: dict = field(default_factory=dict)
 
     def answer(self, launch, everybody):
-        """What each thread gets, of all tests of `everybody` who meets by the same op."""
+        """The answer to each thread, of all tests of `everybody` who meets by the same op."""
         if self.op is None:
             return None
         tests = {t: test for one in everybody if one.op == self.op for t, test in one.tests.items()}
@@ -356,7 +356,7 @@ class Meeting:
 
 
 def exchange(op, launch, lanes, given):
-    """What the lanes of each warp get from each other by one of CUDA's functions."""
+    """The values that lanes of a warp get from each other by one of CUDA's functions."""
     found = {}
     for warp in launch.warps:
         there = {launch.attribute("lane", t): t for t in warp if t in lanes}
@@ -366,7 +366,7 @@ def exchange(op, launch, lanes, given):
 
 
 def of_lane(op, width, there, lane, given):
-    """What one lane gets; `there` are the active lanes of its warp with their threads."""
+    """The value that one lane gets; `there` are the active lanes of its warp with their threads."""
     if op.startswith("shuffle"):
         value, where = given[0], given[1][there[lane]]
         if op == "shuffle":
@@ -597,12 +597,7 @@ BINARY = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
-UNARY = {
-    ast.Not: operator.not_,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: invert,
-}
+UNARY = {ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: invert}
 COMPARE = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -620,7 +615,7 @@ BUILTINS = {
 
 
 def index_of(place):
-    """What an access asks for in a thread: an index, or a Vector."""
+    """The place that an access asks for in a thread: an index, or a Vector."""
     return place if isinstance(place, Vector) else place.index
 
 
@@ -732,7 +727,7 @@ class Sequencer:
         return lanes
 
     def trips(self, node, lanes, frame):
-        """What a for loop runs over."""
+        """The values that a for loop runs over."""
         match node:
             case ast.Call(ast.Name("range" | "enumerate" | "zip" as kind), arguments):
                 values = []
@@ -786,7 +781,7 @@ class Sequencer:
                 yield from self.write(target, place, values, lanes)
 
     def place(self, node, lanes, frame):
-        """What a subscript means in each lane: a Row, or an item of a tuple or a table."""
+        """The meaning of a subscript in each lane: a Row, or an item of a tuple or a table."""
         thing = yield from self.value(node.value, lanes, frame)
         match node.slice:
             case ast.Slice(lower, upper, step):
@@ -797,7 +792,7 @@ class Sequencer:
         return {t: self.part(node, thing[t], index[t], t) for t in lanes}
 
     def part(self, node, thing, index, thread):
-        """What an index leaves of an array, of its vectors, of a tuple or of a table."""
+        """The part that an index leaves of an array, of its vectors, of a tuple or of a table."""
         if isinstance(thing, Vectors):
             *outer, last = index if type(index) is tuple else (index,)
             row = self.row(node, thing, (*outer, last), thread)
@@ -807,7 +802,7 @@ class Sequencer:
         return item_of(thing, index)
 
     def row(self, node, row, index, thread):
-        """What an index, or several, leave of an array; all of them leave one element."""
+        """The part that indices leave of an array; all of them leave one element."""
         index = index if type(index) is tuple else (index,)
         for i, size in zip(index, row.shape, strict=False):
             if type(i) is not int or not 0 <= i < size:
@@ -866,9 +861,7 @@ class Sequencer:
                 place = yield from self.place(node, lanes, frame)
                 return (yield from self.read(node, place, lanes))
             case ast.Tuple(elements) | ast.List(elements):
-                parts = []
-                for element in elements:
-                    parts.append((yield from self.value(element, lanes, frame)))
+                parts = yield from self.several(elements, lanes, frame)
                 return {t: tuple(part[t] for part in parts) for t in lanes}
             case ast.BinOp(left, op, right):
                 a = yield from self.value(left, lanes, frame)
@@ -912,16 +905,12 @@ class Sequencer:
                     t: whole[t][0] if whole[t] is not things[t] else len(things[t]) for t in lanes
                 }
             case ast.Call(ast.Name(name), arguments):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 return {t: quiet(BUILTINS[name], *[v[t] for v in values]) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("math" | "mm" as module), name), arguments) if (
                 name not in ("shared", "registers", "barrier", "vector")
             ):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 if name in OF_BITS:
                     return {t: OF_BITS[name](values[0][t]) for t in lanes}
                 if module == "mm" and name not in ("fma", "exp10"):
@@ -940,9 +929,7 @@ class Sequencer:
             case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "atomic"), op), arguments):
                 return (yield from self.atomic(node, op, arguments, lanes, frame))
             case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "warp"), op), arguments):
-                values = []
-                for argument in arguments:
-                    values.append((yield from self.value(argument, lanes, frame)))
+                values = yield from self.several(arguments, lanes, frame)
                 return {} if op == "sync" else exchange(op, self.launch, lanes, values)
             case ast.Call(ast.Attribute(inner, "conjugate"), []):
                 a = yield from self.value(inner, lanes, frame)
@@ -958,12 +945,16 @@ class Sequencer:
                 return (yield Meeting("block", kind.removeprefix("barrier_"), tests))
         raise NotImplementedError(ast.unparse(node))
 
+    def several(self, nodes, lanes, frame):
+        """The values of several expressions, from left to right."""
+        found = []
+        for node in nodes:
+            found.append((yield from self.value(node, lanes, frame)))
+        return found
+
     def atomic(self, node, op, arguments, lanes, frame):
         """One access that reads and writes; what it read."""
-        parts = []
-        for argument in arguments:
-            parts.append((yield from self.value(argument, lanes, frame)))
-        row, index, *given = parts
+        row, index, *given = yield from self.several(arguments, lanes, frame)
         place = {t: self.row(node, row[t], index[t], t) for t in lanes}
         result = {}
         for array, some in self.groups(place, lanes):
@@ -984,9 +975,7 @@ class Sequencer:
         return {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}[name]
 
     def call(self, function, arguments, lanes, frame):
-        values = []
-        for argument in arguments:
-            values.append((yield from self.value(argument, lanes, frame)))
+        values = yield from self.several(arguments, lanes, frame)
         names = [parameter.arg for parameter in function.args.args]
         inner = Frame(dict(zip(names, values, strict=True)))
         yield from self.body(function.body, lanes, inner)

@@ -3,20 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import (
-    HMM,
-    finds,
-    found,
-    lost,
-    plain_and_atomic,
-    planted,
-    race,
-    spins,
-    zeros,
-)
+from tests.kit.planted.pair import HMM, found, lost, plain_and_atomic, planted, race, spins, zeros
 
 
-@finds(lost("h[0]", (0, 4), "h[x[T.id]] += 1", 10, elements=4))
+@lost("h[0]", (0, 4), "h[x[T.id]] += 1", 10, elements=4)
 @planted(np.arange(32) % 4, zeros(4), threads=32)
 def equal_additions(T, x, h):
     """A histogram whose threads all add 1: equal words, so that no two writes seem to differ."""
@@ -24,7 +14,7 @@ def equal_additions(T, x, h):
     mm.atomic.add(h, x[T.id], 1)  # twin
 
 
-@finds(lost("h[0]", (0, 4), "count + 1", elements=4))
+@lost("h[0]", (0, 4), "count + 1", elements=4)
 @planted(np.arange(64) % 4, zeros(4), schedule="synchronous")
 def rounds_of_additions(T, x, h):
     """A histogram in lock step: all warps read in one round and write in the next."""
@@ -34,7 +24,7 @@ def rounds_of_additions(T, x, h):
     x[T.id] = count  # twin
 
 
-@finds(lost("most[0]", (0, 1), "most[0] = max", 10))
+@lost("most[0]", (0, 1), "most[0] = max", 10)
 @planted(np.arange(32), zeros(1), threads=32)
 def greatest(T, x, most):
     """Each thread keeps the greater of its number and the greatest so far."""
@@ -42,11 +32,7 @@ def greatest(T, x, most):
     mm.atomic.max(most, 0, x[T.id])  # twin
 
 
-@finds(
-    plain_and_atomic(
-        "total[0]", (0, "atomic", "mm.atomic.add"), (32, "read", "out[T.id] = total[0]")
-    )
-)
+@plain_and_atomic("total[0]", (0, "atomic", "mm.atomic.add"), (32, "read", "out[T.id] = total[0]"))
 @planted(np.arange(64), zeros(1), zeros(64))
 def read_too_soon(T, x, total, out):
     """The sum is read while other warps still add to it."""
@@ -55,10 +41,8 @@ def read_too_soon(T, x, total, out):
     out[T.id] = total[0]
 
 
-@finds(
-    plain_and_atomic(
-        "own[0] of 0", (0, "write", "own[T.index] = 0"), (32, "atomic", "mm.atomic.add(own"), 4
-    )
+@plain_and_atomic(
+    "own[0] of 0", (0, "write", "own[T.index] = 0"), (32, "atomic", "mm.atomic.add(own"), 4
 )
 @planted(np.arange(64) % 4, zeros(4))
 def cleared_too_late(T, x, h):
@@ -73,7 +57,7 @@ def cleared_too_late(T, x, h):
         mm.atomic.add(h, T.index, own[T.index])
 
 
-@finds(found("unwritten", "own[0] of 0", (0, "atomic", "mm.atomic.add(own"), elements=4))
+@found("unwritten", "own[0] of 0", (0, "atomic", "mm.atomic.add(own"), elements=4)
 @planted(np.arange(64) % 4, zeros(4))
 def never_cleared(T, x, h):
     """A block's histogram that no thread has cleared."""
@@ -87,7 +71,7 @@ def never_cleared(T, x, h):
         mm.atomic.add(h, T.index, own[T.index])
 
 
-@finds(spins("lock[0]", 1, 0, "atomic.cas"))
+@spins("lock[0]", 1, 0, "atomic.cas")
 @planted(zeros(1), zeros(1), max_accesses=2000)
 def spins_in_a_warp(T, lock, total):
     """A lock that the threads of one warp wait for in a loop which they can only leave together."""
@@ -103,7 +87,7 @@ def spins_in_a_warp(T, lock, total):
             waiting = False  # twin
 
 
-@finds(spins("lock[0]", 1, 0, "exch(lock, 0, 1)"))
+@spins("lock[0]", 1, 0, "exch(lock, 0, 1)")
 @planted(zeros(1), zeros(1), threads=32, max_accesses=2000)
 def exchanges_in_a_warp(T, lock, total):
     """The same with an exchange."""
@@ -119,7 +103,7 @@ def exchanges_in_a_warp(T, lock, total):
             waiting = False  # twin
 
 
-@finds(race("total[0]", (63, "write", "total[0] += 1"), (0, "read", "out[")))
+@race("total[0]", (63, "write", "total[0] += 1"), (0, "read", "out["))
 @planted(zeros(1), zeros(1), zeros(64), max_accesses=20000)
 def looks_without_the_lock(T, lock, total, out):
     """What others change under a lock is read without it."""
@@ -136,7 +120,7 @@ def looks_without_the_lock(T, lock, total, out):
 BLOCKS = {"machine": HMM, "block_size": 32}
 
 
-@finds(race("sums[0]", (0, "write", "sums[T.block]"), (96, "read", "total[0] +="), 3, "blocks"))
+@race("sums[0]", (0, "write", "sums[T.block]"), (96, "read", "total[0] +="), 3, "blocks")
 @planted(np.arange(4), zeros(4), zeros(1), zeros(1), threads=128, **BLOCKS)
 def counted_before_written(T, x, sums, count, total):
     """The last block adds up the sums of all, but a block counts itself before it has written."""

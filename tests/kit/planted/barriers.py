@@ -3,10 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, apart, finds, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, apart, planted, race, zeros
 
 
-@finds(apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp(")))
+@apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp("))
 @planted(np.arange(64))
 def half_a_warp(T, a):
     """A barrier in a branch that half of a warp takes."""
@@ -16,7 +16,7 @@ def half_a_warp(T, a):
     T.barrier()  # twin
 
 
-@finds(apart((0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1)))
+@apart((0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1))
 @planted(zeros(64))
 def one_warp_waits(T, a):
     """A barrier in a branch that one warp of two takes."""
@@ -26,7 +26,7 @@ def one_warp_waits(T, a):
     T.barrier()  # twin
 
 
-@finds(apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10)))
+@apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10))
 @planted(np.arange(64) % 2, zeros(64))
 def where_positive(T, a, b):
     """A barrier where the thread's element is positive."""
@@ -38,7 +38,7 @@ def where_positive(T, a, b):
         b[T.id] = s[T.block_size - 1 - T.index]
 
 
-@finds(apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads(")))
+@apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads("))
 @planted(zeros(64))
 def trips_of_threads(T, a):
     """A barrier in a loop that each thread goes round as often as its number says."""
@@ -50,7 +50,7 @@ def trips_of_threads(T, a):
         T.barrier()
 
 
-@finds(apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")))
+@apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier("))
 @planted(zeros(3), 3)
 def trips_of_warps(T, a, n):
     """A barrier in a loop whose trips differ between the warps."""
@@ -62,11 +62,7 @@ def trips_of_warps(T, a, n):
         T.barrier()
 
 
-@finds(
-    apart(
-        (0, "barrier", "T.barrier()  # the one", 5), (32, "barrier", "T.barrier()  # the other", 6)
-    )
-)
+@apart((0, "barrier", "T.barrier()  # the one", 5), (32, "barrier", "T.barrier()  # the other", 6))
 @planted(zeros(64))
 def two_barriers(T, a):
     """Each way of a branch has a barrier of its own."""
@@ -79,7 +75,7 @@ def two_barriers(T, a):
     T.barrier()  # twin
 
 
-@finds(apart((32, "barrier", "T.barrier("), (0, "end", "where[T.warp] =")))
+@apart((32, "barrier", "T.barrier("), (0, "end", "where[T.warp] ="))
 @planted(np.arange(8).reshape(2, 4), 1, zeros(2))
 def until_found(T, a, x, where):
     """A warp that has found what it looks for leaves the loop, and the others wait for it."""
@@ -90,7 +86,7 @@ def until_found(T, a, x, where):
         T.barrier()
 
 
-@finds(apart((1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped(")))
+@apart((1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped("))
 @planted(zeros(64))
 def skipped(T, a):
     """A `continue` skips the barrier at the end of the loop's body."""
@@ -115,11 +111,9 @@ def step_of_tree_mended(T, s, k):
     T.barrier()
 
 
-@finds(
-    apart((0, "barrier", "T.barrier("), (64, "end", "def in_a_helper("), elements=2),
-    apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
-    apart((0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier(")),
-)
+@apart((0, "barrier", "T.barrier("), (64, "end", "def in_a_helper("), elements=2)
+@apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier("))
+@apart((0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier("))
 @planted(np.arange(128), threads=128)
 def in_a_helper(T, a):
     """The barrier of a tree reduction stands inside its test, in a helper."""
@@ -131,7 +125,7 @@ def in_a_helper(T, a):
     step_of_tree_mended(T, a, 16)  # twin
 
 
-@finds(apart((96, "barrier", "T.barrier(", 14), (100, "elsewhere", "def full_tiles_only(")))
+@apart((96, "barrier", "T.barrier(", 14), (100, "elsewhere", "def full_tiles_only("))
 @planted(np.arange(100), zeros(100), 100, machine=HMM, **TWO)
 def full_tiles_only(T, a, b, n):
     """A barrier behind the guard against threads beyond n, which cuts a block."""
@@ -144,7 +138,7 @@ def full_tiles_only(T, a, b, n):
         b[T.id] = s[T.index // 2]
 
 
-@finds(apart((0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0)))
+@apart((0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0))
 @planted(zeros(64), schedule="synchronous")
 def in_lock_step(T, a):
     """Half of a block's threads wait at a barrier in lock step."""
@@ -155,12 +149,10 @@ def in_lock_step(T, a):
         a[T.id] = 1
 
 
-@finds(
-    race("a[32]", (0, "read", "b[T.id] ="), (32, "write", "a[T.id] = 0"), 32),
-    race("a[0]", (0, "write", "a[T.id] = 0"), (32, "read", "b[T.id] += a[("), 32),
-    apart((0, "barrier", "T.barrier()  # once more"), (32, "barrier", "T.barrier()  # the last")),
-    apart((0, "barrier", "T.barrier()  # the last"), (32, "end", "b[T.id] += a[(")),
-)
+@race("a[32]", (0, "read", "b[T.id] ="), (32, "write", "a[T.id] = 0"), 32)
+@race("a[0]", (0, "write", "a[T.id] = 0"), (32, "read", "b[T.id] += a[("), 32)
+@apart((0, "barrier", "T.barrier()  # once more"), (32, "barrier", "T.barrier()  # the last"))
+@apart((0, "barrier", "T.barrier()  # the last"), (32, "end", "b[T.id] += a[("))
 @planted(zeros(64), zeros(64))
 def first_warp_twice(T, a, b):
     """One warp passes a barrier more, so that the next one lies elsewhere for the others."""

@@ -5,12 +5,12 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, UMM, finds, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, UMM, planted, race, zeros
 
 on_hmm = partial(planted, machine=HMM)
 
 
-@finds(race("a[0]", (0, "write", "a[T.index] =", 0), (64, "read", "b[T.index] =", 1), 64, "blocks"))
+@race("a[0]", (0, "write", "a[T.index] =", 0), (64, "read", "b[T.index] =", 1), 64, "blocks")
 @on_hmm(zeros(64), zeros(64), **TWO)
 def handed_over(T, a, b):
     """One block reads what another writes in the same launch."""
@@ -21,10 +21,8 @@ def handed_over(T, a, b):
         b[T.index] = a[T.index]
 
 
-@finds(
-    race("total[0]", (0, "read", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"),
-    race("total[0]", (0, "write", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks"),
-)
+@race("total[0]", (0, "read", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks")
+@race("total[0]", (0, "write", "total[0] += x"), (64, "write", "total[0] += x"), 1, "blocks")
 @on_hmm(np.arange(128), zeros(2), **TWO)
 def block_sums(T, a, total):
     """The first thread of each block adds the block's sum to one total."""
@@ -36,17 +34,13 @@ def block_sums(T, a, total):
         total[T.block] += x  # twin
 
 
-@finds(
-    race(
-        "done[0]", (0, "read", "done[0] += 1", 10), (64, "write", "done[0] += 1", 21), 1, "blocks"
-    ),
-    race(
-        "done[0]",
-        (0, "write", "done[0] += 1", 20),
-        (64, "read", "if done[0] == T.blocks:", 31),
-        1,
-        "blocks",
-    ),
+@race("done[0]", (0, "read", "done[0] += 1", 10), (64, "write", "done[0] += 1", 21), 1, "blocks")
+@race(
+    "done[0]",
+    (0, "write", "done[0] += 1", 20),
+    (64, "read", "if done[0] == T.blocks:", 31),
+    1,
+    "blocks",
 )
 @on_hmm(zeros(2), zeros(1), zeros(1), **TWO)
 def last_block_done(T, sums, done, total):
@@ -63,10 +57,8 @@ def last_block_done(T, sums, done, total):
             total[0] += sums[i]  # twin
 
 
-@finds(
-    race("a[64]", (64, "read", "b[i] ="), (63, "write", "a[i] ="), 2, "blocks"),
-    race("b[64]", (63, "write", "b[i] ="), (64, "read", "a[i] ="), 2, "blocks"),
-)
+@race("a[64]", (64, "read", "b[i] ="), (63, "write", "a[i] ="), 2, "blocks")
+@race("b[64]", (63, "write", "b[i] ="), (64, "read", "a[i] ="), 2, "blocks")
 @on_hmm(np.arange(130), zeros(130), 2, fixed={"arguments": (np.arange(130), zeros(130), 1)}, **TWO)
 def jacobi_in_one_launch(T, a, b, steps):
     """Two steps of a stencil in one launch, with a barrier that only the block knows."""
@@ -79,14 +71,12 @@ def jacobi_in_one_launch(T, a, b, steps):
         T.barrier()
 
 
-@finds(
-    race(
-        "a[64]",
-        (0, "write", "a[T.block * T.block_size + i] =", 10),
-        (64, "write", "a[T.block * T.block_size + i] =", 1),
-        1,
-        "blocks",
-    )
+@race(
+    "a[64]",
+    (0, "write", "a[T.block * T.block_size + i] =", 10),
+    (64, "write", "a[T.block * T.block_size + i] =", 1),
+    1,
+    "blocks",
 )
 @on_hmm(zeros(129), **TWO)
 def segments_overlap(T, a):
@@ -97,9 +87,7 @@ def segments_overlap(T, a):
         a[T.block * T.block_size + i] = T.block
 
 
-@finds(
-    race("b[0]", (0, "write", "b[T.index] =", 8), (64, "write", "b[T.index] =", 10), 64, "round")
-)
+@race("b[0]", (0, "write", "b[T.index] =", 8), (64, "write", "b[T.index] =", 10), 64, "round")
 @planted(np.arange(128), zeros(128), machine=UMM, schedule="synchronous", **TWO)
 def index_for_id(T, a, b):
     """T.index where T.id is meant: all blocks write the first block's elements."""
@@ -117,7 +105,7 @@ def halo_in_place_mended(T, a, b):
     b[T.id] = s[T.index + 1] - s[T.index]
 
 
-@finds(race("a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks"))
+@race("a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks")
 @on_hmm(
     np.arange(129) ** 2,
     twin=halo_in_place_mended,

@@ -3,10 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, finds, lost, plain_and_atomic, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, lost, plain_and_atomic, planted, race, zeros
 
 
-@finds(lost("own[0] of 0", (0, 4), "own[x[T.id]] += 1", elements=8))
+@lost("own[0] of 0", (0, 4), "own[x[T.id]] += 1", elements=8)
 @planted(np.arange(64) % 4, zeros(4), machine=HMM, block_size=32)
 def counts_of_a_warp(T, x, h):
     """A block of one warp counts in shared memory, where its lanes add 1 to what they read."""
@@ -29,7 +29,7 @@ def put_mended(h, i, weight):
     mm.atomic.add(h, i, weight)
 
 
-@finds(lost("h[0]", (0, 1), "h[i] = h[i] + weight", 10, elements=4))
+@lost("h[0]", (0, 1), "h[i] = h[i] + weight", 10, elements=4)
 @planted(np.arange(32) // 8, zeros(4), threads=32)
 def added_in_a_helper(T, x, h):
     """The addition to a bin stands in a helper, and looks like one for a single thread."""
@@ -37,7 +37,7 @@ def added_in_a_helper(T, x, h):
     put_mended(h, x[T.id], T.lane)  # twin
 
 
-@finds(lost("best[0]", (0, 1), "best[0] = min(", 10))
+@lost("best[0]", (0, 1), "best[0] = min(", 10)
 @planted(np.arange(32) + 2, np.full(1, 99), threads=32)
 def nearest(T, x, best):
     """A loop keeps the least distance so far in memory, where all lanes keep theirs."""
@@ -49,7 +49,7 @@ def nearest(T, x, best):
     mm.atomic.min(best, 0, least)  # twin
 
 
-@finds(lost("hits[0]", (3, 7), "hits[0] += 1", 10))
+@lost("hits[0]", (3, 7), "hits[0] += 1", 10)
 @planted(np.arange(32) % 4, zeros(1), threads=32)
 def hits_of_some(T, x, hits):
     """The threads that have a hit count it, all with the same word."""
@@ -58,7 +58,7 @@ def hits_of_some(T, x, hits):
         mm.atomic.add(hits, 0, 1)  # twin
 
 
-@finds(lost("total[0]", (32, 0), "total[0] = old + x[turn]"))
+@lost("total[0]", (32, 0), "total[0] = old + x[turn]")
 @planted(np.array([5, 6]), zeros(1), schedule="synchronous")
 def old_total(T, x, total):
     """In lock step two warps add in turn, but to the total that both read at first."""
@@ -73,12 +73,10 @@ def old_total(T, x, total):
         T.barrier()  # twin
 
 
-@finds(
-    plain_and_atomic(
-        "count[0]",
-        (33, "read", "if x[T.id] > 0 and count[0] < 48:", 6),
-        (1, "atomic", "mm.atomic.add(count", 10),
-    )
+@plain_and_atomic(
+    "count[0]",
+    (33, "read", "if x[T.id] > 0 and count[0] < 48:", 6),
+    (1, "atomic", "mm.atomic.add(count", 10),
 )
 @planted(np.arange(64) % 2, zeros(64), zeros(1))
 def first_hits(T, x, out, count):
@@ -91,10 +89,8 @@ def first_hits(T, x, out, count):
             out[place] = T.id  # twin
 
 
-@finds(
-    plain_and_atomic(
-        "most[0]", (0, "read", "if x[T.id] > most[0]:", 5), (32, "atomic", "mm.atomic.max")
-    )
+@plain_and_atomic(
+    "most[0]", (0, "read", "if x[T.id] > most[0]:", 5), (32, "atomic", "mm.atomic.max")
 )
 @planted(np.arange(64), zeros(1))
 def looks_first(T, x, most):
@@ -104,10 +100,8 @@ def looks_first(T, x, most):
     mm.atomic.max(most, 0, x[T.id])  # twin
 
 
-@finds(
-    plain_and_atomic(
-        "count[0]", (0, "write", "count[0] = 0"), (65, "atomic", "mm.atomic.add"), scope="blocks"
-    )
+@plain_and_atomic(
+    "count[0]", (0, "write", "count[0] = 0"), (65, "atomic", "mm.atomic.add"), scope="blocks"
 )
 @planted(np.arange(128) % 2, zeros(1), machine=HMM, **TWO)
 def set_to_zero_by_one(T, x, count):
@@ -120,13 +114,9 @@ def set_to_zero_by_one(T, x, count):
         mm.atomic.add(count, 0, 1)
 
 
-@finds(
-    plain_and_atomic(
-        "own[0] of 0", (32, "atomic", "mm.atomic.add"), (0, "read", "out[turn] = own[0]")
-    ),
-    plain_and_atomic(
-        "own[0] of 0", (32, "atomic", "mm.atomic.add"), (0, "write", "own[0] = 0  # for the next")
-    ),
+@plain_and_atomic("own[0] of 0", (32, "atomic", "mm.atomic.add"), (0, "read", "out[turn] = own[0]"))
+@plain_and_atomic(
+    "own[0] of 0", (32, "atomic", "mm.atomic.add"), (0, "write", "own[0] = 0  # for the next")
 )
 @planted(np.arange(128) % 3, zeros(2))
 def reset_for_the_next(T, x, out):
@@ -144,11 +134,9 @@ def reset_for_the_next(T, x, out):
         T.barrier()
 
 
-@finds(
-    plain_and_atomic("lock[0]", (32, "atomic", "mm.atomic.cas"), (0, "write", "lock[0] = 0", 15)),
-    race("total[0]", (0, "read", "total[0] += 1", 5), (32, "write", "total[0] += 1")),
-    race("total[0]", (0, "write", "total[0] += 1", 10), (32, "write", "total[0] += 1")),
-)
+@plain_and_atomic("lock[0]", (32, "atomic", "mm.atomic.cas"), (0, "write", "lock[0] = 0", 15))
+@race("total[0]", (0, "read", "total[0] += 1", 5), (32, "write", "total[0] += 1"))
+@race("total[0]", (0, "write", "total[0] += 1", 10), (32, "write", "total[0] += 1"))
 @planted(zeros(1), zeros(1), max_accesses=4000)
 def freed_by_a_write(T, lock, total):
     """A lock that is taken by an atomic, but freed by a plain write."""

@@ -4,12 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from tests.kit.planted.pair import UMM, fault, finds, planted, zeros
+from tests.kit.planted.pair import UMM, fault, planted, zeros
 
 on_umm = partial(planted, machine=UMM)
 
 
-@finds(fault("arithmetic", "", 0, "means[T.id] =", 10, note="division by zero"))
+@fault("arithmetic", "", 0, "means[T.id] =", 10, note="division by zero")
 @on_umm(np.arange(64), np.arange(64) % 7, zeros(64))
 def mean_of_none(T, sums, counts, means):
     """A mean where nothing was counted."""
@@ -18,7 +18,7 @@ def mean_of_none(T, sums, counts, means):
         means[T.id] = sums[T.id] // counts[T.id]  # twin
 
 
-@finds(fault("arithmetic", "", 31, "a[T.id] =", 0, note="a shift by a negative number"))
+@fault("arithmetic", "", 31, "a[T.id] =", 0, note="a shift by a negative number")
 @on_umm(zeros(64))
 def shifted_back(T, a):
     """A shift by a number of places that becomes negative."""
@@ -26,15 +26,13 @@ def shifted_back(T, a):
     a[T.id] = 1 << abs(30 - T.id)  # twin
 
 
-@finds(
-    fault(
-        "unassigned",
-        "",
-        53,
-        "b[T.id] =",
-        11,
-        note="the variable 'x' is read before this thread has assigned it",
-    )
+@fault(
+    "unassigned",
+    "",
+    53,
+    "b[T.id] =",
+    11,
+    note="the variable 'x' is read before this thread has assigned it",
 )
 @on_umm(np.arange(64)[::-1].copy(), zeros(64))
 def set_on_one_way(T, a, b):
@@ -45,15 +43,13 @@ def set_on_one_way(T, a, b):
     b[T.id] = x
 
 
-@finds(
-    fault(
-        "type",
-        "a[12]",
-        12,
-        "a[T.id] =",
-        0,
-        note="144 doesn't fit a[12]: 'a' holds int8, from -128 to 127",
-    )
+@fault(
+    "type",
+    "a[12]",
+    12,
+    "a[T.id] =",
+    0,
+    note="144 doesn't fit a[12]: 'a' holds int8, from -128 to 127",
 )
 @on_umm(np.zeros(64, np.int8), fixed={"arguments": (np.zeros(64, np.int16),)})
 def too_narrow(T, a):
@@ -61,7 +57,7 @@ def too_narrow(T, a):
     a[T.id] = T.id * T.id
 
 
-@finds(fault("type", "b", 0, "b[T.id] =", note="a float is stored in 'b', which holds int64"))
+@fault("type", "b", 0, "b[T.id] =", note="a float is stored in 'b', which holds int64")
 @on_umm(np.arange(64), zeros(64))
 def fraction_lost(T, a, b):
     """A quotient stored in an array of integers."""

@@ -3,10 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, apart, asks, finds, planted, unsynced, zeros
+from tests.kit.planted.pair import HMM, TWO, apart, asks, planted, unsynced, zeros
 
 
-@finds(unsynced("a[0]", (31, "read", "a[T.id] =", 0), (0, "write", "a[T.id] =", 5), 64))
+@unsynced("a[0]", (31, "read", "a[T.id] =", 0), (0, "write", "a[T.id] =", 5), 64)
 @planted(np.arange(64))
 def rotated_in_place(T, a):
     """Each lane replaces its element by its neighbour's, which may have been replaced already."""
@@ -16,11 +16,7 @@ def rotated_in_place(T, a):
     a[T.id] = x  # twin
 
 
-@finds(
-    unsynced(
-        "s[0] of 0", (1, "read", "x += s[T.lane - d]", 15), (0, "write", "s[T.lane] = x", 20), 31
-    )
-)
+@unsynced("s[0] of 0", (1, "read", "x += s[T.lane - d]", 15), (0, "write", "s[T.lane] = x", 20), 31)
 @planted(np.arange(32), zeros(32), threads=32)
 def one_sync_for_two(T, a, b):
     """Prefix sums of a warp with a sync after each write, but none between read and write."""
@@ -39,7 +35,7 @@ def one_sync_for_two(T, a, b):
     b[T.lane] = s[T.lane]
 
 
-@finds(unsynced("s[0] of 0", (31, "read", "b[k, T.lane] =", 10), (0, "write", "s[0] = a[k]", 25)))
+@unsynced("s[0] of 0", (31, "read", "b[k, T.lane] =", 10), (0, "write", "s[0] = a[k]", 25))
 @planted(np.arange(4), zeros(4, 32), threads=32)
 def next_word_for_all(T, a, b):
     """The first lane hands on a word in each turn, and doesn't wait until all have the last one."""
@@ -52,9 +48,7 @@ def next_word_for_all(T, a, b):
         mm.warp.sync()  # twin
 
 
-@finds(
-    unsynced("b[24]", (24, "write", "b[T.lane] = 0", 0), (7, "write", "b[p[T.lane]] = 1", 10), 8)
-)
+@unsynced("b[24]", (24, "write", "b[T.lane] = 0", 0), (7, "write", "b[p[T.lane]] = 1", 10), 8)
 @planted(np.arange(32)[::-1].copy(), zeros(32), threads=32)
 def cleared_and_scattered(T, p, b):
     """A warp clears a table and then marks places of it, which another lane may clear later."""
@@ -64,7 +58,7 @@ def cleared_and_scattered(T, p, b):
         b[p[T.lane]] = 1
 
 
-@finds(unsynced("s[0] of 0", (0, "write", "s[T.lane] =", 5), (31, "read", "b[T.lane] =", 15), 32))
+@unsynced("s[0] of 0", (0, "write", "s[T.lane] =", 5), (31, "read", "b[T.lane] =", 15), 32)
 @planted(np.arange(32), zeros(32), threads=32)
 def vote_for_a_sync(T, a, b):
     """A vote of all lanes is taken for a sync, but it orders no accesses to memory."""
@@ -75,7 +69,7 @@ def vote_for_a_sync(T, a, b):
         b[T.lane] = s[31 - T.lane]
 
 
-@finds(unsynced("s[16] of 0", (16, "write", "s[T.lane] =", 5), (0, "read", "b[T.lane] ="), 16))
+@unsynced("s[16] of 0", (16, "write", "s[T.lane] =", 5), (0, "read", "b[T.lane] ="), 16)
 @planted(np.arange(32), zeros(32), threads=32)
 def sync_of_one_half(T, a, b):
     """A sync in a branch: those that read come to it, but not those that have written."""
@@ -87,7 +81,7 @@ def sync_of_one_half(T, a, b):
         b[T.lane] = s[T.lane] + s[T.lane + 16]
 
 
-@finds(asks((0, 16), "mm.warp.shuffle_down", "x = a[T.lane]"))
+@asks((0, 16), "mm.warp.shuffle_down", "x = a[T.lane]")
 @planted(np.arange(32), zeros(1), threads=32)
 def down_by_halves(T, a, total):
     """A sum by shuffles in which only those lanes take part that still need a value."""
@@ -102,7 +96,7 @@ def down_by_halves(T, a, total):
         total[0] = x
 
 
-@finds(asks((2, 1), "mm.warp.shuffle(", "if x[T.id] > 1:"))
+@asks((2, 1), "mm.warp.shuffle(", "if x[T.id] > 1:")
 @planted(np.arange(32) % 3, zeros(1), zeros(32), threads=32)
 def leader_of_another_ballot(T, x, count, out):
     """Places for many by one atomic: the leader is chosen of lanes that are not all here."""
@@ -120,7 +114,7 @@ def leader_of_another_ballot(T, x, count, out):
         out[first + mm.popc(here & ((1 << T.lane) - 1))] = T.id  # twin
 
 
-@finds(asks((8, 0), "mm.warp.shuffle(", "mm.warp.shuffle("))
+@asks((8, 0), "mm.warp.shuffle(", "mm.warp.shuffle(")
 @planted(np.arange(128).reshape(4, 32), zeros(32), 4, threads=32)
 def first_lane_has_left(T, a, b, n):
     """The lanes of a loop ask the first one, which has fewer turns than they."""
@@ -132,9 +126,7 @@ def first_lane_has_left(T, a, b, n):
             b[T.lane] += x  # twin
 
 
-@finds(
-    apart((0, "barrier", "T.grid_barrier()", 20), (64, "end", "def blocks_with_work("), elements=2)
-)
+@apart((0, "barrier", "T.grid_barrier()", 20), (64, "end", "def blocks_with_work("), elements=2)
 @planted(np.arange(128), zeros(128), 64, machine=HMM, **TWO)
 def blocks_with_work(T, a, b, n):
     """Only blocks that have work to do come to the barrier of the grid."""
@@ -146,7 +138,7 @@ def blocks_with_work(T, a, b, n):
         b[T.id] = a[n - 1 - T.id]
 
 
-@finds(apart((0, "barrier", "T.grid_barrier()"), (1, "elsewhere", "T.barrier()  # to write")))
+@apart((0, "barrier", "T.grid_barrier()"), (1, "elsewhere", "T.barrier()  # to write"))
 @planted(zeros(128), zeros(128), machine=HMM, **TWO)
 def thread_for_its_block(T, a, b):
     """One thread of each block comes to the barrier of the grid for all of its block."""
@@ -159,7 +151,7 @@ def thread_for_its_block(T, a, b):
     b[T.id] = a[T.count - 1 - T.id]
 
 
-@finds(apart((1, "barrier", "T.barrier_or(", 20), (0, "elsewhere", "a[T.id] != b[T.id]", 5)))
+@apart((1, "barrier", "T.barrier_or(", 20), (0, "elsewhere", "a[T.id] != b[T.id]", 5))
 @planted(np.arange(64) % 2, zeros(64))
 def asked_where_it_changed(T, a, b):
     """Whether anything has changed is asked by those threads alone whose element has."""
@@ -172,7 +164,7 @@ def asked_where_it_changed(T, a, b):
         a[T.id] = 0  # twin
 
 
-@finds(apart((0, "barrier", "# the first", 5), (32, "barrier", "# the second", 6)))
+@apart((0, "barrier", "# the first", 5), (32, "barrier", "# the second", 6))
 @planted(np.arange(64) % 2, zeros(2))
 def counted_by_two(T, a, b):
     """Two warps ask how many are positive, each in its own way of a branch."""

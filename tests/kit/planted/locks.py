@@ -3,10 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, WAITS, finds, planted, spins, stuck, zeros
+from tests.kit.planted.pair import HMM, TWO, WAITS, planted, spins, stuck, zeros
 
 
-@finds(stuck("serving[0]", (1, "atomic", "mm.atomic.add(serving, 0, 0)")))
+@stuck("serving[0]", (1, "atomic", "mm.atomic.add(serving, 0, 0)"))
 @planted(zeros(1), zeros(1), zeros(1), threads=32, max_accesses=WAITS)
 def tickets_in_a_warp(T, ticket, serving, total):
     """Each lane waits for its number, and the one whose turn it is waits with the others."""
@@ -23,7 +23,7 @@ def tickets_in_a_warp(T, ticket, serving, total):
             waiting = False  # twin
 
 
-@finds(spins("locks[0]", 8, 0, "mm.atomic.exch(locks, x[T.id], 1)"))
+@spins("locks[0]", 8, 0, "mm.atomic.exch(locks, x[T.id], 1)")
 @planted(np.arange(32) % 8, zeros(8), zeros(8), threads=32, max_accesses=WAITS)
 def lock_of_each_bin(T, x, locks, h):
     """A lock for each bin: lanes with different bins get theirs, and wait for those that don't."""
@@ -39,7 +39,7 @@ def lock_of_each_bin(T, x, locks, h):
             waiting = False  # twin
 
 
-@finds(spins("lock[0]", 1, 0, "mm.atomic.cas"))
+@spins("lock[0]", 1, 0, "mm.atomic.cas")
 @planted(zeros(1), zeros(1), max_accesses=WAITS)
 def freed_behind_the_loop(T, lock, total):
     """The lane that gets the lock remembers it, but does its work behind the loop."""
@@ -58,7 +58,7 @@ def acquire(lock):
         pass
 
 
-@finds(spins("lock[0] of 1", 97, 96, "mm.atomic.cas"))
+@spins("lock[0] of 1", 97, 96, "mm.atomic.cas")
 @planted(zeros(2), machine=HMM, **TWO, max_accesses=WAITS)
 def acquired_in_a_helper(T, total):
     """A lock in shared memory, with the functions that one writes for processes."""
@@ -77,7 +77,7 @@ def acquired_in_a_helper(T, total):
             waiting = False  # twin
 
 
-@finds(spins("lock[0]", 64, 0, "mm.atomic.cas"))
+@spins("lock[0]", 64, 0, "mm.atomic.cas")
 @planted(zeros(1), zeros(1), machine=HMM, **TWO, schedule="synchronous", max_accesses=WAITS)
 def blocks_in_lock_step(T, lock, total):
     """One thread of each block waits for a lock, and in lock step all wait with it."""
@@ -94,7 +94,7 @@ def blocks_in_lock_step(T, lock, total):
             waiting = False  # twin
 
 
-@finds(stuck("flag[0]", (1, "atomic", "mm.atomic.add(flag, 0, 0)")))
+@stuck("flag[0]", (1, "atomic", "mm.atomic.add(flag, 0, 0)"))
 @planted(np.array([7]), zeros(1), zeros(1), threads=32, max_accesses=WAITS)
 def flag_of_the_first_lane(T, x, flag, out):
     """Lanes wait for a flag that the first lane of their warp raises behind the loop."""

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, UMM, fault, finds, parts, planted, zeros
+from tests.kit.planted.pair import HMM, TWO, UMM, fault, parts, planted, zeros
 
 
 def outside(element, thread, line, time, why):
@@ -18,7 +18,7 @@ def outside(element, thread, line, time, why):
 on_umm = partial(planted, machine=UMM)
 
 
-@finds(outside("a[64]", 63, "b[T.id] =", 0, "the array has 64 elements"))
+@outside("a[64]", 63, "b[T.id] =", 0, "the array has 64 elements")
 @on_umm(np.arange(64), zeros(64))
 def right_neighbour(T, a, b):
     """The last thread reads its right neighbour's element."""
@@ -27,7 +27,7 @@ def right_neighbour(T, a, b):
         b[T.id] = a[T.id + 1] - a[T.id]  # twin
 
 
-@finds(outside("a[-1]", 0, "b[T.id] =", 5, "an address is not negative"))
+@outside("a[-1]", 0, "b[T.id] =", 5, "an address is not negative")
 @on_umm(np.arange(64), zeros(64))
 def left_neighbour(T, a, b):
     """The first thread reads its left neighbour's element, whose index is negative."""
@@ -36,7 +36,7 @@ def left_neighbour(T, a, b):
         b[T.id] = a[T.id] - a[T.id - 1]  # twin
 
 
-@finds(outside("a[0, 4]", 0, "x += a[T.id, j]", 32, "axis 1 has 4 elements"))
+@outside("a[0, 4]", 0, "x += a[T.id, j]", 32, "axis 1 has 4 elements")
 @on_umm(np.ones((64, 4), int), zeros(64))
 def one_too_many(T, a, sums):
     """A loop over a row ends with the row's length itself."""
@@ -46,7 +46,7 @@ def one_too_many(T, a, sums):
     sums[T.id] = x
 
 
-@finds(outside("a[4, 0]", 4, "b[T.id] =", 0, "axis 0 has 4 elements"))
+@outside("a[4, 0]", 4, "b[T.id] =", 0, "axis 0 has 4 elements")
 @on_umm(np.arange(64).reshape(4, 16), zeros(64))
 def rows_for_columns(T, a, b):
     """Rows and columns of an array that isn't square are mixed up."""
@@ -55,7 +55,7 @@ def rows_for_columns(T, a, b):
     b[T.id] = a[i, j]  # twin
 
 
-@finds(outside("a[100]", 100, "b[T.id] =", 0, "the array has 100 elements"))
+@outside("a[100]", 100, "b[T.id] =", 0, "the array has 100 elements")
 @planted(np.arange(100), zeros(100), machine=HMM, **TWO)
 def no_guard(T, a, b):
     """More threads than elements, and no guard."""
@@ -64,7 +64,7 @@ def no_guard(T, a, b):
         b[T.id] = a[T.id]  # twin
 
 
-@finds(outside("a[64]", 32, "a[2 * T.id] =", 0, "the array has 64 elements"))
+@outside("a[64]", 32, "a[2 * T.id] =", 0, "the array has 64 elements")
 @on_umm(zeros(64), schedule="synchronous")
 def written_two_apart(T, a):
     """Elements two apart are written, for half as many threads as there are."""
@@ -73,7 +73,7 @@ def written_two_apart(T, a):
         a[2 * T.id] = T.id  # twin
 
 
-@finds(outside("a[64]", 0, "b[T.id] =", 5, "the array has 64 elements"))
+@outside("a[64]", 0, "b[T.id] =", 5, "the array has 64 elements")
 @on_umm(np.arange(64, 0, -1), np.arange(64), zeros(64))
 def from_a_table(T, p, a, b):
     """An index from a table that counts from 1."""
@@ -81,7 +81,7 @@ def from_a_table(T, p, a, b):
     b[T.id] = a[p[T.id] - 1]  # twin
 
 
-@finds(outside("s[64] of 1", 64, "s[T.id] =", 11, "the array has 64 elements"))
+@outside("s[64] of 1", 64, "s[T.id] =", 11, "the array has 64 elements")
 @planted(np.arange(128), zeros(128), machine=HMM, **TWO)
 def id_in_a_tile(T, a, b):
     """T.id where T.index is meant: the second block has no such place in its tile."""
@@ -92,7 +92,7 @@ def id_in_a_tile(T, a, b):
     b[T.id] = s[T.index]  # twin
 
 
-@finds(outside("s[64] of 0", 63, "s[T.index + 1] =", 11, "the array has 64 elements"))
+@outside("s[64] of 0", 63, "s[T.index + 1] =", 11, "the array has 64 elements")
 @planted(np.arange(64), zeros(64), machine=HMM)
 def tile_without_edges(T, a, b):
     """A tile as large as the block, with no room for its edges."""
@@ -103,7 +103,7 @@ def tile_without_edges(T, a, b):
     b[T.id] = s[T.index + 1]
 
 
-@finds(outside("h[64]", 63, "h[int(a[T.id] * h.size)] =", 6, "the array has 64 elements"))
+@outside("h[64]", 63, "h[int(a[T.id] * h.size)] =", 6, "the array has 64 elements")
 @on_umm(np.arange(64) / 63, zeros(64))
 def bin_of_the_largest(T, a, h):
     """The largest value belongs to a bin of its own, which isn't there."""
@@ -111,7 +111,7 @@ def bin_of_the_largest(T, a, h):
     h[min(int(a[T.id] * h.size), h.size - 1)] = 1  # twin
 
 
-@finds(outside("a[-1]", 0, "b[T.id] =", 0, "an address is not negative"))
+@outside("a[-1]", 0, "b[T.id] =", 0, "an address is not negative")
 @on_umm(np.arange(64), zeros(64), schedule="synchronous")
 def or_for_and(T, a, b):
     """A guard of two tests joined by `or` instead of `and`."""
@@ -120,7 +120,7 @@ def or_for_and(T, a, b):
         b[T.id] = a[i]
 
 
-@finds(outside("a[64]", 4, "a[i * n + j] =", 0, "the array has 64 elements"))
+@outside("a[64]", 4, "a[i * n + j] =", 0, "the array has 64 elements")
 @on_umm(zeros(64), 16, 4)
 def rows_times_rows(T, a, n, m):
     """A matrix kept in one dimension, with the wrong factor."""
@@ -129,7 +129,7 @@ def rows_times_rows(T, a, n, m):
     a[i * m + j] = T.id  # twin
 
 
-@finds(outside("a[65]", 32, "a[T.id] += a[T.id + half]", 6, "the array has 65 elements"))
+@outside("a[65]", 32, "a[T.id] += a[T.id + half]", 6, "the array has 65 elements")
 @on_umm(np.arange(65))
 def odd_half(T, a):
     """A tree reduction that rounds the half of an odd number up."""

@@ -72,7 +72,10 @@ class Launched:
 
 @dataclass(frozen=True)
 class Expected:
-    """A finding, with lines given by their text; `note` is a part of its note."""
+    """A finding, with lines given by their text; `note` is a part of its note.
+
+    As a decorator it says that it must be found in the bug of a pair, before those below it.
+    """
 
     kind: FindingKind
     element: str
@@ -80,6 +83,9 @@ class Expected:
     elements: int = 1
     scope: Scope | None = None
     note: str = ""
+
+    def __call__(self, pair: Pair) -> Pair:
+        return replace(pair, finds=(self, *pair.finds))
 
     def finding(self, launched: Launched, note: str) -> Finding:
         """The finding of a launch, which said `note`."""
@@ -147,11 +153,6 @@ def planted(
     return made
 
 
-def finds(*expected: Expected) -> Callable[[Pair], Pair]:
-    """Say what must be found in the bug of a pair."""
-    return lambda pair: replace(pair, finds=expected)
-
-
 MARK = re.compile(r"(?P<indent> *)(?P<bug>.*)  # (?:(?P<only>bug|twin)|twin: (?P<twin>.*))\n")
 
 
@@ -217,12 +218,7 @@ def unwritten(element: str, thread: int, line: str, *time: int, elements: int = 
 
 
 def winner(
-    element: str,
-    threads: tuple[int, int],
-    line: str,
-    *time: int,
-    elements: int = 1,
-    note: str,
+    element: str, threads: tuple[int, int], line: str, *time: int, elements: int = 1, note: str
 ) -> Expected:
     """Two threads of a warp that write one element in one line."""
     actions: list[Did] = [(thread, "write", line, *time) for thread in threads]
@@ -240,7 +236,8 @@ def lost(
 def asks(threads: tuple[int, int], line: str, elsewhere: str) -> Expected:
     """A thread of the first block that asks one of its warp, which did its last elsewhere."""
     one, other = threads
-    note = f"lane {one % 32}, thread {one}, asks lane {other % 32}, thread {other}, which is not"
+    note = f"lane {one % 32}, thread {one}, asks lane {other % 32}, thread {other}, "
+    note += "which is not active here"
     return found(
         "exchange", "", (one, "statement", line), (other, "elsewhere", elsewhere), note=note
     )
@@ -274,9 +271,17 @@ def fault(
     return found(kind, element, (thread, "statement", line, *time), note=note)
 
 
-def declared(kind: FindingKind, element: str, thread: int, line: str, note: str) -> Expected:
-    """An array that can't lie where it is declared."""
-    return found(kind, element, (thread, "declaration", line), note=note)
+def no_room(element: str, thread: int, need: int, there: int, unit: str = "shared[0]") -> Expected:
+    """A shared array that has no room where the blocks of a unit need so many words."""
+    note = f"the blocks on {unit} need {need} words of it, and there are {there}"
+    line = f"{parts(element)[0]} = mm.shared("
+    return found("capacity", element, (thread, "declaration", line), note=note)
+
+
+def misplaced(array: str, line: str, width: int, layout: str = "") -> Expected:
+    """A parameter whose layout is for rows of another width than the machine's."""
+    note = f"{layout} has rows of {width} words, but the machine is 32 wide"
+    return found("placement", array, (0, "declaration", line), note=note)
 
 
 def zeros(*shape: int) -> Any:

@@ -5,20 +5,12 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, declared, finds, planted, zeros
+from tests.kit.planted.pair import HMM, TWO, misplaced, no_room, planted, zeros
 
 on_hmm = partial(planted, machine=HMM)
 
 
-@finds(
-    declared(
-        "capacity",
-        "s of 0",
-        0,
-        "s = mm.shared(",
-        note="the blocks on shared[0] need 128 words of it, and there are 96",
-    )
-)
+@no_room("s of 0", 0, 128, 96)
 @on_hmm(np.arange(128), zeros(128), threads=128, shared_words=96, fixed={"block_size": 64})
 def staged(T, a, b):
     """A tile larger than the shared memory of a DMM (Discrete Memory Machine)."""
@@ -27,15 +19,7 @@ def staged(T, a, b):
     b[T.id] = s[T.index]
 
 
-@finds(
-    declared(
-        "capacity",
-        "s of 2",
-        128,
-        "s = mm.shared(",
-        note="the blocks on shared[0] need 128 words of it, and there are 64",
-    )
-)
+@no_room("s of 2", 128, 128, 64)
 @on_hmm(
     np.arange(256),
     zeros(256),
@@ -51,15 +35,7 @@ def blocks_together(T, a, b):
     b[T.id] = s[T.index]
 
 
-@finds(
-    declared(
-        "capacity",
-        "y of 0",
-        0,
-        "y = mm.shared(",
-        note="the blocks on shared[0] need 128 words of it, and there are 100",
-    )
-)
+@no_room("y of 0", 0, 128, 100)
 @on_hmm(np.arange(64), zeros(64), shared_words=100)
 def two_tiles(T, a, b):
     """Two tiles, each of which fits alone."""
@@ -71,15 +47,7 @@ def two_tiles(T, a, b):
     b[T.id] = x[T.index]  # twin
 
 
-@finds(
-    declared(
-        "capacity",
-        "y of 0",
-        0,
-        "y = mm.shared(",
-        note="the blocks on shared[0] need 96 words of it, and there are 65",
-    )
-)
+@no_room("y of 0", 0, 96, 65)
 @on_hmm(np.arange(64), zeros(64), shared_words=65)
 def rounded_up(T, a, b):
     """Small arrays that each begin at the next multiple of the width."""
@@ -95,15 +63,7 @@ def rounded_up(T, a, b):
     b[T.id] = y[64] + y[T.index]  # twin
 
 
-@finds(
-    declared(
-        "capacity",
-        "s of 1",
-        64,
-        "s = mm.shared(",
-        note="the blocks on memory need 168 words of it, and there are 128",
-    )
-)
+@no_room("s of 1", 64, 168, 128, "memory")
 @planted(np.arange(128), zeros(128), shared_words=128, **TWO)
 def tile_on_one_dmm(T, a, b):
     """A DMM's one memory has less room for tiles than the blocks need."""
@@ -119,15 +79,7 @@ def square(width):
     return mm.place(np.arange(width**2).reshape(width, width), mm.layout.RAP(width, seed=0))
 
 
-@finds(
-    declared(
-        "placement",
-        "a",
-        0,
-        "def rap_of_16(",
-        note="has rows of 16 words, but the machine is 32 wide",
-    )
-)
+@misplaced("a", "def rap_of_16(", 16)
 @planted(square(16), zeros(64), fixed={"arguments": (square(32), zeros(64))})
 def rap_of_16(T, a, b):
     """RAP (random address permute-shift) for rows of 16 words on a machine 32 wide."""
@@ -138,15 +90,7 @@ def diagonal(width):
     return mm.place(np.arange(128).reshape(-1, width), mm.layout.Diagonal(width))
 
 
-@finds(
-    declared(
-        "placement",
-        "a",
-        0,
-        "def diagonal_of_64(",
-        note="Diagonal(width=64) has rows of 64 words, but the machine is 32 wide",
-    )
-)
+@misplaced("a", "def diagonal_of_64(", 64, "Diagonal(width=64)")
 @planted(diagonal(64), zeros(64), fixed={"arguments": (diagonal(32), zeros(64))})
 def diagonal_of_64(T, a, b):
     """A diagonal layout for rows of 64 words on a machine 32 wide."""
@@ -157,11 +101,7 @@ def shifted(width):
     return mm.place(zeros(64 // width, width), mm.layout.RAS(width, seed=0))
 
 
-@finds(
-    declared(
-        "placement", "b", 0, "def ras_of_8(", note="has rows of 8 words, but the machine is 32 wide"
-    )
-)
+@misplaced("b", "def ras_of_8(", 8)
 @planted(
     np.arange(64),
     shifted(8),

@@ -3,10 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, finds, planted, race, unsynced, zeros
+from tests.kit.planted.pair import HMM, TWO, planted, race, unsynced, zeros
 
 
-@finds(race("s[0] of 0", (0, "write", "s[T.index] =", 5), (63, "read", "b[T.id] =", 11), 64))
+@race("s[0] of 0", (0, "write", "s[T.index] =", 5), (63, "read", "b[T.id] =", 11), 64)
 @planted(np.arange(64), zeros(64))
 def tile_reversed(T, a, b):
     """No barrier after a tile has been loaded."""
@@ -16,7 +16,7 @@ def tile_reversed(T, a, b):
     b[T.id] = s[T.block_size - 1 - T.index]
 
 
-@finds(race("s[0] of 0", (0, "write", "s[T.index] =", 6), (63, "read", "b[T.id] =", 12), 2))
+@race("s[0] of 0", (0, "write", "s[T.index] =", 6), (63, "read", "b[T.id] =", 12), 2)
 @planted(np.arange(64), zeros(64))
 def barrier_before_the_load(T, a, b):
     """The barrier stands before the load of the tile instead of after it."""
@@ -28,13 +28,11 @@ def barrier_before_the_load(T, a, b):
     b[T.id] = s[(T.index + 1) % T.block_size]
 
 
-@finds(
-    race(
-        "s[0] of 0",
-        (0, "write", "s[T.index] =", 26),
-        (63, "read", "b[k * T.block_size + T.index] =", 12),
-        64,
-    )
+@race(
+    "s[0] of 0",
+    (0, "write", "s[T.index] =", 26),
+    (63, "read", "b[k * T.block_size + T.index] =", 12),
+    64,
 )
 @planted(np.arange(128), zeros(128), 2)
 def tile_loaded_again(T, a, b, tiles):
@@ -47,13 +45,11 @@ def tile_loaded_again(T, a, b, tiles):
         T.barrier()  # twin
 
 
-@finds(
-    race(
-        "s[32] of 0",
-        (32, "write", "s[T.index] =", 6),
-        (0, "read", "s[T.index] += s[T.index + k]", 15),
-        32,
-    )
+@race(
+    "s[32] of 0",
+    (32, "write", "s[T.index] =", 6),
+    (0, "read", "s[T.index] += s[T.index + k]", 15),
+    32,
 )
 @planted(np.arange(64))
 def barrier_after_the_loop(T, a):
@@ -71,7 +67,7 @@ def barrier_after_the_loop(T, a):
         a[T.block] = s[0]
 
 
-@finds(race("a[32]", (0, "read", "a[T.index] ="), (32, "write", "a[T.index] ="), 32))
+@race("a[32]", (0, "read", "a[T.index] ="), (32, "write", "a[T.index] ="), 32)
 @planted(np.arange(128), threads=128)
 def unrolled_too_early(T, a):
     """A reduction takes its last 64 threads for one warp, which needs no barrier."""
@@ -85,7 +81,7 @@ def unrolled_too_early(T, a):
         k //= 2
 
 
-@finds(race("a[0]", (32, "read", "x = a[T.id - k]"), (0, "write", "a[T.id] += x"), 32))
+@race("a[0]", (32, "read", "x = a[T.id - k]"), (0, "write", "a[T.id] += x"), 32)
 @planted(np.ones(64, int))
 def prefix_sums_in_lock_step(T, a):
     """Prefix sums without a barrier lean on lock step."""
@@ -100,7 +96,7 @@ def prefix_sums_in_lock_step(T, a):
         k *= 2
 
 
-@finds(race("a[0]", (32, "read", "x = a[T.id - k]"), (0, "write", "a[T.id] += x"), 32))
+@race("a[0]", (32, "read", "x = a[T.id - k]"), (0, "write", "a[T.id] += x"), 32)
 @planted(np.ones(64, int))
 def prefix_sums_with_one_barrier(T, a):
     """Prefix sums with a barrier after the reads, and none after the writes."""
@@ -115,7 +111,7 @@ def prefix_sums_with_one_barrier(T, a):
         k *= 2
 
 
-@finds(race("a[31]", (32, "read", "a[T.id] =", 1), (31, "write", "a[T.id] =", 10), 2))
+@race("a[31]", (32, "read", "a[T.id] =", 1), (31, "write", "a[T.id] =", 10), 2)
 @planted(np.arange(64))
 def stencil_in_place(T, a):
     """A stencil overwrites what its neighbours have yet to read."""
@@ -127,12 +123,10 @@ def stencil_in_place(T, a):
     a[T.id] = x  # twin
 
 
-@finds(
-    race(
-        "s[65] of 0",
-        (1, "write", "s[T.index * (T.block_size + 1)] =", 16),
-        (63, "read", "b[T.id] =", 17),
-    )
+@race(
+    "s[65] of 0",
+    (1, "write", "s[T.index * (T.block_size + 1)] =", 16),
+    (63, "read", "b[T.id] =", 17),
 )
 @planted(np.arange(66), zeros(64))
 def halo_without_barrier(T, a, b):
@@ -146,13 +140,11 @@ def halo_without_barrier(T, a, b):
     b[T.id] = s[T.index] + s[T.index + 2]
 
 
-@finds(
-    race(
-        "s[0, 0] of 0",
-        (0, "write", "s[k % 2, T.index] =", 16),
-        (63, "read", "b[k * T.block_size + T.index] =", 22),
-        64,
-    )
+@race(
+    "s[0, 0] of 0",
+    (0, "write", "s[k % 2, T.index] =", 16),
+    (63, "read", "b[k * T.block_size + T.index] =", 22),
+    64,
 )
 @planted(np.arange(128), zeros(128), 2)
 def buffers_swapped_too_early(T, a, b, tiles):
@@ -167,7 +159,7 @@ def buffers_swapped_too_early(T, a, b, tiles):
         b[k * T.block_size + T.index] = s[k % 2, T.block_size - 1 - T.index]
 
 
-@finds(race("s[0, 4] of 0", (4, "write", "s[i, j] ="), (32, "read", "b[i, j] ="), 32))
+@race("s[0, 4] of 0", (4, "write", "s[i, j] ="), (32, "read", "b[i, j] ="), 32)
 @planted(np.arange(64).reshape(8, 8), zeros(8, 8))
 def transpose_by_tile(T, a, b):
     """A transpose through a tile, read before all of it is there."""
@@ -178,12 +170,8 @@ def transpose_by_tile(T, a, b):
     b[i, j] = s[j, i]
 
 
-@finds(
-    race("y[0, 0] of 0", (0, "write", "y[i, j] ="), (32, "read", "total += x[i, m] * y[m, j]"), 64),
-    unsynced(
-        "x[0, 0] of 0", (7, "read", "total += x[i, m] * y[m, j]"), (0, "write", "x[i, j] ="), 64
-    ),
-)
+@race("y[0, 0] of 0", (0, "write", "y[i, j] ="), (32, "read", "total += x[i, m] * y[m, j]"), 64)
+@unsynced("x[0, 0] of 0", (7, "read", "total += x[i, m] * y[m, j]"), (0, "write", "x[i, j] ="), 64)
 @planted(np.arange(128).reshape(8, 16), np.arange(128).reshape(16, 8), zeros(8, 8))
 def product_by_tiles(T, a, b, c):
     """A matrix product by tiles: no barrier between the product and the next tiles."""
@@ -201,7 +189,7 @@ def product_by_tiles(T, a, b, c):
     c[i, j] = total
 
 
-@finds(race("s[0] of 0", (0, "write", "s[0] =", 10), (32, "read", "b[T.id] =", 0), 2))
+@race("s[0] of 0", (0, "write", "s[0] =", 10), (32, "read", "b[T.id] =", 0), 2)
 @planted(np.arange(2), zeros(128), machine=HMM, **TWO)
 def value_for_all(T, a, b):
     """One thread puts a value into shared memory, and all read it immediately."""
@@ -212,7 +200,7 @@ def value_for_all(T, a, b):
     b[T.id] = s[0]
 
 
-@finds(race("s[0] of 0", (0, "write", "s[0] =", 31), (32, "read", "b[T.id] += s[0]", 15)))
+@race("s[0] of 0", (0, "write", "s[0] =", 31), (32, "read", "b[T.id] += s[0]", 15))
 @planted(np.arange(2), zeros(64), 2)
 def value_replaced(T, a, b, times):
     """The next value for all replaces one that others have yet to read."""
@@ -225,10 +213,8 @@ def value_replaced(T, a, b, times):
         T.barrier()  # twin
 
 
-@finds(
-    race("s[0] of 0", (0, "write", "s[T.lane] =", 5), (32, "write", "s[T.lane] =", 6), 32),
-    race("s[0] of 0", (0, "write", "s[T.lane] =", 5), (32, "read", "b[T.id] =", 11), 32),
-)
+@race("s[0] of 0", (0, "write", "s[T.lane] =", 5), (32, "write", "s[T.lane] =", 6), 32)
+@race("s[0] of 0", (0, "write", "s[T.lane] =", 5), (32, "read", "b[T.id] =", 11), 32)
 @planted(np.arange(64), zeros(64))
 def lane_for_index(T, a, b):
     """T.lane where T.index is meant: the warps share one row of the tile."""
@@ -239,15 +225,13 @@ def lane_for_index(T, a, b):
     b[T.id] = s[T.index]  # twin
 
 
-@finds(
-    race(
-        "a[64]",
-        (31, "read", "if i + 1 < a.size and a[i] > a[i + 1]:"),
-        (32, "write", "a[i], a[i + 1] ="),
-    ),
-    race("a[64]", (31, "read", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] =")),
-    race("a[64]", (31, "write", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] =")),
+@race(
+    "a[64]",
+    (31, "read", "if i + 1 < a.size and a[i] > a[i + 1]:"),
+    (32, "write", "a[i], a[i + 1] ="),
 )
+@race("a[64]", (31, "read", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] ="))
+@race("a[64]", (31, "write", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] ="))
 @planted(np.arange(128)[::-1].copy())
 def sort_in_one_interval(T, a):
     """Odd-even sorting with a barrier after two phases instead of after each."""
@@ -260,7 +244,7 @@ def sort_in_one_interval(T, a):
         T.barrier()  # bug
 
 
-@finds(race("table[0] of 0", (0, "write", "table[T.index] =", 0), (32, "read", "b[T.id] =", 6), 32))
+@race("table[0] of 0", (0, "write", "table[T.index] =", 0), (32, "read", "b[T.id] =", 6), 32)
 @planted(np.arange(64) % 32, zeros(64))
 def table_by_one_warp(T, a, b):
     """The first warp makes a table, and the others read it immediately."""
@@ -274,7 +258,7 @@ def table_by_one_warp(T, a, b):
 SHUFFLE = (np.arange(64) * 33) % 64  # even numbers stay, odd ones move by 32
 
 
-@finds(race("a[1]", (33, "read", "a[T.id] =", 6), (1, "write", "a[T.id] =", 10), 32))
+@race("a[1]", (33, "read", "a[T.id] =", 6), (1, "write", "a[T.id] =", 10), 32)
 @planted(np.arange(64), SHUFFLE)
 def gather_in_place(T, a, p):
     """A permutation in place: reading and writing in one statement."""
@@ -284,7 +268,7 @@ def gather_in_place(T, a, p):
     a[T.id] = x  # twin
 
 
-@finds(race("s[32] of 0", (0, "read", "s[T.index] +="), (32, "write", "s[T.index] +="), 64))
+@race("s[32] of 0", (0, "read", "s[T.index] +="), (32, "write", "s[T.index] +="), 64)
 @planted(np.arange(256), zeros(2), machine=HMM, threads=256, block_size=128)
 def barriers_around_the_loop(T, a, sums):
     """The barriers of a tree reduction stand around its loop instead of in it."""

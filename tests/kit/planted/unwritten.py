@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, UMM, ends, finds, planted, unwritten, winner, zeros
+from tests.kit.planted.pair import HMM, TWO, UMM, ends, planted, unwritten, winner, zeros
 
 
-@finds(unwritten("s[0] of 0", 0, "b[T.id] =", elements=2))
+@unwritten("s[0] of 0", 0, "b[T.id] =", elements=2)
 @planted(np.arange(128), zeros(128), machine=HMM, **TWO)
 def padding(T, a, b):
     """The padding of a tile at the edges of the array is never written."""
@@ -29,7 +29,7 @@ def padding(T, a, b):
 on_umm = partial(planted, machine=UMM)
 
 
-@finds(unwritten("b[0]", 0, "b[T.id] += 2 * a[T.id]", 0, elements=64))
+@unwritten("b[0]", 0, "b[T.id] += 2 * a[T.id]", 0, elements=64)
 @on_umm(np.arange(64), zeros(64), unset=("b",))
 def added_to_nothing(T, a, b):
     """The output is added to where it should be set."""
@@ -37,7 +37,7 @@ def added_to_nothing(T, a, b):
     b[T.id] = 2 * a[T.id]  # twin
 
 
-@finds(unwritten("s[0] of 0", 0, "s[T.index] += a[k, T.id]", 0, elements=64))
+@unwritten("s[0] of 0", 0, "s[T.index] += a[k, T.id]", 0, elements=64)
 @planted(np.ones((3, 64), int), zeros(64), machine=HMM)
 def sum_not_cleared(T, a, b):
     """A sum in shared memory isn't cleared."""
@@ -48,7 +48,7 @@ def sum_not_cleared(T, a, b):
     b[T.id] = s[T.index]
 
 
-@finds(unwritten("bins[65] of 0", 0, "bins[a[i]] += 1", elements=13))
+@unwritten("bins[65] of 0", 0, "bins[a[i]] += 1", elements=13)
 @planted(np.arange(0, 128, 5), zeros(64))
 def bins_not_cleared(T, a, h):
     """Half of a histogram's bins aren't cleared, since there are more bins than threads."""
@@ -64,7 +64,7 @@ def bins_not_cleared(T, a, h):
     h[T.index] = bins[T.index]
 
 
-@finds(unwritten("s[36] of 1", 64, "sums[T.block] += s[i]", elements=28))
+@unwritten("s[36] of 1", 64, "sums[T.block] += s[i]", elements=28)
 @planted(np.arange(100), zeros(2), 100, machine=HMM, **TWO)
 def last_tile(T, a, sums, n):
     """Threads beyond n load nothing into the tile that is then added up as a whole."""
@@ -78,7 +78,7 @@ def last_tile(T, a, sums, n):
             sums[T.block] += s[i]
 
 
-@finds(unwritten("s[50] of 0", 13, "b[T.id] =", 11, elements=14))
+@unwritten("s[50] of 0", 13, "b[T.id] =", 11, elements=14)
 @planted(np.arange(64), zeros(64), 50)
 def left_early(T, a, b, n):
     """Threads without an element of their own leave before they have loaded the tile's rest."""
@@ -92,7 +92,7 @@ def left_early(T, a, b, n):
         b[T.id] = s[T.block_size - 1 - T.index]  # twin
 
 
-@finds(unwritten("table[63] of 0", 63, "b[T.id] ="))
+@unwritten("table[63] of 0", 63, "b[T.id] =")
 @planted(np.arange(64), zeros(64), machine=HMM)
 def one_too_few(T, a, b):
     """A loop that fills a table ends one element too early."""
@@ -104,7 +104,8 @@ def one_too_few(T, a, b):
     b[T.id] = table[a[T.id]]
 
 
-@finds(unwritten("s[0] of 0", 0, "s[i + 1] += s[i]"), unwritten("s[0] of 0", 0, "b[T.id] ="))
+@unwritten("s[0] of 0", 0, "s[i + 1] += s[i]")
+@unwritten("s[0] of 0", 0, "b[T.id] =")
 @planted(np.arange(64), zeros(64), schedule="synchronous")
 def exclusive_sums(T, a, b):
     """Exclusive prefix sums: everything moves by one place, and the first stays empty."""
@@ -120,7 +121,7 @@ def exclusive_sums(T, a, b):
     b[T.id] = s[T.index]
 
 
-@finds(unwritten("s[1, 0] of 0", 63, "s[k % 2, T.index] =", 12, elements=64))
+@unwritten("s[1, 0] of 0", 63, "s[k % 2, T.index] =", 12, elements=64)
 @planted(np.arange(64), zeros(64), 3)
 def other_buffer(T, a, b, steps):
     """Double buffering whose first step reads the buffer that no thread has filled."""
@@ -135,7 +136,7 @@ def other_buffer(T, a, b, steps):
     b[T.id] = s[steps % 2, T.index]  # twin
 
 
-@finds(unwritten("s[0, 8] of 0", 0, "b[i] += s[i, k]", elements=8))
+@unwritten("s[0, 8] of 0", 0, "b[i] += s[i, k]", elements=8)
 @planted(np.arange(64).reshape(8, 8), zeros(8))
 def pad_column(T, a, b):
     """A tile with a column of padding, which the sums of its rows take in."""
@@ -148,7 +149,7 @@ def pad_column(T, a, b):
             b[i] += s[i, k]
 
 
-@finds(unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32))
+@unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32)
 @on_umm(np.arange(64), zeros(64), zeros(64), unset=("scratch", "b"))
 def even_only(T, a, scratch, b):
     """Only every other element of a scratch array is written, and all are read."""
@@ -159,7 +160,7 @@ def even_only(T, a, scratch, b):
     b[T.id] = scratch[T.id // 2 * 2]  # twin
 
 
-@finds(unwritten("most[0]", 0, "most[T.id] =", 0, elements=64))
+@unwritten("most[0]", 0, "most[T.id] =", 0, elements=64)
 @on_umm(np.ones((3, 64), int), zeros(64), unset=("most",), schedule="synchronous")
 def running_maximum(T, a, most):
     """A maximum is taken with what the output held before."""
@@ -168,7 +169,7 @@ def running_maximum(T, a, most):
         most[T.id] = max(most[T.id], a[k, T.id])
 
 
-@finds(unwritten("partial[2]", 0, "x += partial[k]", 21))
+@unwritten("partial[2]", 0, "x += partial[k]", 21)
 @on_umm(np.arange(64), zeros(3), zeros(1), unset=("partial", "total"))
 def one_partial_sum_too_many(T, a, partial, total):
     """One more partial sum is added up than there are warps."""
@@ -182,12 +183,8 @@ def one_partial_sum_too_many(T, a, partial, total):
         total[0] = x
 
 
-@finds(
-    unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32),
-    winner(
-        "scratch[0]", (0, 1), "scratch[p[T.id]] =", 5, elements=32, note=ends("scratch[0]", 0, 1)
-    ),
-)
+@unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32)
+@winner("scratch[0]", (0, 1), "scratch[p[T.id]] =", 5, elements=32, note=ends("scratch[0]", 0, 1))
 @on_umm(
     np.arange(64) // 2 * 2,
     zeros(64),

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tests.kit.planted.pair import ends, finds, lost, planted, race, winner, zeros
+from tests.kit.planted.pair import ends, lost, planted, race, winner, zeros
 
 
-@finds(race("h[0]", (0, "read", "h[a[T.id]] += 1", 5), (32, "write", "h[a[T.id]] += 1", 11), 32))
+@race("h[0]", (0, "read", "h[a[T.id]] += 1", 5), (32, "write", "h[a[T.id]] += 1", 11), 32)
 @planted(np.arange(64) % 32, zeros(32))
 def histogram(T, a, h):
     """A histogram without atomic additions."""
@@ -18,17 +18,9 @@ def histogram(T, a, h):
         h[T.id] = count  # twin
 
 
-@finds(
-    race(
-        "total[0]", (0, "read", "total[0] += a[T.id]", 0), (32, "write", "total[0] += a[T.id]", 11)
-    ),
-    race(
-        "total[0]",
-        (0, "write", "total[0] += a[T.id]", 10),
-        (32, "write", "total[0] += a[T.id]", 11),
-    ),
-    lost("total[0]", (0, 1), "total[0] += a[T.id]", 10),
-)
+@race("total[0]", (0, "read", "total[0] += a[T.id]", 0), (32, "write", "total[0] += a[T.id]", 11))
+@race("total[0]", (0, "write", "total[0] += a[T.id]", 10), (32, "write", "total[0] += a[T.id]", 11))
+@lost("total[0]", (0, 1), "total[0] += a[T.id]", 10)
 @planted(np.arange(64), zeros(1))
 def sum_of_all(T, a, total):
     """Each thread adds its element to one sum."""
@@ -40,11 +32,9 @@ def sum_of_all(T, a, total):
         total[0] = x  # twin
 
 
-@finds(
-    race("most[0]", (0, "read", "if a[T.id] > most[0]:", 5), (32, "write", "most[0] =", 16)),
-    race("most[0]", (1, "write", "most[0] =", 15), (32, "write", "most[0] =", 16)),
-    winner("most[0]", (1, 2), "most[0] =", 15, note=ends("most[0]", 32, 33)),
-)
+@race("most[0]", (0, "read", "if a[T.id] > most[0]:", 5), (32, "write", "most[0] =", 16))
+@race("most[0]", (1, "write", "most[0] =", 15), (32, "write", "most[0] =", 16))
+@winner("most[0]", (1, 2), "most[0] =", 15, note=ends("most[0]", 32, 33))
 @planted(np.arange(64), zeros(1))
 def largest(T, a, most):
     """Each thread compares with the largest so far and replaces it."""
@@ -60,7 +50,7 @@ def largest(T, a, most):
         most[0] = a[0]  # twin
 
 
-@finds(race("sums[0]", (0, "read", "sums[i] += x"), (32, "write", "sums[i] += x"), 2))
+@race("sums[0]", (0, "read", "sums[i] += x"), (32, "write", "sums[i] += x"), 2)
 @planted(np.ones((2, 64), int), zeros(2), threads=128)
 def row_sums(T, a, sums):
     """Two warps add up the halves of a row in one element."""
@@ -73,12 +63,10 @@ def row_sums(T, a, sums):
         sums[i] += x
 
 
-@finds(
-    race("n[0]", (1, "read", "place =", 5), (33, "write", "n[0] =", 11)),
-    race("out[0]", (1, "write", "out[place] =", 20), (33, "write", "out[place] =", 21)),
-    lost("n[0]", (1, 3), "n[0] =", 10),
-    winner("out[0]", (1, 3), "out[place] =", 20, note=ends("out[0]", 33, 35)),
-)
+@race("n[0]", (1, "read", "place =", 5), (33, "write", "n[0] =", 11))
+@race("out[0]", (1, "write", "out[place] =", 20), (33, "write", "out[place] =", 21))
+@lost("n[0]", (1, 3), "n[0] =", 10)
+@winner("out[0]", (1, 3), "out[place] =", 20, note=ends("out[0]", 33, 35))
 @planted(np.arange(64) % 2 * np.arange(64), zeros(64), zeros(1))
 def compaction(T, a, out, n):
     """Each thread takes the next free place of a list, and some take the same."""
@@ -92,7 +80,7 @@ def compaction(T, a, out, n):
         out[place] = a[T.id]
 
 
-@finds(race("a[0]", (0, "read", "a[i], a[j] =", 5), (63, "write", "a[i], a[j] =", 16), 64))
+@race("a[0]", (0, "read", "a[i], a[j] =", 5), (63, "write", "a[i], a[j] =", 16), 64)
 @planted(np.arange(64))
 def swapped_twice(T, a):
     """A reversal in place by all threads, each pair swapped by two of them."""
@@ -102,7 +90,7 @@ def swapped_twice(T, a):
         a[i], a[j] = a[j], a[i]  # twin
 
 
-@finds(race("a[0, 4]", (4, "read", "a[i, j], a[j, i] ="), (32, "write", "a[i, j], a[j, i] ="), 32))
+@race("a[0, 4]", (4, "read", "a[i, j], a[j, i] ="), (32, "write", "a[i, j], a[j, i] ="), 32)
 @planted(np.arange(64).reshape(8, 8))
 def transposed_twice(T, a):
     """A transpose in place that swaps (i, j) and also (j, i)."""
@@ -112,19 +100,9 @@ def transposed_twice(T, a):
         a[i, j], a[j, i] = a[j, i], a[i, j]  # twin
 
 
-@finds(
-    race(
-        "b[32]", (32, "read", "b[T.id] += a[T.id]", 1), (31, "write", "b[T.id + 1] += a[T.id]", 25)
-    ),
-    race(
-        "b[32]", (32, "write", "b[T.id] += a[T.id]", 11), (31, "read", "b[T.id + 1] += a[T.id]", 15)
-    ),
-    race(
-        "b[32]",
-        (32, "write", "b[T.id] += a[T.id]", 11),
-        (31, "write", "b[T.id + 1] += a[T.id]", 25),
-    ),
-)
+@race("b[32]", (32, "read", "b[T.id] += a[T.id]", 1), (31, "write", "b[T.id + 1] += a[T.id]", 25))
+@race("b[32]", (32, "write", "b[T.id] += a[T.id]", 11), (31, "read", "b[T.id + 1] += a[T.id]", 15))
+@race("b[32]", (32, "write", "b[T.id] += a[T.id]", 11), (31, "write", "b[T.id + 1] += a[T.id]", 25))
 @planted(np.arange(64), zeros(65))
 def scattered_stencil(T, a, b):
     """Each thread adds to its neighbours' elements instead of gathering for its own."""
@@ -136,7 +114,7 @@ def scattered_stencil(T, a, b):
     b[T.id] += x  # twin
 
 
-@finds(race("a[128]", (31, "write", "a[i] ="), (32, "write", "a[i] =")))
+@race("a[128]", (31, "write", "a[i] ="), (32, "write", "a[i] ="))
 @planted(zeros(256), 4)
 def chunks_overlap(T, a, chunk):
     """Each thread's chunk ends with the first element of the next."""
@@ -150,9 +128,7 @@ TWICE = np.arange(64) % 48
 """No permutation: 0 to 15 come twice, at threads of two warps."""
 
 
-@finds(
-    race("b[0]", (0, "write", "b[p[T.id]] =", 12), (48, "write", "b[p[T.id]] =", 13), 16, "round")
-)
+@race("b[0]", (0, "write", "b[p[T.id]] =", 12), (48, "write", "b[p[T.id]] =", 13), 16, "round")
 @planted(
     np.arange(64),
     TWICE,
@@ -165,10 +141,8 @@ def scatter(T, a, p, b):
     b[p[T.id]] = a[T.id]
 
 
-@finds(
-    race("data[0]", (0, "write", "data[T.lane] =", 0), (32, "read", "out[T.lane] =", 11), 32),
-    race("flag[0]", (0, "write", "flag[0] = 1", 5), (32, "read", "while flag[0] == 0:", 1)),
-)
+@race("data[0]", (0, "write", "data[T.lane] =", 0), (32, "read", "out[T.lane] =", 11), 32)
+@race("flag[0]", (0, "write", "flag[0] = 1", 5), (32, "read", "while flag[0] == 0:", 1))
 @planted(zeros(32), zeros(1), zeros(32))
 def flag_and_data(T, data, flag, out):
     """A warp waits for a flag and takes it for a barrier."""
@@ -183,7 +157,7 @@ def flag_and_data(T, data, flag, out):
         out[T.lane] = data[T.lane]
 
 
-@finds(race("b[0]", (0, "write", "b[T.lane] =", 6), (32, "write", "b[T.lane] =", 7), 32, "round"))
+@race("b[0]", (0, "write", "b[T.lane] =", 6), (32, "write", "b[T.lane] =", 7), 32, "round")
 @planted(np.arange(64), zeros(64), schedule="synchronous")
 def by_column(T, a, b):
     """T.lane where T.id is meant: every warp writes the same elements, in lock step too."""
@@ -191,12 +165,10 @@ def by_column(T, a, b):
     b[T.id] = a[T.id]  # twin
 
 
-@finds(
-    race("lock[0]", (0, "read", "while lock[0] != 0:", 0), (32, "write", "lock[0] = 1", 6)),
-    race("lock[0]", (0, "read", "while lock[0] != 0:", 0), (32, "write", "lock[0] = 0", 21)),
-    race("lock[0]", (0, "write", "lock[0] = 1", 5), (32, "write", "lock[0] = 0", 21)),
-    race("n[0]", (0, "read", "n[0] += 1", 10), (32, "write", "n[0] += 1", 16)),
-)
+@race("lock[0]", (0, "read", "while lock[0] != 0:", 0), (32, "write", "lock[0] = 1", 6))
+@race("lock[0]", (0, "read", "while lock[0] != 0:", 0), (32, "write", "lock[0] = 0", 21))
+@race("lock[0]", (0, "write", "lock[0] = 1", 5), (32, "write", "lock[0] = 0", 21))
+@race("n[0]", (0, "read", "n[0] += 1", 10), (32, "write", "n[0] += 1", 16))
 @planted(zeros(1), zeros(1))
 def lock_by_hand(T, lock, n):
     """A lock that is tested and set in two steps."""

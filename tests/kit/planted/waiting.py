@@ -4,12 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from tests.kit.planted.pair import UMM, WAITS, fault, finds, planted, stuck, zeros
+from tests.kit.planted.pair import UMM, WAITS, fault, planted, stuck, zeros
 
 without_end = partial(planted, max_accesses=WAITS)
 
 
-@finds(fault("endless", "", 1, "while low < high:", note="it reads a[0], which is 0, in line "))
+@fault("endless", "", 1, "while low < high:", note="it reads a[0], which is 0, in line ")
 @without_end(np.arange(64), zeros(64), machine=UMM, schedule="synchronous")
 def search_that_stands(T, a, b):
     """A binary search takes its lower end for the middle and stands there, with one word left."""
@@ -24,14 +24,12 @@ def search_that_stands(T, a, b):
     b[T.id] = low
 
 
-@finds(
-    fault(
-        "endless",
-        "",
-        32,
-        "while after[i] != T.count:",
-        note="again and again, and no write could end the loop",
-    )
+@fault(
+    "endless",
+    "",
+    32,
+    "while after[i] != T.count:",
+    note="again and again, and no write could end the loop",
 )
 @without_end(np.array([1, 2, 3, 0]), zeros(64), machine=UMM)
 def list_in_a_ring(T, after, b):
@@ -42,7 +40,7 @@ def list_in_a_ring(T, after, b):
     b[T.id] = i
 
 
-@finds(stuck("flag[0]", (32, "read", "while flag[0] == 0:")))
+@stuck("flag[0]", (32, "read", "while flag[0] == 0:"))
 @without_end(zeros(1), zeros(64))
 def never_raised(T, flag, a):
     """A warp waits for a flag that no thread raises."""
@@ -56,12 +54,10 @@ def never_raised(T, flag, a):
         a[32 + T.lane] = 2
 
 
-@finds(
-    stuck(
-        "flag[0]",
-        (32, "read", "while flag[1 - T.warp] == 0:"),
-        (0, "waits", "while flag[1 - T.warp] == 0:"),
-    )
+@stuck(
+    "flag[0]",
+    (32, "read", "while flag[1 - T.warp] == 0:"),
+    (0, "waits", "while flag[1 - T.warp] == 0:"),
 )
 @without_end(zeros(2))
 def each_for_the_other(T, flag):
@@ -73,7 +69,7 @@ def each_for_the_other(T, flag):
     flag[1 - T.warp]  # twin
 
 
-@finds(stuck("flag[0]", (1, "read", "while flag[0] == 0:")))
+@stuck("flag[0]", (1, "read", "while flag[0] == 0:"))
 @without_end(zeros(1), zeros(32), threads=32)
 def lanes_of_one_warp(T, flag, a):
     """Lanes wait for a flag that another lane of their warp would raise after them."""
@@ -87,7 +83,7 @@ def lanes_of_one_warp(T, flag, a):
     a[T.id] = 1
 
 
-@finds(stuck("flag[0]", (32, "read", "while flag[0] == 0:"), (0, "barrier", "T.barrier(")))
+@stuck("flag[0]", (32, "read", "while flag[0] == 0:"), (0, "barrier", "T.barrier("))
 @without_end(zeros(1), zeros(64))
 def behind_the_barrier(T, flag, a):
     """A warp waits for a flag that another raises only behind a barrier for both."""
@@ -103,7 +99,7 @@ def behind_the_barrier(T, flag, a):
     a[T.id] = 1
 
 
-@finds(stuck("ready[2]", (0, "read", "if ready[k] == 1:")))
+@stuck("ready[2]", (0, "read", "if ready[k] == 1:"))
 @without_end(zeros(3), zeros(32))
 def one_more_than_come(T, ready, a):
     """A warp waits for one more of the others than there are."""
@@ -118,7 +114,7 @@ def one_more_than_come(T, ready, a):
         a[T.lane] = k
 
 
-@finds(stuck("lock[0]", (32, "read", "while lock[0] != T.warp:")))
+@stuck("lock[0]", (32, "read", "while lock[0] != T.warp:"))
 @without_end(zeros(1), np.array([0, 1]), machine=UMM)
 def lock_kept(T, lock, n):
     """A lock that isn't given back where there is nothing to do."""
@@ -131,7 +127,7 @@ def lock_kept(T, lock, n):
         T.barrier()  # twin
 
 
-@finds(stuck("flag[0]", (32, "read", "while T.warp == 1 and flag[0] == 0:")))
+@stuck("flag[0]", (32, "read", "while T.warp == 1 and flag[0] == 0:"))
 @without_end(zeros(1), schedule="synchronous")
 def wait_in_lock_step(T, flag):
     """In lock step the loop that waits comes before the line that ends the wait."""
@@ -147,7 +143,7 @@ def wait_in_lock_step(T, flag):
 NO_END = f"no end after max_accesses={WAITS} accesses and loop iterations"
 
 
-@finds(fault("endless", "", 0, "while k < T.count:", note=NO_END))
+@fault("endless", "", 0, "while k < T.count:", note=NO_END)
 @without_end(zeros(64), machine=UMM)
 def doubled_from_zero(T, a):
     """A loop that doubles its counter, from 0 on."""
@@ -158,7 +154,7 @@ def doubled_from_zero(T, a):
         k *= 2
 
 
-@finds(fault("endless", "", 0, "while i != n:", note=NO_END))
+@fault("endless", "", 0, "while i != n:", note=NO_END)
 @without_end(63, zeros(32), threads=32, machine=UMM)
 def steps_over_the_end(T, n, a):
     """A loop that ends only where its counter meets n exactly, and steps over it."""

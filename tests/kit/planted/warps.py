@@ -3,18 +3,10 @@
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import HMM, TWO, finds, found, planted, race, zeros
+from tests.kit.planted.pair import HMM, TWO, apart, asks, planted, race, unsynced, zeros
 
 
-@finds(
-    found(
-        "warp-sync",
-        "s[0] of 0",
-        (0, "write", "s[T.index] ="),
-        (31, "read", "b[T.id] ="),
-        elements=64,
-    )
-)
+@unsynced("s[0] of 0", (0, "write", "s[T.index] ="), (31, "read", "b[T.id] ="), 64)
 @planted(zeros(64), zeros(64))
 def next_lane(T, a, b):
     """Each lane reads what the next one of its warp has written, without a sync."""
@@ -24,15 +16,7 @@ def next_lane(T, a, b):
     b[T.id] = s[T.index // 32 * 32 + (T.lane + 1) % 32]
 
 
-@finds(
-    found(
-        "warp-sync",
-        "a[1]",
-        (1, "write", "a[T.lane] += x"),
-        (0, "read", "x = a[T.lane + half]"),
-        elements=15,
-    )
-)
+@unsynced("a[1]", (1, "write", "a[T.lane] += x"), (0, "read", "x = a[T.lane + half]"), 15)
 @planted(np.arange(32), threads=32)
 def last_warp_of_a_sum(T, a):
     """The last steps of a sum, which one warp does, without a sync between them."""
@@ -48,15 +32,7 @@ def last_warp_of_a_sum(T, a):
         half //= 2
 
 
-@finds(
-    found(
-        "exchange",
-        "",
-        (1, "statement", "mm.warp.shuffle_xor"),
-        (0, "elsewhere", "x = a[T.id]"),
-        note="lane 1, thread 1, asks lane 0, thread 0, which is not active here",
-    )
-)
+@asks((1, 0), "mm.warp.shuffle_xor", "x = a[T.id]")
 @planted(np.arange(64), zeros(64))
 def shuffled_under_a_test(T, a, b):
     """A sum by shuffles of which only the lanes take part that have something to add."""
@@ -68,15 +44,7 @@ def shuffled_under_a_test(T, a, b):
     b[T.id] = x
 
 
-@finds(
-    found(
-        "exchange",
-        "",
-        (59, "statement", "mm.warp.shuffle_down"),
-        (60, "elsewhere", "def gone_before_the_shuffle("),
-        note="lane 27, thread 59, asks lane 28, thread 60, which is not active here",
-    )
-)
+@asks((59, 60), "mm.warp.shuffle_down", "def gone_before_the_shuffle(")
 @planted(np.arange(60), zeros(60))
 def gone_before_the_shuffle(T, a, b):
     """Threads past the end return before the others ask their lanes."""
@@ -91,7 +59,7 @@ def gone_before_the_shuffle(T, a, b):
         b[T.id] = x + other  # twin
 
 
-@finds(race("a[0]", (0, "write", "a[T.id] = T.id"), (127, "read", "b[T.id] ="), 128, "blocks"))
+@race("a[0]", (0, "write", "a[T.id] = T.id"), (127, "read", "b[T.id] ="), 128, "blocks")
 @planted(zeros(128), zeros(128), machine=HMM, **TWO)
 def block_for_the_grid(T, a, b):
     """A barrier of the block stands where one of the grid must."""
@@ -101,14 +69,11 @@ def block_for_the_grid(T, a, b):
     b[T.id] = a[T.count - 1 - T.id]
 
 
-@finds(
-    found(
-        "warp-sync",
-        "s[0,0,1] of 0",
-        (1, "write", "s[T.warp, T.lane // 4, T.lane % 4] ="),
-        (8, "read", "b[T.id] ="),
-        elements=60,
-    )
+@unsynced(
+    "s[0,0,1] of 0",
+    (1, "write", "s[T.warp, T.lane // 4, T.lane % 4] ="),
+    (8, "read", "b[T.id] ="),
+    60,
 )
 @planted(zeros(64), zeros(64))
 def tile_of_a_warp(T, a, b):
@@ -119,7 +84,7 @@ def tile_of_a_warp(T, a, b):
     b[T.id] = s[T.warp, T.lane % 8, T.lane // 8]
 
 
-@finds(found("barrier", "", (0, "barrier", "T.grid_barrier()"), (64, "end", "a[T.id] = T.id")))
+@apart((0, "barrier", "T.grid_barrier()"), (64, "end", "a[T.id] = T.id"))
 @planted(zeros(128), zeros(128), machine=HMM, **TWO)
 def one_block_for_the_grid(T, a, b):
     """All blocks but one return before the barrier of the grid, to which that one comes."""

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from tests.kit.planted.pair import UMM, ends, finds, lost, planted, winner, zeros
+from tests.kit.planted.pair import UMM, ends, lost, planted, winner, zeros
 
 ARG = np.zeros(32, int)
 ARG[[3, 9]] = 7
@@ -13,7 +13,7 @@ ARG[[3, 9]] = 7
 in_one_warp = partial(planted, threads=32)
 
 
-@finds(winner("where[0]", (3, 9), "where[0] =", 5, note=ends("where[0]", 3, 9)))
+@winner("where[0]", (3, 9), "where[0] =", 5, note=ends("where[0]", 3, 9))
 @in_one_warp(ARG, 7, zeros(1))
 def who_found_it(T, a, x, where):
     """Two threads of a warp find what is looked for, and both say where."""
@@ -31,7 +31,7 @@ KEYS = np.arange(32)
 KEYS[[5, 11, 12]] = 40
 
 
-@finds(winner("table[40]", (5, 11), "table[keys[T.id]] =", 10, note=ends("table[40]", 50, 110)))
+@winner("table[40]", (5, 11), "table[keys[T.id]] =", 10, note=ends("table[40]", 50, 110))
 @in_one_warp(
     KEYS,
     np.arange(32) * 10,
@@ -43,7 +43,7 @@ def one_of_three(T, keys, values, table):
     table[keys[T.id]] = values[T.id]
 
 
-@finds(winner("last[0]", (0, 1), "last[0] =", 5, note=ends("last[0]", 0, 1)))
+@winner("last[0]", (0, 1), "last[0] =", 5, note=ends("last[0]", 0, 1))
 @in_one_warp(np.arange(32), zeros(1), machine=UMM)
 def any_of_all(T, a, last):
     """All threads of a warp store their element in one variable."""
@@ -52,9 +52,7 @@ def any_of_all(T, a, last):
         last[0] = a[T.id]  # twin
 
 
-@finds(
-    winner("leader[0]", (0, 1), "leader[T.id // 8] = T.id", 0, elements=4, note=ends("b[0]", 0, 1))
-)
+@winner("leader[0]", (0, 1), "leader[T.id // 8] = T.id", 0, elements=4, note=ends("b[0]", 0, 1))
 @in_one_warp(zeros(4), np.arange(32), zeros(4))
 def matters_later(T, leader, a, b):
     """The winner is chosen as a leader, which only later decides what is written."""
@@ -68,7 +66,7 @@ def matters_later(T, leader, a, b):
     leader[T.id // 8] = 0
 
 
-@finds(lost("h[0]", (0, 16), "h[a[T.id]] += weights[T.id]", 15, elements=16))
+@lost("h[0]", (0, 16), "h[a[T.id]] += weights[T.id]", 15, elements=16)
 @in_one_warp(np.arange(32) % 16, np.arange(32), zeros(16), schedule="synchronous")
 def weighted_histogram(T, a, weights, h):
     """A histogram with weights: of a warp's additions to a bin one stays."""
@@ -84,9 +82,7 @@ PATH = np.stack([np.arange(32), np.arange(1, 33)], axis=1)
 STAR = np.stack([np.arange(32) // 4, 10 + np.arange(32) // 8], axis=1)
 
 
-@finds(
-    winner("parent[10]", (0, 4), "parent[max(i, j)] =", elements=4, note=ends("parent[10]", 0, 1))
-)
+@winner("parent[10]", (0, 4), "parent[max(i, j)] =", elements=4, note=ends("parent[10]", 0, 1))
 @in_one_warp(STAR, np.arange(33), fixed={"arguments": (PATH, np.arange(33))})
 def hooking(T, edges, parent):
     """Connected components: several edges hang one root under different parents."""
@@ -94,7 +90,7 @@ def hooking(T, edges, parent):
     parent[max(i, j)] = min(i, j)
 
 
-@finds(winner("b[0]", (0, 1), "b[T.id // 2] =", 5, elements=16, note=ends("b[0]", 0, 1)))
+@winner("b[0]", (0, 1), "b[T.id // 2] =", 5, elements=16, note=ends("b[0]", 0, 1))
 @in_one_warp(np.arange(32), zeros(32), machine=UMM, schedule="synchronous")
 def halves_of_an_index(T, a, b):
     """// 2 where the index itself is meant: neighbours write one element."""
@@ -102,14 +98,8 @@ def halves_of_an_index(T, a, b):
     b[T.id] = a[T.id]  # twin
 
 
-@finds(
-    winner(
-        "at[0]",
-        (0, 1),
-        "at[0] =",
-        0,
-        note="if the other's stays, index [40] of 'a' is out of range",
-    )
+@winner(
+    "at[0]", (0, 1), "at[0] =", 0, note="if the other's stays, index [40] of 'a' is out of range"
 )
 @in_one_warp(np.arange(32), zeros(1), zeros(32))
 def wins_an_error(T, a, at, b):
@@ -123,10 +113,8 @@ BEST = np.zeros(32, int)
 BEST[[4, 20]] = 6, 9
 
 
-@finds(
-    winner("best[0]", (4, 20), "best[0] =", 10, note=ends("best[0]", 6, 9)),
-    winner("best[1]", (4, 20), "best[1] =", 15, note=ends("best[1]", 4, 20)),
-)
+@winner("best[0]", (4, 20), "best[0] =", 10, note=ends("best[0]", 6, 9))
+@winner("best[1]", (4, 20), "best[1] =", 15, note=ends("best[1]", 4, 20))
 @in_one_warp(BEST, zeros(2))
 def value_and_place(T, a, best):
     """The best value and its place are stored apart, by threads that tie for it or don't."""
@@ -140,7 +128,7 @@ def value_and_place(T, a, best):
                 best[1] = i  # twin
 
 
-@finds(winner("s[0] of 0", (0, 1), "s[0] =", 5, note=ends("b[0]", 0.0, 0.5)))
+@winner("s[0] of 0", (0, 1), "s[0] =", 5, note=ends("b[0]", 0.0, 0.5))
 @in_one_warp(np.arange(32) / 4, np.zeros(32))
 def through_shared_memory(T, a, b):
     """The threads of a block agree on a value in shared memory, each on its own."""

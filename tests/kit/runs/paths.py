@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.engines.events import engine as events
 from mmsim.meaning.launch import Launch
 
-SCHEDULES = ("synchronous", "asynchronous")
+ENGINES, SCHEDULES = ("array", "events"), ("synchronous", "asynchronous")
+both_engines = pytest.mark.parametrize("engine", ENGINES)
+both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 DMM = mm.DMM(4, 5)
 
 

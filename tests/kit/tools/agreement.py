@@ -54,7 +54,6 @@ from tests.kit.generators.race_free_programs import CANDIDATES, SCHEDULES
 from tests.kit.generators.random_programs import (
     DTYPES,
     RandomCase,
-    bits,
     drawn,
     evaluated,
     in_turn,
@@ -63,6 +62,7 @@ from tests.kit.generators.random_programs import (
     same,
 )
 from tests.kit.oracle.reference import RefPlaced
+from tests.kit.runs.paths import outcome
 
 CHUNK = 50
 """Programs that are drawn together."""
@@ -145,18 +145,12 @@ def used(code: ir.Code) -> set[str]:
 # ------------------------------------------------------------ one program
 
 
-def outcome(run: Any) -> Any:
-    """All that a run has, but its engine."""
-    contents = {name: bits(values) for name, values in run.arrays.items()}
-    return run.time, run.accesses, run.rounds, contents
-
-
 PATHS = {"interpreted": "array, interpreted", "plain": "array, fused", "fused": "array, compiled"}
 HANDED_ON = "array, handed on to events"
 
 
 def paths(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str, Any]]:
-    """What the array engine makes of a case, interpreted and, where that can be, fused.
+    """The array engine's outcomes of a case, interpreted and, where that can be, fused.
 
     Where results follow from the order of the warps it hands the run on to the event engine.
     """
@@ -178,7 +172,7 @@ def paths(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str
 
 
 def as_evaluated(case: RandomCase, schedule: str, run: Any) -> bool:
-    """Whether the plain evaluation of a case gives what a run gave."""
+    """Return whether the plain evaluation of a case gives what a run gave."""
     plain = evaluated(case, schedule)
     rounds = [(one.line, one.array, one.kind, one.stages, one.time) for one in run.rounds]
     return (
@@ -189,7 +183,7 @@ def as_evaluated(case: RandomCase, schedule: str, run: Any) -> bool:
 
 
 def can_run_on_it(case: RandomCase, run: Any) -> bool:
-    """Whether a GPU must give a run's arrays.
+    """Return whether a GPU must give a run's arrays.
 
     It can be written, no two of its lanes meet, and its atomics give the same in every order.
     """
@@ -197,7 +191,7 @@ def can_run_on_it(case: RandomCase, run: Any) -> bool:
 
 
 def compare(case: RandomCase, on_gpu: bool, compiled: bool) -> tuple[Counter[str], list[str]]:
-    """What was compared, and what differs."""
+    """Compare the engines; what was compared, and what differs."""
     done: Counter[str] = Counter()
     wrong = []
     for schedule in SCHEDULES:

@@ -42,7 +42,7 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
 
 
 class Tally:
-    """What became of all programs, or of all documents."""
+    """The ends of all programs, or of all documents."""
 
     def __init__(self) -> None:
         self.verdicts: Counter[tuple[str, str]] = Counter()
@@ -53,7 +53,7 @@ class Tally:
         self.said.update((outcome.verdict, text) for text in outcome.said)
 
     def total(self, verdict: str) -> int:
-        """How many ended so."""
+        """The number of those that ended so."""
         return sum(count for (_, ended), count in self.verdicts.items() if ended == verdict)
 
     def table(self, columns: Iterable[str]) -> list[str]:
@@ -70,7 +70,7 @@ class Tally:
         return lines
 
     def messages(self, verdict: str) -> list[str]:
-        """What was said by those that ended so, the most frequent first."""
+        """The words of those that ended so, the most frequent first."""
         said = Counter({text: n for (ended, text), n in self.said.items() if ended == verdict})
         listed = sorted(said.items(), key=lambda item: (-item[1], item[0]))
         lines = [f"{count:>9,}  {text}" for text, count in listed[:MOST_MESSAGES]]
@@ -105,15 +105,12 @@ def gather(running: Iterable[Outcome], kind: str, count: int, seed: int) -> Tall
 
 
 def main(argv: list[str] | None = None) -> int:
-    """What the script does; its exit status."""
+    """Do what the arguments ask for; the exit status."""
     arguments = arguments_of(argv)
     seed, jobs = arguments.seed, max(arguments.jobs, 1)
     start = time.monotonic()
     programs = gather(
-        outcomes(seed, "program", arguments.count, jobs, corpus()),
-        "program",
-        arguments.count,
-        seed,
+        outcomes(seed, "program", arguments.count, jobs, corpus()), "program", arguments.count, seed
     )
     documents = gather(
         outcomes(seed, "document", arguments.documents, jobs, []),

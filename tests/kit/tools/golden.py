@@ -1,4 +1,4 @@
-"""What every program of the papers has given since: times, stages and memory, to the bit.
+"""The results of every program of the papers: times, stages and memory, to the bit.
 
     python -m tests.kit.tools.golden            compare with golden.json; 1 if anything differs
     python -m tests.kit.tools.golden --write    make it anew, after a rule has changed on purpose

@@ -49,7 +49,7 @@ def work(n):
 
 @dataclass
 class Outcome:
-    """What the kills have done; `wrong` must be 0."""
+    """The effects of the kills; `wrong` must be 0."""
 
     cases: int
     kills: int = 0
@@ -177,7 +177,7 @@ def wait_for_rows(child: subprocess.Popen[bytes], rows: Path, size: int) -> None
 
 
 def processes_of(sessions: list[int]) -> int:
-    """How many processes there are in these sessions, where the system reports it."""
+    """The number of processes in these sessions, where the system reports it."""
     return sum(session_of(process) in sessions for process in Path("/proc").glob("[0-9]*"))
 
 

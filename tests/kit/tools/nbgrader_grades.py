@@ -60,7 +60,7 @@ def submit(copy: Path, target: Path, answers: dict[str, str | None]) -> None:
 
 
 def same_cells(one: Path, other: Path) -> bool:
-    """Whether two notebooks have the same cells for nbgrader."""
+    """Return whether two notebooks have the same cells for nbgrader."""
     cells = (
         [(cell.source, cell.metadata.get("nbgrader")) for cell in nbformat.read(path, 4).cells]
         for path in (one, other)

@@ -41,7 +41,7 @@ class Checked:
 
     @property
     def found(self) -> bool:
-        """Whether the first finding is what was planted."""
+        """Return whether the first finding is what was planted."""
         first = self.pair.finds[0]
         return any(one == first.finding(self.pair.bug, one.note) for one in self.findings)
 
@@ -89,7 +89,7 @@ class Kept:
         }
 
     def row(self, pair: Pair, variant: str, tool: str | None) -> Row | None:
-        """What a tool said of a program; None if it wasn't run."""
+        """The row of a tool and a program; None if it wasn't run."""
         return self.rows.get((pair.name, variant, tool or ""))
 
     def verdict(self, pair: Pair, variant: str, tool: str | None) -> str:
@@ -175,7 +175,7 @@ def _section(file: ModuleType, by_name: dict[str, Checked], known: Kept | None) 
 
 
 def _beside(known: Kept | None) -> Iterator[str]:
-    """What compute-sanitizer says of the same programs, in words."""
+    """Say in words what compute-sanitizer says of the same programs."""
     of_a_tool = {tool: [pair for pair in PAIRS if tool_for(pair) == tool] for tool in TOOLS}
     covered = sum(map(len, of_a_tool.values()))
     yield paragraph(
@@ -255,7 +255,7 @@ def _tally(known: Kept, tool: str, pairs: list[Pair]) -> list[str]:
 
 
 def _differences(known: Kept, of_a_tool: dict[str, list[Pair]]) -> str:
-    """Where a tool of the mistake's kind differs from the checker, and what others said."""
+    """List where a tool of the mistake's kind differs from the checker, and what others said."""
     missed, alarms, beyond = [], [], []
     for pair in PAIRS:
         own = tool_for(pair)

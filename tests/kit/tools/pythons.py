@@ -140,7 +140,7 @@ def version(python: Path) -> Minor | None:
 
 
 def candidates() -> list[Path]:
-    """What may be a Python: the running one first, then pyenv's, then those of the PATH."""
+    """Files that may be a Python: the running one first, then pyenv's, then those of the PATH."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found = [Path(sys.executable), *sorted(pyenv.glob("versions/*/bin/python"))]
     for folder in os.get_exec_path():

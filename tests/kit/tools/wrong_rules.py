@@ -109,7 +109,7 @@ def chosen(cases: list[Case], few: int) -> list[Case]:
 
 
 def counts_conflicts(claim: Claim) -> bool:
-    """Whether a claim is about what conflicts cost, by what its formula holds or it measures.
+    """Return whether a claim is about the cost of conflicts, by its formula or what it measures.
 
     That is a congestion C, a distribution D, a greatest common divisor or the smaller of two
     numbers; stages, a distribution, what it lacks of n, a congestion.

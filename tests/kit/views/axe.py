@@ -20,7 +20,7 @@ def needed():
 
 
 def violations(page, script):
-    """What axe-core finds on a page that a browser shows, and in its frames."""
+    """The violations that axe-core finds on a page that a browser shows, and in its frames."""
     for frame in page.frames:
         frame.evaluate(script)
     passes, found = page.evaluate(RUN, LEVELS)

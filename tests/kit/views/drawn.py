@@ -1,4 +1,4 @@
-"""What stands in the cells of a figure that `mmsim_algorithms.drawings.cells` drew."""
+"""The texts in the cells of a figure that `mmsim_algorithms.drawings.cells` drew."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Whether a figure can be read: its texts are large enough, none over another, none cut off."""
+"""Legibility of a figure: its texts are large enough, none over another, none cut off."""
 
 from itertools import combinations
 
@@ -9,7 +9,7 @@ from mmsim.view.figures.paper import LETTERS
 
 
 def drawn_texts(figure):
-    """What can be read of a figure, once it is drawn.
+    """The texts of a figure, once it is drawn.
 
     Matplotlib also keeps the labels of axes that are off, and of ticks outside the axes.
     """

@@ -1,4 +1,4 @@
-"""What the player's page has to show of a trace."""
+"""The states of a trace that the player's page has to show."""
 
 import numpy as np
 

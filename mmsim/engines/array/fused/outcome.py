@@ -60,10 +60,11 @@ class Outcome:
             return scheduled(launch, operations.ravel(), start, progress)
         time = 0
         latencies = launch.machine.latencies(len(sums))
+        stage_times = launch.machine.times_of_stages(len(sums))
         for (site, *counted), of_units in zip(rows, sums.T, strict=True):
             if site == BARRIER_SITE or not counted[0]:
                 continue
-            took = round_time(of_units, latencies)
+            took = round_time(of_units * stage_times, latencies)
             tally.round(sites[site], time, took, *counted)
             time += took
         return time

@@ -1,14 +1,17 @@
-"""A paper's printed table, computed again: both figures side by side."""
+"""The tables and figures that papers print, made again or left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from mmsim.claims.drawing import Source
 from mmsim.host.plugins import registered_in
 
-GROUP = "mmsim.tables"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+Source = Literal["simulated", "counted", "measured", "drawn"]
 STANDARD_ERRORS = 3
 
 
@@ -90,4 +93,66 @@ class PaperTable:
 
 def registered_tables() -> list[PaperTable]:
     """All tables of all installed packages (entry point group `mmsim.tables`)."""
-    return registered_in(GROUP)
+    return registered_in("mmsim.tables")
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure of a paper: `draw()` makes it again, at the paper's own size.
+
+    Parameters
+    ----------
+    id
+        As "SMM-F5".
+    source
+        Paper and place, as "SMM, Figure 5".
+    title
+        Its subject, in words.
+    draw
+        A function that makes the figure. It raises `ClaimError` if a run contradicts the paper's
+        figure.
+    made
+        The source: "simulated" (a run of the programs), "counted" (a colouring or a layout),
+        "measured" (kept results of a real GPU), "drawn" (a definition, without a result).
+    note
+        The differences from the paper's figure, with the reasons.
+    """
+
+    id: str
+    source: str
+    title: str
+    draw: Callable[[], Drawn]
+    made: Source = "simulated"
+    note: str = ""
+
+
+def registered_drawings() -> list[Drawing]:
+    """All drawings of all installed packages (entry point group `mmsim.drawings`)."""
+    return registered_in("mmsim.drawings")
+
+
+@dataclass(frozen=True)
+class PrintedItem:
+    """A table or a figure of a paper.
+
+    Parameters
+    ----------
+    id
+        As "SMM-F5"; a `PaperTable`, a `Drawing` or an experiment of the same id reproduces it.
+    title
+        Its caption.
+    claims
+        The ids of the claims that reproduce it, if any.
+    omitted
+        The reason if nothing reproduces it.
+    """
+
+    id: str
+    title: str
+    claims: tuple[str, ...] = ()
+    omitted: str = ""
+
+
+def registered_contents() -> list[PrintedItem]:
+    """The contents of all papers (entry point group `mmsim.contents`)."""
+    return registered_in("mmsim.contents")

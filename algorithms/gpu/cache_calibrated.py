@@ -7,7 +7,7 @@ after a look at predictions (docs/metal.md). A time unit is a tenth of a picosec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -16,12 +16,12 @@ from typing import Any
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_clusters, cache_pages
-from mmsim.gpu.cache_halves import HALVES
-from mmsim.gpu.cache_pages import Pages
+from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_EACH
 from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
+from mmsim_algorithms.gpu import cache_pages
+from mmsim_algorithms.gpu.cache_pages import Pages
 
 UNIT_PS = 0.1
 """Picoseconds of a time unit."""
@@ -61,7 +61,7 @@ class Measured:
         return count / accesses
 
     def cycles(self, which: str) -> list[float]:
-        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_halves`."""
+        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_multiprocessors`."""
         rows = [row for row in self.record.rows if row["number"] == HALVES]
         return [float(row[which]) for row in rows]  # type: ignore[arg-type]
 
@@ -77,12 +77,42 @@ class Measured:
     @property
     def clusters(self) -> tuple[int, ...] | None:
         """The multiprocessors of each cluster; None if the record doesn't show them."""
-        return cache_clusters.sizes(self.record.rows, self.plain.multiprocessors)
+        return sizes(self.record.rows, self.plain.multiprocessors)
 
     @property
     def half_of(self) -> tuple[int, ...] | None:
         """The half of each cluster; None if the record doesn't show clusters and halves."""
-        return None if self.clusters is None else cache_clusters.half_of(self.record.rows)
+        return None if self.clusters is None else half_of(self.record.rows)
+
+
+def members(rows: Sequence[Row]) -> list[list[int]]:
+    """The multiprocessors of each cluster; none if the rows lack them."""
+    return [
+        [int(one) for one in own.split()]
+        for row in rows
+        if row["number"] == CLUSTERS and "multiprocessors" in row
+        for own in str(row["multiprocessors"]).split(";")
+    ]
+
+
+def sizes(rows: Sequence[Row], multiprocessors: int) -> tuple[int, ...] | None:
+    """The size of each cluster; None if the rows lack them, or no two delay each other."""
+    found = tuple(map(len, members(rows)))
+    return found if sum(found) == multiprocessors > len(found) else None
+
+
+def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
+    """The half with most of each cluster; None if the rows don't show it.
+
+    >>> half_of(({"number": "clusters", "multiprocessors": "0 3; 1 2"},
+    ...          {"number": "halves of multiprocessors", "halves": "0110"}))
+    (0, 1)
+    """
+    of_each = "".join(str(row["halves"]) for row in rows if row["number"] == OF_EACH)
+    found = members(rows)
+    if not found or max(map(max, found)) >= len(of_each):
+        return None
+    return tuple(int(2 * sum(of_each[one] == "1" for one in own) > len(own)) for own in found)
 
 
 @dataclass(frozen=True)
@@ -206,8 +236,8 @@ CHOSEN = {
 }
 """Numbers that no point measures. The counters show the sectors and halves. There are as many
 clusters as NVIDIA describes (GPCs); half of them belong to each half of the cache, as the halves of
-blocks show (`mmsim.gpu.cache_halves`). The others are plain numbers, on which the points' counts
-hardly depend."""
+blocks show (`OF_BLOCKS`). The others are plain numbers, on which the points' counts hardly
+depend."""
 
 
 def cached_numbers(record: Record, plain: Calibration) -> dict[str, Any]:

@@ -1,0 +1,178 @@
+"""The needed and the wasted stages of each line and of each round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
+from mmsim.printable import printable
+from mmsim.results import Run
+from mmsim.results.rows import Stages
+from mmsim.view.figures.alt_text import describe, wasting
+from mmsim.view.figures.paper import (
+    COLUMN,
+    HATCH,
+    LEAST,
+    WASTED,
+    check_run,
+    drawing,
+    legend_above,
+    shortened,
+    whole_numbers,
+    words,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_LINES, MOST_ROUNDS = 30, 500
+LONGEST, LONGEST_NAME = 46, 10
+"""The most letters of a line's text and of an array's name."""
+SIDE_BY_SIDE, NAMED = 4, 12
+"""The most rounds with names side by side, and the most rounds with names."""
+
+
+@advised()
+def lines(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a bar for each source line that accesses memory: the least stages, and the wasted ones.
+
+    Of a long program the 30 lines with the most stages are drawn.
+
+    Parameters
+    ----------
+    run
+        Any run; it needs no trace.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def stride(T, a, b):
+    ...     x = a[T.id]
+    ...     b[4 * T.id % 16] = x
+    >>> run = mm.DMM(4, 3).run(stride, np.arange(16), np.zeros(16), threads=4)
+    >>> axes = mm.figures.lines(run)
+    >>> for least, wasted in zip(*axes.containers):
+    ...     print(int(least.get_width()), int(wasted.get_width()))
+    1 0
+    1 3
+    """
+    check_run(run)
+    every = [line for line in run.profile().lines if line.requests]
+    if not every:
+        raise MMSimError(f"{run.program!r} made no memory access; there is nothing to draw")
+    costly = sorted(every, key=lambda line: -line.stages)[:MOST_LINES]
+    shown = [line for line in every if line in costly]
+    rows = range(len(shown))
+    with drawing(axes, COLUMN, 0.75 + 0.33 * len(shown)) as drawn:
+        _bars(drawn.barh, rows, shown, "left", height=0.4, edgecolor="#333333")
+        for row, line in enumerate(shown):
+            drawn.annotate(
+                shortened(printable(line.text.strip()), LONGEST),
+                (0, row - 0.24),
+                xytext=(2, 0),
+                textcoords="offset points",
+                va="bottom",
+                family="monospace",
+                parse_math=False,
+            )
+            note = f" {line.stages}" + (f", {line.wasted} wasted" if line.wasted else "")
+            drawn.text(line.stages, row, note, va="center")
+        # Room for text at the right of the longest bar.
+        drawn.set_xlim(0, 1.45 * max(line.stages for line in shown))
+        drawn.set_yticks(rows, [str(line.line) for line in shown])
+        drawn.set_ylim(len(shown) - 0.6, -0.85)
+        drawn.set_ylabel("line")
+        left_out = len(every) - len(shown)
+        drawn.set_xlabel(
+            "stages" + (f" (the other {left_out} lines take fewer)" if left_out else "")
+        )
+        drawn.tick_params(axis="y", length=0)
+        whole_numbers(drawn.xaxis)
+        legend_above(drawn, columns=2)
+        describe(
+            drawn,
+            f"stages of each line of {run.program}",
+            (f"line {one.line}: {wasting(one.stages, one.wasted)}" for one in shown),
+        )
+    return drawn
+
+
+@advised()
+def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a bar for each round: the least stages of its requests, and on top the wasted ones.
+
+    Parameters
+    ----------
+    run
+        A run under the synchronous schedule; it needs no trace.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def transpose(T, a, b):
+    ...     i, j = T.id // a.shape[1], T.id % a.shape[1]
+    ...     b[j, i] = a[i, j]
+    >>> a = np.arange(16).reshape(4, 4)
+    >>> run = mm.DMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16)
+    >>> axes = mm.figures.rounds(run)
+    >>> for least, wasted in zip(*axes.containers):
+    ...     print(int(least.get_height()), int(wasted.get_height()))
+    4 0
+    4 12
+    """
+    check_run(run)
+    rows = run.rounds
+    if not rows:
+        reason = "made no memory access"
+        if run.schedule == "asynchronous":
+            reason = "has no rounds, without lock step; draw lines(run)"
+        raise MMSimError(f"this run of {run.program!r} {reason}")
+    if len(rows) > MOST_ROUNDS:
+        raise MMSimError(
+            f"{len(rows)} rounds are too many for this figure ({MOST_ROUNDS}); draw lines(run)"
+        )
+    numbers = [row.number for row in rows]
+    edge = "#333333" if len(rows) <= 60 else "none"
+    turned = SIDE_BY_SIDE < len(rows) <= NAMED
+    with drawing(axes, COLUMN, 2.5 if turned else 2.0) as drawn:
+        _bars(drawn.bar, numbers, rows, "bottom", width=0.8, edgecolor=edge)
+        drawn.set_ylabel("stages")
+        drawn.set_xlabel("round")
+        drawn.margins(x=0.02)
+        drawn.set_ylim(0, 1.06 * max(row.stages for row in rows))
+        if len(rows) <= NAMED:
+            arrays = [words(shortened(printable(row.array), LONGEST_NAME)) for row in rows]
+            names = [f"{row.number}: {row.kind} {of}" for row, of in zip(rows, arrays, strict=True)]
+            drawn.set_xticks(numbers, names, rotation=90 if turned else 0)
+        else:
+            whole_numbers(drawn.xaxis)
+        whole_numbers(drawn.yaxis)
+        legend_above(drawn, columns=2)
+        describe(
+            drawn,
+            f"stages of each round of {run.program}",
+            (f"round {one.number}: {wasting(one.stages, one.wasted)}" for one in rows),
+        )
+    return drawn
+
+
+def _bars(
+    bars: Callable[..., object],
+    places: Sequence[int],
+    rows: Sequence[Stages],
+    above: str,
+    **style: Any,
+) -> None:
+    """Draw the least stages of each row, and `above` them the wasted ones."""
+    least = [row.least for row in rows]
+    bars(places, least, color=LEAST, label="least possible", linewidth=0.4, **style)
+    wasted: dict[str, Any] = {"color": WASTED, "hatch": HATCH, "label": "wasted", above: least}
+    bars(places, [row.wasted for row in rows], linewidth=0.4, **wasted, **style)
