@@ -385,7 +385,7 @@ ALONE = {
     "walk": (lambda: walk.inside(Blink()), "a walk through the program"),
     "expressions": (lambda: walk.expressions(Blink()), "a walk through the program"),
     "operands": (lambda: walk.operands(Riddle()), "a walk through the program"),
-    "types": (lambda: launched().lowered.of(Riddle()), "the search for types"),
+    "types": (lambda: launched().lowered.of(Riddle()), "typing"),
     "folded": (lambda: consists_of(ir.Unary("-", Riddle(), None), (ir.Unary, Riddle)), "a walk"),
     "interpreter": (lambda: launched().meaning._statement(Blink()), "the interpreter"),
     "uniform": (lambda: follows_from(Riddle(), (), bool), "a walk through the program"),
@@ -402,7 +402,7 @@ ALONE = {
         lambda: cuda_body(launched()).expressions.write(Riddle()),
         "the writer of CUDA C",
     ),
-    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "the search for types"),
+    "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "typing"),
     "tidy": (lambda: substituted(Riddle(), "x", ir.Const(1)), "a walk through the program"),
 }
 
