@@ -34,7 +34,7 @@ class Row:
 
     `compute` takes operands of one type: numbers of Python's, or arrays. `complex` computes on
     complex numbers, or says what to write for them instead. It `takes` any numbers, floats,
-    integers for their bits, or complex numbers, for which any number may stand. `result` tells its
+    integers for their bits, or complex numbers, for which any number may stand. `result` names its
     type: that of the operands, a float, that of the parts, a complex one, a bool, or an integer; a
     cast `gives` its own. `means` are the nodes of Python's tree and the functions that it stands
     for; `own` says that it is called by a name of mmsim. `exact` says that every machine gives the
