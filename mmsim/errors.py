@@ -7,15 +7,13 @@ array, thread, index), what is wrong and what to do. Tools read the same facts f
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from types import TracebackType
 from typing import Any
 
 from mmsim.tracebacks import shown_by_ipython
 
-FACTS = ("program", "place", "array", "thread", "other", "index", "position")
-"""The attributes of a `ProgramError`."""
 LONGEST_SHOWN = 256
 """Bits of the largest integer that a message prints."""
 LONGEST_TEXT = 200
@@ -182,6 +180,7 @@ class LanguageError(MMSimError, SyntaxError):
         return type(self), (self._message, self.place, self.advice)
 
 
+@dataclass(eq=False, repr=False)
 class ProgramError(MMSimError):
     """A failure of a program while it ran, with the place and, if known, the thread.
 
@@ -190,27 +189,15 @@ class ProgramError(MMSimError):
     extents along y or z). Each is None if it does not apply. The caller's arrays are unchanged.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        program: str,
-        place: Place | None = None,
-        array: str | None = None,
-        thread: int | None = None,
-        other: int | None = None,
-        index: tuple[int | float, ...] | None = None,
-        position: Position | None = None,
-    ) -> None:
-        self.message = message
-        self.program = program
-        self.place = place
-        self.array = array
-        self.thread = thread
-        self.other = other
-        self.index = index
-        self.position = position
-        super().__init__(message)
+    message: str
+    _: KW_ONLY
+    program: str
+    place: Place | None = None
+    array: str | None = None
+    thread: int | None = None
+    other: int | None = None
+    index: tuple[int | float, ...] | None = None
+    position: Position | None = None
 
     def __str__(self) -> str:
         where = f"program {self.program!r}"
@@ -226,7 +213,7 @@ class ProgramError(MMSimError):
         return text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = {name: getattr(self, name) for name in FACTS}
+        facts = {part.name: getattr(self, part.name) for part in fields(self) if part.kw_only}
         return partial(type(self), **facts), (self.message,)
 
 

@@ -24,10 +24,9 @@ if TYPE_CHECKING:  # the same for type checkers; a test compares
         uint64,
     )
 
-    from mmsim.api.compare import compare
     from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
     from mmsim.api.program import Program, program
-    from mmsim.api.result import Run, total
+    from mmsim.api.result import Run, compare, total
     from mmsim.api.tile_conflicts import conflicts
     from mmsim.claims.fit import fit
     from mmsim.errors import LanguageError, MMSimError, ProgramError
@@ -101,11 +100,10 @@ __all__ = [
 MODULES = {
     "numpy": "complex64 complex128 float32 float64"
     " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
-    "mmsim.api.compare": "compare",
     "mmsim.api.tile_conflicts": "conflicts",
     "mmsim.api.machines": "DMM HMM UMM Cached Machine",
     "mmsim.api.program": "Program program",
-    "mmsim.api.result": "Run total",
+    "mmsim.api.result": "Run compare total",
     "mmsim.claims.fit": "fit",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
     "mmsim.frontend.thread": "atomic warp",

@@ -32,6 +32,12 @@ ON_EVERY_ENGINE = {
     "test_language_arithmetic",
     "test_language_meaning",
     "test_layouts",
+    "test_numba_forms",
+    "test_numba_kernels",
+    "test_numba_known",
+    "test_numba_records",
+    "test_numba_threads",
+    "test_numba_tuples",
     "test_timing_rules",
 }
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from mmsim.claims.verify import from_json, provenance_from_json
-from mmsim.reports.ledger import ledger_page
+from mmsim.reports.verdicts import ledger_page
 from mmsim_algorithms.papers import ABBREVIATIONS, titled
 
 CHOICES: tuple[tuple[str, str], ...] = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mmsim.errors import LaunchError, RoomError, shown
@@ -62,28 +64,22 @@ def language_of(program: Any) -> Language:
     return "numba" if known.parsed_late else known.code.arithmetic
 
 
-class Exhaustion:
-    """Makes a `LaunchError` of Python's errors when memory or stack is exhausted.
+@contextmanager
+def exhaustion(program: Any, threads: int) -> Iterator[None]:
+    """Make a `LaunchError` of Python's errors when memory or stack is exhausted.
 
     `program` is what the user gave as the program, `threads` the number of threads.
     """
-
-    def __init__(self, program: Any, threads: int) -> None:
-        self.program, self.threads = program, threads
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
-        if not isinstance(error, RecursionError | MemoryError | OverflowError):
-            return
-        name = as_program(self.program).name
-        if isinstance(error, RecursionError):
-            raise LaunchError(
-                f"program {name!r} is nested too deeply for Python's recursion limit "
-                f"of {sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
-            ) from None
+    try:
+        yield
+    except RecursionError:
+        raise LaunchError(
+            f"program {as_program(program).name!r} is nested too deeply for Python's recursion "
+            f"limit of {sys.getrecursionlimit()}; take its long expressions apart, or raise the "
+            "limit"
+        ) from None
+    except (MemoryError, OverflowError) as error:
         raise RoomError(
-            f"program {name!r} with {shown(self.threads)} threads needs more "
+            f"program {as_program(program).name!r} with {shown(threads)} threads needs more "
             f"memory than there is ({error}); take fewer threads or smaller arrays"
         ) from None

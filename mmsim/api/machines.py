@@ -104,12 +104,12 @@ class Machine(machines.Machine, Guessed):
         >>> run.time, run.arrays["b"]  # 2 (p/w + l - 1)
         (8, array([0, 1, 2, 3, 4, 5, 6, 7]))
         """
-        from mmsim.api.binding import Exhaustion, bind  # loads what parses and runs
+        from mmsim.api.binding import bind, exhaustion  # loads what parses and runs
         from mmsim.engines.selection import launch
 
         with Brief():
             sizes = asked(threads, block_size, grid, block)
-            with Exhaustion(program, sizes[0]):
+            with exhaustion(program, sizes[0]):
                 bound = bind(self, program, args, sizes, schedule, max_accesses)
                 return Run.of(launch(bound, engine, trace, check))
 
@@ -168,12 +168,12 @@ class Machine(machines.Machine, Guessed):
         ...     for finding in report.findings]
         [('race', 'a[4]', (3, 4), (0, 4))]
         """
-        from mmsim.api.binding import Exhaustion, bind, language_of
+        from mmsim.api.binding import bind, exhaustion, language_of
         from mmsim.engines.check import check  # loads SimPy
 
         with Brief():
             sizes = asked(threads, block_size, grid, block)
-            with Exhaustion(program, sizes[0]):
+            with exhaustion(program, sizes[0]):
                 language = language_of(program)
                 own: Schedule = "asynchronous" if language == "numba" else "synchronous"
                 when = own if schedule is None else schedule

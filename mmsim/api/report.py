@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mmsim.api.casting import as_class
 from mmsim.api.result import Run
+from mmsim.api.saved import Saved
 from mmsim.api.trace import Trace
 from mmsim.results import report
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(report.Report):
+class Report(Saved, report.Report):
     """The result of `Machine.check`: plain data.
 
     Attributes
@@ -36,7 +36,7 @@ class Report(report.Report):
     @classmethod
     def of(cls, plain: report.Report) -> Report:
         """Return the checker's report, with the methods for users."""
-        made = as_class(cls, plain)
+        made = cls._as(plain)
         if plain.run is not None:
             made.__dict__["run"] = Run.of(plain.run)
         if plain.record is not None:
@@ -62,17 +62,3 @@ class Report(report.Report):
         from mmsim.results.codec import dump
 
         return dump(self, looked_for=self.looked_for)
-
-    @classmethod
-    def from_json(cls, text: str) -> Report:
-        """Return the report that `to_json` wrote. Raises `FormatError` for any other text."""
-        from mmsim.results.codec import load
-
-        return load(text, cls)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Report):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    __hash__ = None  # type: ignore[assignment]  # it holds arrays

@@ -1,13 +1,13 @@
-"""A run that shows and saves itself, and several runs as one."""
+"""A run that shows and saves itself, several runs as one, and two runs side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mmsim.api.casting import as_class
+from mmsim.api.saved import Saved
 from mmsim.api.trace import Trace
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mmsim.results.difference import Difference
-    from mmsim.view.player import Player
+    from mmsim.view.player import Comparison, Player
 
 
 OTHER_FIGURES = "mm.figures.banks(run), or another function of mm.figures, each for one figure"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(run.Run):
+class Run(Saved, run.Run):
     """The result of `Machine.run`: plain data.
 
     Attributes
@@ -57,7 +57,7 @@ class Run(run.Run):
     @classmethod
     def of(cls, plain: run.Run) -> Run:
         """Return an engine's run, with the methods for users."""
-        made = as_class(cls, plain)
+        made = cls._as(plain)
         if plain.record is not None:
             made.__dict__["record"] = Trace.of(plain.record)
         made.__dict__["records"] = tuple(map(Trace.of, plain.records))
@@ -151,20 +151,6 @@ class Run(run.Run):
             raise LaunchError(f"diff takes another run, not {shown(other)}")
         return difference(self, other)
 
-    @classmethod
-    def from_json(cls, text: str) -> Run:
-        """Return the run that `to_json` wrote. Raises `FormatError` for any other text."""
-        from mmsim.results.codec import load
-
-        return load(text, cls)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Run):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    __hash__ = None  # type: ignore[assignment]  # it holds arrays
-
 
 @advised("mm.total([first, second])")
 def total(runs: Iterable[run.Run]) -> Run:
@@ -184,3 +170,44 @@ def total(runs: Iterable[run.Run]) -> Run:
     (6, 12)
     """
     return Run.of(run.total(runs))
+
+
+@advised()
+def compare(
+    first: run.Run,
+    second: run.Run,
+    *,
+    names: Sequence[str] | None = None,
+    start: int = 0,
+    end: int | None = None,
+) -> Comparison:
+    """Return two runs with traces side by side, to step through both at the same time.
+
+    The runs may have any machines, programs and schedules, and several launches (`mm.total`). A
+    notebook shows the page, `save` writes it, `widget()` makes a widget, `plot()` a figure.
+
+    Parameters
+    ----------
+    first, second
+        Runs made with trace=True.
+    names
+        Their names. Default: the settings in which they differ.
+    start, end
+        The first and the last time unit to show.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[2 * T.id]
+    >>> dmm, umm = (
+    ...     machine.run(read, np.arange(16), threads=8, trace=True)
+    ...     for machine in (mm.DMM(4, 3), mm.UMM(4, 3))
+    ... )
+    >>> mm.compare(dmm, umm, names=["DMM", "UMM"])
+    <DMM and UMM, time units 0 to 6>
+    """
+    from mmsim.view.player import Comparison
+
+    return Comparison(first, second, names, start, end)

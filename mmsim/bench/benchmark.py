@@ -82,26 +82,15 @@ def to_json(results: Iterable[Result], facts: dict[str, str | int | float]) -> s
     """The machine's facts and all results as JSON text."""
     benchmarks = []
     for result in results:
-        benchmark = result.benchmark
-        saved: dict[str, object] = {
-            "name": benchmark.name,
-            "title": benchmark.title,
-            "method": benchmark.method,
-            "rows": [{key: _plain(value) for key, value in row.items()} for row in result.rows],
-        }
-        if result.failure:
-            saved["failure"] = result.failure
-        benchmarks.append(saved)
+        names = ("name", "title", "method")
+        saved: dict[str, object] = {name: getattr(result.benchmark, name) for name in names}
+        saved["rows"] = [{key: _plain(one) for key, one in row.items()} for row in result.rows]
+        benchmarks.append(saved | ({"failure": result.failure} if result.failure else {}))
     return json.dumps({"facts": facts, "benchmarks": benchmarks}, indent=1) + "\n"
 
 
 def _plain(value: Value) -> object:
     if not isinstance(value, Measured):
         return value
-    return {
-        "median": value.median,
-        "least": value.least,
-        "most": value.most,
-        "unit": value.unit,
-        "turns": list(value.values),
-    }
+    found = {name: getattr(value, name) for name in ("median", "least", "most", "unit")}
+    return {**found, "turns": list(value.values)}

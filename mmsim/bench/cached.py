@@ -39,7 +39,9 @@ CACHED: dict[str, int] = {
 def rows(settings: Settings) -> Iterator[Row]:
     for number, n in enumerate((LEAST, *settings.sizes(LEAST, 2**24))):
         if number:
-            yield _row(_measured(n, settings), n)
+            found = _measured(n, settings)
+            bare, plain, cached = (measured.median for measured in found.values())
+            yield {"n": n, **found, "HMM/NumPy": plain / bare, "Cached/NumPy": cached / bare}
         else:
             with compiled_first():
                 _measured(n, Settings(repeat=1))
@@ -75,11 +77,6 @@ def _measured(n: int, settings: Settings) -> dict[str, Measured]:
         "Cached": on(mm.Cached(**cached)),
     }
     return alternately(tasks, settings.repetitions(5), "s", settings.about(f"n = {n:,}"))
-
-
-def _row(found: dict[str, Measured], n: int) -> Row:
-    bare, plain, cached = (measured.median for measured in found.values())
-    return {"n": n, **found, "HMM/NumPy": plain / bare, "Cached/NumPy": cached / bare}
 
 
 BENCHMARK = Benchmark(

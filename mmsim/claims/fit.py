@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -110,9 +110,8 @@ class Fit(Tabular):
                 text = size + name[1:]
             else:
                 text = name if size == "1" else f"{size}*{name}"
-            parts.append(("-" if factor < 0 else "+", text))
-        text = " ".join(f"{sign} {part}" for sign, part in parts)
-        return text.removeprefix("+ ") or "0"
+            parts.append(f"{'-' if factor < 0 else '+'} {text}")
+        return " ".join(parts).removeprefix("+ ") or "0"
 
     def __str__(self) -> str:
         sign = "=" if self.exact else "~"
@@ -188,26 +187,18 @@ def fit(
                 f"say on which machines {program.name!r} runs, and on what: "
                 "machine=lambda w, l: mm.DMM(w, l), arguments=lambda n: (...)"
             )
-        function = _launching(program, machine, arguments)
+        function = partial(_launched, program, machine, arguments)
     cases = [case.values for case in make_cases(function, grid)]
     runs = (function(**case) for case in cases)
     numbers = [run.time if measure is None else measure(run) for run in runs]
     return fit_numbers(cases, numbers, quantity)
 
 
-def _launching(
-    program: Program, machine: Callable[..., Any], arguments: Callable[..., tuple[Any, ...]]
-) -> Callable[..., Run]:
-    """A function of a case that runs the program."""
-
-    def run(**case: Any) -> Run:
-        if "p" not in case:
-            raise FitError("the grid lacks p, the number of threads")
-        found: Run = call_with(machine, case).run(
-            program, *call_with(arguments, case), threads=case["p"]
-        )
-        return found
-
+def _launched(program: Program, machine: Any, arguments: Any, /, **case: Any) -> Run:
+    """A program's run for a case."""
+    if "p" not in case:
+        raise FitError("the grid lacks p, the number of threads")
+    run: Run = call_with(machine, case).run(program, *call_with(arguments, case), threads=case["p"])
     return run
 
 
@@ -233,19 +224,15 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
     table = np.column_stack([np.ones(len(chosen)) * term.values(looked_at) for term in terms])
     wanted = np.array([float(numbers[at]) for at in chosen])
     for found in _search(table, wanted):
-        whole = [
-            (complexity, kept, factors)
-            for left, kept in found[:KEPT]
-            if left < 1e-7
-            for factors in [_exact(cases, numbers, [terms[at] for at in kept])]
-            if factors is not None
-            for complexity in [sum(terms[at].complexity for at in kept)]
-        ]
+        whole = []
+        for left, kept in found:
+            own = [terms[at] for at in kept]
+            factors = _exact(cases, numbers, own) if left < 1e-7 else None
+            if factors is not None:
+                made = _made(cases, numbers, quantity, own, factors, tied)
+                whole.append((sum(term.complexity for term in own), kept, made))
         if whole:
-            first, *rest = [
-                _made(cases, numbers, quantity, [terms[at] for at in kept], factors, tied)
-                for _, kept, factors in sorted(whole, key=lambda one: (one[0], one[1]))
-            ]
+            first, *rest = (made for *_, made in sorted(whole, key=lambda one: one[:2]))
             return replace(first, others=tuple(other.formula for other in rest))
     simple = [at for at, term in enumerate(terms) if term.complexity <= READABLE]
     near, rough = _near(table, wanted, simple)

@@ -78,12 +78,7 @@ class Trend:
 def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
     """Return the trend of ratios measured/formula by size; None for too few sizes.
 
-    Parameters
-    ----------
-    along
-        The name of the sizes.
-    ratios
-        A size and a ratio for each case, in any order.
+    `along` names the sizes; `ratios` are a size and a ratio for each case, in any order.
 
     >>> found = trend("w", [(w, 2 - Fraction(1, w)) for w in (2, 4, 8, 16, 32)])
     >>> print(found)
@@ -181,7 +176,5 @@ def _exact(case: Case) -> Case:
     """A case with SymPy's integers, whose quotients are exact."""
     import sympy
 
-    return {
-        name: sympy.Integer(value) if isinstance(value, int) else value
-        for name, value in case.items()
-    }
+    numbers = {name: sympy.Integer(one) for name, one in case.items() if isinstance(one, int)}
+    return {**case, **numbers}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mmsim.bench import Benchmark, Measured, Result, Settings, Value
+from mmsim.bench import Measured, Result, Settings, Value
 from mmsim.bench.benchmark import LEAST, to_json
 from mmsim.cli.numbers import at_least
 from mmsim.cli.output import add_targets, console, save, status
@@ -50,11 +50,13 @@ def size(text: str) -> int:
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.bench.facts import facts
     from mmsim.bench.registry import choose_benchmarks, registered_benchmarks
+    from mmsim.view.tables import columns, rich_rows
 
     output = console()
     chosen = choose_benchmarks(registered_benchmarks(), arguments.what)
     if arguments.list:
-        output.print(list_of_benchmarks(chosen))
+        rows = [(one.name, one.title) for one in chosen]
+        output.print(rich_rows(columns("benchmark", "what it compares"), rows))
         return 0
     known = facts(_called(arguments))
     results: list[Result] = []
@@ -107,14 +109,6 @@ def _called(arguments: argparse.Namespace) -> str:
         if getattr(arguments, option) is not None:
             words += [f"--{option}", str(getattr(arguments, option))]
     return " ".join(words)
-
-
-def list_of_benchmarks(benchmarks: Iterable[Benchmark]) -> Table:
-    """The available benchmarks."""
-    from mmsim.view.tables import rich_rows, text_column
-
-    columns = map(text_column, ("benchmark", "what it compares"))
-    return rich_rows(columns, ((one.name, one.title) for one in benchmarks))
 
 
 def benchmark_table(result: Result) -> Table:

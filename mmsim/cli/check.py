@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import add_targets, complain, console, named, save
+from mmsim.cli.output import add_targets, complain, named, save, show
 from mmsim.cli.run import PROGRAM, add_program_options, program_call
 
 ABOUT = {
@@ -35,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
         unset=arguments.unset,
         trace=arguments.html is not None,
     )
-    console().print(str(report), soft_wrap=True)
+    show(str(report), soft_wrap=True)
     if arguments.json is not None:
         save(arguments.json, report.to_json())
     if report.record is not None:

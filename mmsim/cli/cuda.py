@@ -16,7 +16,7 @@ from mmsim.cli.machine import (
     machine_named,
     numbers_of,
 )
-from mmsim.cli.output import add_targets, complain, console, save
+from mmsim.cli.output import add_targets, complain, save, show
 from mmsim.model.byte_banks import BANK_BYTES
 
 OWN = {"--check", "--json", "--html", "--machine"}
@@ -27,7 +27,7 @@ OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
 ABOUT = {
     "description": "Run a Python program with mmsim in the place of numba.cuda, and print for each "
     "of its kernels the launches, threads, time units, stages and wasted stages. Options stand "
-    "before the program's name; what follows it is passed to the program.",
+    "before the program's name; what follows it is passed to the program."
 }
 
 
@@ -63,16 +63,13 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         status = run_script(begin[0], [*begin[1], *arguments.arguments])
     finally:
-        output = console()
-        for table in report.tables():
-            output.print(rich_table(table))
-        for verdict in report.verdicts():
-            output.print(verdict, soft_wrap=True)
+        show(*map(rich_table, report.tables()))
+        show(*report.verdicts(), soft_wrap=True)
         if arguments.json is not None:
             save(arguments.json, report.to_json())
         if arguments.html is not None:
             save(arguments.html, report.to_html())
-            output.print(f"open {arguments.html} in a browser", soft_wrap=True)
+            show(f"open {arguments.html} in a browser", soft_wrap=True)
     return status or int(bool(report.findings))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmsim.cli.output import console, status
+from mmsim.cli.output import show, status
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +27,7 @@ COLOURS = {"found": "green", "wrong": "bold red"}
 ABOUT = {
     "description": "Find the formula that the times in a sweep's file follow; without a file, find "
     "the formulas of the exact claims from runs alone. Exit status 1 if a formula that was found "
-    "is not the claim's, or if a file's times follow none.",
+    "is not the claim's, or if a file's times follow none."
 }
 
 
@@ -51,9 +51,7 @@ def command(arguments: argparse.Namespace) -> int:
         for one in fitted(claims):
             found.append(one)
             say(f"{one.claim.id} {one.outcome}")
-    output = console()
-    output.print(fits_table(found))
-    output.print(fits_summary(found))
+    show(fits_table(found), fits_summary(found))
     return int(any(one.outcome == "wrong" for one in found))
 
 
@@ -72,29 +70,22 @@ def of_rows(file: Path) -> int:
         why = "every case in it failed" if every else "it is empty"
         raise SweepError(f"{file} has no times to fit: {why}; sweep again, with --retry-failed")
     exact = True
-    output = console()
     for names, rows in groups.items():
         known = [name for name in SYMBOLS if all(row.get(name) is not None for row in rows)]
         cases = [{SYMBOLS[name]: row[name] for name in known} for row in rows]
         found = fit_numbers(cases, [row["time"] for row in rows])
         exact = exact and found.exact
-        output.print(f"{' '.join(names)}: {found}")
+        show(f"{' '.join(names)}: {found}")
     return int(not exact)
 
 
 def fits_table(found: Sequence[Fitted]) -> Table:
     """A row for each claim: its formula, the one found, the outcome."""
-    from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+    from mmsim.view.tables import columns, rich_rows, rich_text
 
-    columns = (
-        text_column("claim", whole=True),
-        text_column("claimed"),
-        text_column("found from runs"),
-        Column("cases"),
-        text_column("outcome"),
-    )
+    names = ("claim", "claimed", "found from runs", "cases", "outcome")
     return rich_rows(
-        columns,
+        columns(*names, numbers="cases", whole="claim"),
         (
             (
                 one.claim.id,

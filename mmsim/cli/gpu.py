@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CommandError, load_program
-from mmsim.cli.output import add_targets, console, status
+from mmsim.cli.output import add_targets, show, status
 from mmsim.cli.output import save as save_text
 from mmsim.errors import MMSimError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "description": "What can be done with a real GPU. Without a command, say which GPU there is, "
-    "or what is missing, and list the commands.",
+    "or what is missing, and list the commands."
 }
 
 
@@ -59,13 +59,12 @@ def command(arguments: argparse.Namespace) -> int:
     """Say which GPU there is."""
     from mmsim import gpu
 
-    output = console()
     try:
-        output.print(str(gpu.device()))
+        show(str(gpu.device()))
     except gpu.NoGPU as missing:
-        output.print(str(missing))
-    for action in arguments.listed._choices_actions:
-        output.print(f"mmsim gpu {action.dest:<12} {action.help}")
+        show(str(missing))
+    commands = arguments.listed._choices_actions
+    show(*(f"mmsim gpu {action.dest:<12} {action.help}" for action in commands))
     return 0
 
 
@@ -83,11 +82,7 @@ def counters(arguments: argparse.Namespace) -> int:
         found = gpu.counters(programs)
     if arguments.json is not None:
         save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
-    output = console()
-    for line in left_out(found):
-        output.print(line)
-    output.print(counters_table(found))
-    output.print(counters_summary(found))
+    show(*left_out(found), counters_table(found), counters_summary(found))
     return 1 if found.unexplained else 0
 
 
@@ -99,7 +94,7 @@ def banks(arguments: argparse.Namespace) -> int:
         raise CommandError("--banks counts patterns of addresses; leave out the programs")
     with status("counting") as say:
         record = last(measured("mmsim gpu counters --banks", say), arguments)
-    console().print(banks_table(record))
+    show(banks_table(record))
     return int(any(row["equal"] != row["patterns"] for row in record.rows))
 
 
@@ -114,11 +109,8 @@ def calibrate(arguments: argparse.Namespace) -> int:
     with status("calibrating") as say:
         found = gpu.calibrate(say)
     save(Record("calibration", known, (found.to_dict(),)), arguments)
-    output = console()
-    for name, value in found.to_dict().items():
-        output.print(f"{name}: {value}")
-    for machine in (found.dmm, found.umm, found.hmm):
-        output.print(str(machine))
+    show(*(f"{name}: {value}" for name, value in found.to_dict().items()))
+    show(*map(str, (found.dmm, found.umm, found.hmm)))
     return 0
 
 
@@ -127,11 +119,9 @@ def calibrate_cache(arguments: argparse.Namespace) -> int:
 
     with status("calibrating", lines=True) as say:
         record = last(measured("mmsim gpu calibrate --cache", say), arguments)
-    output = console()
-    for name, value in numbers(record).items():
-        output.print(f"{name}: {value:,.4g} ps")
+    show(*(f"{name}: {value:,.4g} ps" for name, value in numbers(record).items()))
     if "not counted" in record.facts:
-        output.print(f"without counts: {record.facts['not counted']}")
+        show(f"without counts: {record.facts['not counted']}")
     return 0
 
 
@@ -141,9 +131,7 @@ def atomics(arguments: argparse.Namespace) -> int:
 
     with status("atomics") as say:
         record = last(measured("mmsim gpu atomics", say), arguments)
-    output = console()
-    output.print(atomics_cycles(record))
-    output.print(atomics_counts(record))
+    show(atomics_cycles(record), atomics_counts(record))
     return 0
 
 
@@ -155,10 +143,8 @@ def reproduce(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.record import Record
     from mmsim.reports.gpu import measured_summary, measured_table
 
-    output = console()
     if arguments.experiment is None:
-        for one in registered_experiments().values():
-            output.print(f"{one.name:<8} {one.title}")
+        show(*(f"{one.name:<8} {one.title}" for one in registered_experiments().values()))
         return 0
     experiment = choose_experiment(arguments.experiment)
     words = ["mmsim gpu reproduce", experiment.name]
@@ -184,9 +170,8 @@ def reproduce(arguments: argparse.Namespace) -> int:
         for row in experiment.rows(conditions, predict=not arguments.measure_only):
             record = replace(record, rows=(*record.rows, row))
             save(record, arguments)  # what there is so far is not lost
-    shown_record = replace(record, rows=tuple(experiment.shown(record.rows)))
-    output.print(measured_table(shown_record, experiment.title))
-    output.print(measured_summary(shown_record))
+    record = replace(record, rows=tuple(experiment.shown(record.rows)))
+    show(measured_table(record, experiment.title), measured_summary(record))
     return 0
 
 

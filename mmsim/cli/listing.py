@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from mmsim.cli.loading import CommandError
-from mmsim.cli.output import complain, console
+from mmsim.cli.output import complain, show
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
 from mmsim.host.plugins import registered_in
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 ABOUT = {
     "description": "List the programs of all installed packages that `mmsim run` runs without "
     "arguments: the machines that they are for, the time that a claim gives them, and what they "
-    "do. Exit status 1 if a package's programs or claims can't be loaded.",
+    "do. Exit status 1 if a package's programs or claims can't be loaded."
 }
 
 
@@ -31,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import registered
     from mmsim.gpu.counting import GROUP
+    from mmsim.view.tables import columns, rich_rows
 
     broken: list[MMSimError] = []
     programs = registered_in(GROUP, broken)
@@ -50,7 +46,13 @@ def command(arguments: argparse.Namespace) -> int:
         raise CommandError(f"no program has {' and '.join(map(repr, arguments.words))} in its row")
     ids = {program.listed[1] for program in chosen}
     bounds = {id_: claim.text for id_, claim in claims.items() if id_ in ids}
-    console().print(catalogue(chosen, bounds))
+    rows = []
+    for program in chosen:
+        machines, claim = program.listed
+        bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
+        rows.append((name_of(program), machines, bound, line_of(program)))
+    titles = columns("program", "machine", "time", "what it does", whole="program")
+    show(rich_rows(titles, rows))
     return 1 if broken else 0
 
 
@@ -67,31 +69,3 @@ def line_of(program: Program) -> str:
     """The first line of a program's documentation, "" without one."""
     lines = (program.function.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
-
-
-def list_of_programs(programs: Iterable[Program]) -> Table:
-    """Programs of one module, with their purposes."""
-    from mmsim.view.tables import rich_rows, text_column
-
-    return rich_rows(
-        map(text_column, ("program", "what it does")),
-        ((program.name, line_of(program)) for program in programs),
-    )
-
-
-def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
-    """Programs with their machines, their purposes, and their claims' `bounds`."""
-    from mmsim.view.tables import rich_rows, text_column
-
-    rows = []
-    for program in programs:
-        machines, claim = program.listed
-        bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
-        rows.append((name_of(program), machines, bound, line_of(program)))
-    columns = (
-        text_column("program", whole=True),
-        text_column("machine"),
-        text_column("time"),
-        text_column("what it does"),
-    )
-    return rich_rows(columns, rows)

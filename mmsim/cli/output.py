@@ -80,6 +80,13 @@ def console() -> Console:
     return terminal if terminal.is_terminal else Output(width=FILE_WIDTH, **options)
 
 
+def show(*parts: object, **options: Any) -> None:
+    """Print texts and tables on the standard output, one below the other."""
+    output = console()
+    for part in parts:
+        output.print(part, **options)
+
+
 @contextmanager
 def status(text: str, lines: bool = False) -> Iterator[Callable[[str], None]]:
     """Show the current work on the standard error, and yield a function that adds how far it is.

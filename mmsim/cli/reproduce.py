@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmsim.claims.claim import ClaimError
-from mmsim.cli.output import add_targets, check_target, complain, console, named, status
+from mmsim.cli.output import add_targets, check_target, complain, named, show, status
 
 if TYPE_CHECKING:
     from mmsim.claims.printed import Drawing, PaperTable
@@ -21,7 +21,7 @@ ABOUT = {
     "differences, and where the paper measured times, those kept of a GPU and the model's; or draw "
     "a figure of a paper again, from runs of the programs, and save it. Exit status 1 if a "
     "difference is more than rounding and chance explain, or if the runs give something else than "
-    "the paper's figure shows.",
+    "the paper's figure shows."
 }
 
 
@@ -62,7 +62,7 @@ def command(arguments: argparse.Namespace) -> int:
     found = reproductions(registered_contents(), tables, drawings, experiments.values())
     if wanted is not None and not arguments.list:
         raise ClaimError(missing(wanted, found, [*known, *timed]))
-    console().print(list_of_contents(found))
+    show(list_of_contents(found))
     return 0
 
 
@@ -70,10 +70,8 @@ def compare(table: PaperTable) -> int:
     """Print a computed table next to the paper's."""
     from mmsim.reports.contents import paper_table, verdict_of_table
 
-    output = console()
     figures = list(table.figures())
-    output.print(paper_table(table, figures))
-    output.print(verdict_of_table(figures))
+    show(paper_table(table, figures), verdict_of_table(figures))
     return 0 if all(figure.explained for figure in figures) else 1
 
 
@@ -81,11 +79,9 @@ def show_times(experiment: Experiment, kept: Callable[[], Record]) -> None:
     """Print the kept times of a GPU next to the paper's and the model's."""
     from mmsim.reports.gpu import kept_summary, measured_table
 
-    output = console()
     with status(f"predicting {experiment.name}"):
         record = kept()
-    output.print(measured_table(record, experiment.title))
-    output.print(kept_summary(record))
+    show(measured_table(record, experiment.title), kept_summary(record))
 
 
 def draw(drawing: Drawing, path: Path) -> int:
@@ -101,8 +97,7 @@ def draw(drawing: Drawing, path: Path) -> int:
         return 1
     with named(path):
         save_figure(figure, path)
-    output = console()
-    lines = [f"{drawing.id} ({drawing.source}): {drawing.title}", f"made: {drawing.made}"]
-    for line in (*lines, *([drawing.note] if drawing.note else []), f"saved as {path}"):
-        output.print(line)
+    notes = [drawing.note] if drawing.note else []
+    title = f"{drawing.id} ({drawing.source}): {drawing.title}"
+    show(title, f"made: {drawing.made}", *notes, f"saved as {path}")
     return 0

@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
-from mmsim.cli.listing import list_of_programs
+from mmsim.cli.listing import line_of
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
 from mmsim.cli.numbers import SEED, at_least, extents
-from mmsim.cli.output import add_targets, console, named
+from mmsim.cli.output import add_targets, named, show
 from mmsim.cli.output import save as save_text
-from mmsim.cli.trial import SIZES, example_of, launch_of, needs_threads
-from mmsim.frontend.program import Program
+from mmsim.cli.trial import SIZES, launch_of, needs_threads
+from mmsim.cli.values import parse_argument
+from mmsim.frontend.program import Example, Program
 from mmsim.view.figures.paper import check_suffix, save
-from mmsim.view.figures.plot import SHORT
-from mmsim.view.tables import rich_table, rounds_table
+from mmsim.view.figures.stages import SHORT
+from mmsim.view.tables import columns, rich_rows, rich_table, rounds_table
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
@@ -74,17 +77,17 @@ def add_program_options(parser: argparse.ArgumentParser, schedule: str = "synchr
 
 def command(arguments: argparse.Namespace) -> int:
     if ":" not in arguments.program and not arguments.arguments:
-        console().print(list_of_programs(programs_of(arguments.program)))
+        rows = [(one.name, line_of(one)) for one in programs_of(arguments.program)]
+        show(rich_rows(columns("program", "what it does"), rows))
         return 0
     if arguments.plot is not None:
         check_suffix(arguments.plot)
     run = run_program(arguments, check=arguments.check, trace=arguments.chrome is not None)
-    output = console()
-    output.print(run)
+    show(run)
     if arguments.profile:
-        output.print(run.profile())
+        show(run.profile())
     if arguments.rounds:
-        output.print(rich_table(rounds_table(run.rounds)))
+        show(rich_table(rounds_table(run.rounds)))
     if arguments.json is not None:
         save_text(arguments.json, run.to_json())
     if arguments.csv is not None:
@@ -117,8 +120,12 @@ def program_call(
     machine = machine_named(**given)
     if arguments.arguments:
         needs_threads(given)
-    sizes = {name: given[name] for name in ("size", *SIZES) if given[name] is not None}
-    example = example_of(program, machine.width, arguments.seed, arguments.arguments, **sizes)
+        generator = np.random.RandomState(arguments.seed)
+        values = [parse_argument(text, generator) for text in arguments.arguments]
+        example = Example(*values, **{name: given[name] for name in SIZES})
+    else:
+        size = {} if arguments.size is None else {"size": arguments.size}
+        example = program.prepare(machine.width, seed=arguments.seed, **size)
     options = launch_of(given, example)
     if arguments.schedule is not None:
         options["schedule"] = arguments.schedule

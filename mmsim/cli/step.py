@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import console, named
+from mmsim.cli.output import named, show
 from mmsim.cli.run import PROGRAM, add_program_options, run_program
 from mmsim.printable import printable
 
@@ -31,5 +31,5 @@ def command(arguments: argparse.Namespace) -> int:
     with named(arguments.html):
         player.save(arguments.html)
     text = f"{run.program}: {run.time} time units; open {arguments.html} in a browser"
-    console().print(printable(text), highlight=True, soft_wrap=True)
+    show(printable(text), highlight=True, soft_wrap=True)
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.api.machines import KINDS
+from mmsim.claims import Claim, choose, registered
 from mmsim.cli.loading import CommandError, load, load_program
 from mmsim.cli.machine import (
     DEFAULTS,
@@ -23,18 +24,11 @@ from mmsim.cli.machine import (
     type_of,
 )
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
-from mmsim.cli.output import add_targets, console, named
-from mmsim.cli.trial import (
-    LAYOUTS,
-    RANDOM,
-    SIZES,
-    filled,
-    layout_name,
-    needs_threads,
-    trial,
-)
+from mmsim.cli.output import add_targets, named, show
+from mmsim.cli.trial import LAYOUTS, RANDOM, SIZES, filled, layout_name, needs_threads, trial
 from mmsim.frontend.program import Program
 from mmsim.printable import printable, printable_lines
+from mmsim.sweeps import sweep
 from mmsim.sweeps.rows import FACTS, SweepRow, differing
 from mmsim.sweeps.workers import by_value
 from mmsim.view.figures import save
@@ -44,8 +38,6 @@ from mmsim.view.tables import Column, rich_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from mmsim.claims import Claim
 
 USAGE = """\
 Every combination of the values given is a case. Without --arguments each program's own example is
@@ -124,24 +116,14 @@ def text_of_extents(text: str) -> str:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.sweeps import sweep
-
     claim = _plotted(arguments)
     chosen = cases(arguments)
     if arguments.plot is not None:
         _check_axis(arguments.over, chosen)
-    rows = sweep(
-        trial,
-        chosen,
-        arguments.out,
-        jobs=arguments.jobs,
-        retry_failed=arguments.retry_failed,
-        retry_changed=arguments.retry_changed,
-    )
-    output = console()
-    if (table := sweep_table(rows)) is not None:
-        output.print(table)
-    output.print(sweep_summary(rows, arguments.out))
+    how = {name: getattr(arguments, name) for name in ("jobs", "retry_failed", "retry_changed")}
+    rows = sweep(trial, chosen, arguments.out, **how)
+    table = sweep_table(rows)
+    show(*([] if table is None else [table]), sweep_summary(rows, arguments.out))
     if arguments.plot is not None:
         axes = draw(rows, arguments.over, claim)
         with named(arguments.plot):
@@ -158,8 +140,8 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         values = getattr(arguments, name)
         if values is None and name in DEFAULTS:
             values = [DEFAULTS[name]]
-        elif values is not None and name in OPTIONS:
-            _check_kinds(name, kinds)
+        elif values is not None and name in OPTIONS.keys() - set().union(*kinds.values()):
+            numbers_of(next(iter(kinds)), {name: 1})  # refuses it; others have no such axis
         if values is not None:
             axes[name] = values
     if arguments.permutation is not None:
@@ -191,9 +173,8 @@ def _program(target: str, arguments: argparse.Namespace) -> Program:
     _send_along(target, program.function)
     if arguments.threads is not None and "size" in arguments.threads and arguments.size is None:
         raise CommandError("--threads size needs --size")
-    if arguments.permutation is not None and not any(
-        text.startswith("permutation:") for text in arguments.arguments or ()
-    ):
+    taking = [text for text in arguments.arguments or () if text.startswith("permutation:")]
+    if arguments.permutation is not None and not taking:
         raise CommandError("--permutation is for an argument such as permutation:{size}; give one")
     return program
 
@@ -216,8 +197,6 @@ def _send_along(target: str, function: Any) -> None:
 
 def _plotted(arguments: argparse.Namespace) -> Claim | None:
     """Return the claim to draw. Raises `CommandError` before the work if no figure is possible."""
-    from mmsim.claims import choose, registered
-
     if arguments.plot is None:
         if arguments.over is not None or arguments.claim is not None:
             raise CommandError("--over and --claim are for a figure; give --plot FILE")
@@ -231,12 +210,6 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
     if arguments.claim not in found:
         raise CommandError(f"--claim takes one claim; there are {', '.join(found)}")
     return found[arguments.claim]
-
-
-def _check_kinds(option: str, kinds: dict[str, dict[str, Any]]) -> None:
-    """Refuse a number that none of the machines has; a machine without it has no such axis."""
-    if not any(option in takes for takes in kinds.values()):
-        numbers_of(next(iter(kinds)), {option: 1})
 
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
@@ -255,14 +228,12 @@ def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
         Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
         for name in (*names, *SHOWN)
     ]
-    return rich_rows(columns, (_cells(row, names) for row in rows))
-
-
-def _cells(row: SweepRow, names: Sequence[str]) -> list[str]:
-    """A row's parameters, and its results or its error."""
-    results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
-    values = (*map(row.get, names), *results)
-    return ["" if value is None else str(value) for value in values]
+    cells = []
+    for row in rows:
+        results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
+        values = (*map(row.get, names), *results)
+        cells.append(["" if value is None else str(value) for value in values])
+    return rich_rows(columns, cells)
 
 
 def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:

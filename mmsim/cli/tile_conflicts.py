@@ -11,7 +11,7 @@ from typing import Any
 
 from mmsim.api.tile_conflicts import along, shape_of
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import add_targets, console, save
+from mmsim.cli.output import add_targets, save, show
 from mmsim.errors import LayoutError
 from mmsim.model.layout import RAW, Layout
 from mmsim.model.questions import KINDS, MATRICES, MATRIX_BYTES, Conflicts, Kind, Question, question
@@ -83,12 +83,9 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.json is not None:
             keep(arguments.json, {**about, "search": arguments.search, "found": found})
         return int(found is None or found == [])
-    out = console()
     answers = [(kind, way, one(layout)) for kind, way, one in asked]
     for kind, way, answer in answers:
-        out.print(f"{kind} {way}: {answer}")
-        for line in collisions(answer) if arguments.collisions else ():
-            out.print(line)
+        show(f"{kind} {way}: {answer}", *(collisions(answer) if arguments.collisions else ()))
     free = all(answer.free for *_, answer in answers)
     if arguments.json is not None:
         plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
@@ -98,23 +95,20 @@ def command(arguments: argparse.Namespace) -> int:
 
 def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int | list[str] | None:
     """Print and return the result of the search: a padding, or swizzles."""
-    out = console()
     if what == "padding":
         if not isinstance(layout, RAW):
             raise LayoutError("a padding is searched for plain rows; leave out the layout")
         by = padding(asked, step=vector)
-        out.print("no padding frees them" if by is None else f"padding each row by {by} frees them")
+        show("no padding frees them" if by is None else f"padding each row by {by} frees them")
         return by
     if not isinstance(layout, RAW | Strided):
-        raise LayoutError(
-            "swizzles are searched for a layout that isn't swizzled; give its strides"
-        )
+        text = "swizzles are searched for a layout that isn't swizzled; give its strides"
+        raise LayoutError(text)
     found = [str(one) for one in swizzles(asked, layout if isinstance(layout, Strided) else None)]
-    for one in found[:MOST]:
-        out.print(one)
+    show(*found[:MOST])
     more = f", of which {MOST} are shown" if len(found) > MOST else ""
     many = "1 swizzle frees them" if len(found) == 1 else f"{len(found)} swizzles free them"
-    out.print(f"{many}{more}")
+    show(f"{many}{more}")
     return found
 
 
@@ -122,8 +116,7 @@ def collisions(answer: Conflicts) -> Iterator[str]:
     """Yield a line for each bank with several words in one request."""
     for value, phase, bank, words in answer.collisions():
         wants = ", ".join(
-            f"word {word} by {'thread' if len(threads) == 1 else 'threads'} "
-            f"{', '.join(map(str, threads))}"
+            f"word {word} by thread{'s' * (len(threads) > 1)} {', '.join(map(str, threads))}"
             for word, threads in words.items()
         )
         yield f"value {value}, phase {phase}, bank {bank}: {wants}"
@@ -131,19 +124,11 @@ def collisions(answer: Conflicts) -> Iterator[str]:
 
 def plain_of(answer: Conflicts) -> dict[str, Any]:
     """An answer as plain data."""
-    return {
-        "kind": answer.kind,
-        "bytes": answer.bytes,
-        "requests": len(answer.requests),
-        "phases": answer.phases,
-        "stages": answer.stages,
-        "least": answer.least,
-        "free": answer.free,
-        "collisions": [
-            {"value": value, "phase": phase, "bank": bank, "words": words}
-            for value, phase, bank, words in answer.collisions()
-        ],
-    }
+    counts = {name: getattr(answer, name) for name in ("phases", "stages", "least", "free")}
+    names = ("value", "phase", "bank", "words")
+    found = [dict(zip(names, one, strict=True)) for one in answer.collisions()]
+    head = {"kind": answer.kind, "bytes": answer.bytes, "requests": len(answer.requests)}
+    return {**head, **counts, "collisions": found}
 
 
 def keep(file: Path, answer: dict[str, Any]) -> None:

@@ -1,8 +1,11 @@
-"""One run of a command line's sweep, by plain parameters."""
+"""One run of a command line's sweep, by plain parameters.
+
+A row keeps a fingerprint of these functions: another text of one makes all rows of a file old.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,13 +55,10 @@ def trial(
     latency: int,
     schedule: Schedule,
     seed: int,
-    arguments: Iterable[str] = (),
-    permutation: Callable[[int], Any] | str = RANDOM,
     **more: Any,
 ) -> Run:
     """Run a program with the options of `mmsim sweep`; `more` has the optional ones."""
-    texts = [filled(text, {"width": width, "seed": seed, **more}) for text in arguments]
-    example = example_of(program, width, seed, texts, permutation, **more)
+    example = _example(program, width, seed, **more)
     values = example.arguments
     if "layout" in more:
         placed = LAYOUTS[more["layout"]](width, seed)
@@ -106,11 +106,11 @@ def filled(text: str, parameters: dict[str, Any]) -> str:
         raise CommandError(f"{text!r} names an unknown number; there are {known}") from None
 
 
-def example_of(
+def _example(
     program: Program,
     width: int,
     seed: int,
-    arguments: Sequence[str],
+    arguments: tuple[str, ...] = (),
     permutation: Callable[[int], Any] | str = RANDOM,
     **more: Any,
 ) -> Example:
@@ -119,7 +119,8 @@ def example_of(
         choices = {"size": more["size"]} if "size" in more else {}
         return program.prepare(width, seed=seed, **choices)
     generator = np.random.RandomState(seed)
-    values = [_value(text, generator, permutation) for text in arguments]
+    parameters = {"width": width, "seed": seed, **more}
+    values = [_value(filled(text, parameters), generator, permutation) for text in arguments]
     return Example(*values, **_sizes(more))
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mmsim.cli.numbers import jobs, points
-from mmsim.cli.output import add_targets, complain, console, save
+from mmsim.cli.output import add_targets, complain, save, show
 from mmsim.errors import MMSimError
 from mmsim.host.cores import cores
 from mmsim.host.progress import bar
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "description": "Check the claims of all installed algorithms under both schedules. Exit status "
-    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded.",
+    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded."
 }
 
 
@@ -44,18 +44,16 @@ def command(arguments: argparse.Namespace) -> int:
         complain(str(error))
     if arguments.claim:
         claims = choose(claims, arguments.claim)
-    output = console()
     made = None if arguments.json is None else provenance(claims)
     done: list[Verdict] = []
     try:
         verdicts = _verify(claims, arguments.jobs, arguments.points, done)
     except KeyboardInterrupt:
         if done:
-            output.print(verdicts_table(done))
+            show(verdicts_table(done))
         text = f"interrupted; {len(done)} of {len(claims)} claims are verified"
         raise KeyboardInterrupt(text) from None
-    output.print(verdicts_table(verdicts))
-    output.print(summary(verdicts))
+    show(verdicts_table(verdicts), summary(verdicts))
     if arguments.json is not None:
         save(arguments.json, to_json(verdicts, made))
     if arguments.html is not None:

@@ -76,9 +76,8 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
         return value
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray)
-    if hasattr(value, "__cuda_array_interface__"):
-        return auto_device(value)[0].gpu_data
-    return value
+    memory = memory_of(value)
+    return value if memory is None else memory
 
 
 def is_read_only(value: Any) -> bool:
@@ -92,7 +91,7 @@ def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def memory_of(value: Any) -> Any:
-    """The memory of an array of the device that a kernel captures; None of anything else."""
+    """The memory of an array of the device; None of anything else."""
     if isinstance(value, type) or not hasattr(value, "__cuda_array_interface__"):
         return None
     return auto_device(value)[0].gpu_data

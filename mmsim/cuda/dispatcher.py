@@ -144,16 +144,9 @@ class Dispatcher(Guessed):
         kernel, args = self._chosen(args)
         for callback in configured.pre_launch_callbacks:
             callback(kernel, configured)
-        kernel.last = self._launched = launch(
-            self.program,
-            args,
-            Configuration(
-                configured.griddim,
-                configured.blockdim,
-                configured.sharedmem,
-                kernel.max_threads_per_block,
-            ),
-        )
+        sizes = configured.griddim, configured.blockdim, configured.sharedmem
+        asked = Configuration(*sizes, kernel.max_threads_per_block)
+        kernel.last = self._launched = launch(self.program, args, asked)
         for action in afterwards:
             action()
 

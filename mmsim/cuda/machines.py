@@ -6,13 +6,16 @@ By default it stands for an NVIDIA H200: `mmsim gpu calibrate` measured its numb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
+from typing import Generic, TypeVar
 
 from mmsim.api.machines import HMM, Machine
 from mmsim.errors import MachineError, shown
 from mmsim.model.byte_banks import BANK_BYTES
 
+T = TypeVar("T")
 MULTIPROCESSORS = 132
 WIDTH = 32
 GLOBAL_LATENCY = 11031
@@ -40,22 +43,22 @@ def current() -> Machine:
     return _current.get() or (_everywhere[-1] if _everywhere else h200())
 
 
-class Chosen:
-    """A machine is chosen; the end of a `with` block goes back to the one before it was chosen."""
+class Chosen(Generic[T]):
+    """A value is set; the end of a `with` block goes back to the one before it was chosen."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine, self._before = machine, _current.get()
-        _current.set(machine)
+    def __init__(self, put: Callable[[T], object], before: object, value: T) -> None:
+        self._put, self._before, self._value = put, before, value
+        put(value)
 
-    def __enter__(self) -> Machine:
-        _current.set(self._machine)
-        return self._machine
+    def __enter__(self) -> T:
+        self._put(self._value)
+        return self._value
 
     def __exit__(self, *error: object) -> None:
-        _current.set(self._before)
+        self._put(self._before)  # type: ignore[arg-type]
 
 
-def machine(chosen: Machine) -> Chosen:
+def machine(chosen: Machine) -> Chosen[Machine]:
     """Run the launches of a `with` block, or all later ones of this thread, on another machine.
 
     `set_machine` chooses it for every thread.
@@ -65,7 +68,7 @@ def machine(chosen: Machine) -> Chosen:
     ...     current().width
     4
     """
-    return Chosen(a_machine(chosen))
+    return Chosen(_current.set, _current.get(), a_machine(chosen))
 
 
 def set_machine(chosen: Machine) -> None:

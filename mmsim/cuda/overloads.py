@@ -81,8 +81,7 @@ def reinterpreted(given: Types, wanted: Types) -> Types | None:
     """
     if len(given) != len(wanted):
         return None
-    same = all(map(_same_bits, given, wanted))
-    return wanted if same else None
+    return wanted if all(map(_same_bits, given, wanted)) else None
 
 
 def _same_bits(given: Type, wanted: Type) -> bool:

@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.result import Run
 from mmsim.cuda.launches import Launched, history
 from mmsim.cuda.stepping import player
 from mmsim.errors import MMSimError
 from mmsim.printable import counted, printable
 from mmsim.results import Finding
 from mmsim.results.findings import merge
-from mmsim.results.verdict import looked_for
+from mmsim.results.report import looked_for
 from mmsim.view import html
 from mmsim.view.tables import Column, Table, findings_table, table_html, text_column
 
@@ -70,21 +69,32 @@ class KernelReport:
     checked: int = 0
 
 
+@dataclass
+class _Kept:
+    """The part of a report on one kernel: its row, its first launch, the waste of each line."""
+
+    row: KernelReport
+    first: Launched
+    wasted: Counter[tuple[str, int]] = field(default_factory=Counter)
+    found: tuple[Finding, ...] = ()
+
+
 class Report:
     """The launches of this process since `listen`, kernel by kernel."""
 
     def __init__(self) -> None:
-        self.kernels: list[KernelReport] = []
-        self._rows: dict[tuple[str, str, int], KernelReport] = {}
-        self._wasted: dict[tuple[str, str, int], Counter[tuple[str, int]]] = {}
+        self._kept: dict[tuple[str, str, int], _Kept] = {}
         self._texts: dict[tuple[str, int], str] = {}
-        self._first: dict[tuple[str, str, int], Launched] = {}
-        self._found: dict[tuple[str, str, int], tuple[Finding, ...]] = {}
+
+    @property
+    def kernels(self) -> list[KernelReport]:
+        """The row of each kernel, in the order of their first launches."""
+        return [kept.row for kept in self._kept.values()]
 
     @property
     def findings(self) -> list[Finding]:
         """The findings, kernel by kernel; those of the same lines in several launches are one."""
-        return [finding for found in self._found.values() for finding in found]
+        return [finding for kept in self._kept.values() for finding in kept.found]
 
     def listen(self, check: bool = False) -> None:
         """Count all launches from now on, and `check` them too."""
@@ -96,12 +106,8 @@ class Report:
         run = launched.run
         source = run.sources[0]
         key = source.function, source.file, source.first
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows[key] = KernelReport(*key)
-            self.kernels.append(row)
-            self._wasted[key] = Counter()
-            self._first[key] = launched
+        kept = self._kept.setdefault(key, _Kept(KernelReport(*key), launched))
+        row = kept.row
         row.launches += 1
         row.threads += run.threads
         row.time += run.time
@@ -110,23 +116,16 @@ class Report:
             cost.stages += access.stages
             cost.wasted += access.wasted
             cost.contended += access.wasted if access.kind == "atomic" else 0
-            self._wasted[key][access.file, access.line] += access.wasted
-        self._found[key] = merge([self._found.get(key, ()), run.findings]) or ()
-        row.findings = len(self._found[key])
+            kept.wasted[access.file, access.line] += access.wasted
+        kept.found = merge([kept.found, run.findings]) or ()
+        row.findings = len(kept.found)
         row.checked += run.findings is not None
-        self._find_worst(row, key, run)
-
-    def _find_worst(self, row: KernelReport, key: tuple[str, str, int], run: Run) -> None:
-        """Name the line that wastes the most, with its text."""
         for source in run.sources:
             for offset, text in enumerate(source.lines):
                 self._texts[source.file, source.first + offset] = text.strip()
-        place, wasted = max(
-            self._wasted[key].items(), key=lambda item: item[1], default=(("", 0), 0)
-        )
-        if wasted:
+        if kept.wasted.total():
+            place, row.worst_wasted = kept.wasted.most_common(1)[0]
             row.worst_line, row.worst_text = place[1], self._texts.get(place, "")
-            row.worst_wasted = wasted
 
     def table(self) -> Table:
         """A row for each kernel."""
@@ -172,7 +171,7 @@ class Report:
         text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
         if row.checked < row.launches:
             return text
-        kinds = Counter(one.title for one in self._found[row.kernel, row.file, row.line])
+        kinds = Counter(one.title for one in self._kept[row.kernel, row.file, row.line].found)
         found = ", ".join(f"{title} ({count})" for title, count in kinds.items())
         return f"{text} {f'Found: {found}' if found else 'Nothing found'}."
 
@@ -192,7 +191,7 @@ class Report:
         """A page: the tables, and the first launch of each kernel, step by step or by line."""
         parts = [table_html(table) for table in self.tables()]
         for row in self.kernels:
-            first = self._first[row.kernel, row.file, row.line]
+            first = self._kept[row.kernel, row.file, row.line].first
             title = html_text.escape(f"{row.kernel}, first launch: {first.run.threads} threads")
             verdict = html_text.escape(self.verdict(row))
             parts += [f"<h2>{title}</h2>", f"<p>{verdict}</p>", html(first.run.profile())]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
 from mmsim.cuda.launches import MOST_COPIED, Launched, history, run_on
-from mmsim.cuda.machines import a_machine, stepped
+from mmsim.cuda.machines import Chosen, a_machine, stepped
 from mmsim.errors import MMSimError
 from mmsim.printable import printable
 
@@ -15,21 +16,7 @@ if TYPE_CHECKING:
     from mmsim.view.player import Player
 
 
-class Tracing:
-    """A choice to record launches or not; the end of its `with` block restores the previous one."""
-
-    def __init__(self, on: bool) -> None:
-        self._on, self._before = on, history.tracing
-        history.tracing = on
-
-    def __enter__(self) -> None:
-        history.tracing = self._on
-
-    def __exit__(self, *error: object) -> None:
-        history.tracing = self._before
-
-
-def trace(on: bool = True) -> Tracing:
+def trace(on: bool = True) -> Chosen[bool]:
     """Record the launches of a `with` block, or all launches from now on.
 
     Then `cuda.last` and `kernel.last` have a `trace`, for the player and the figures. Such launches
@@ -47,7 +34,7 @@ def trace(on: bool = True) -> Tracing:
     >>> twice.last.trace.dispatches[0].array, twice.last.machine.global_latency
     ('a', 5)
     """
-    return Tracing(on)
+    return Chosen(partial(setattr, history, "tracing"), history.tracing, on)
 
 
 def player(

@@ -9,12 +9,14 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.cuda.allocation import device_array, to_device
+from mmsim.cuda.arguments import memory_of
 from mmsim.cuda.arrays import DeviceNDArray, is_cuda_ndarray
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
@@ -80,8 +82,7 @@ class Vectorized:
     """A function of the elements of arrays. Arrays of different shapes are broadcast."""
 
     def __init__(self, function: Callable[..., Any], signatures: list[Signature]) -> None:
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+        update_wrapper(self, function)
         self.py_func = function
         core = jit(function, device=True)
         self._kernels: dict[Dtypes, tuple[np.dtype[Any], Dispatcher]] = {}
@@ -101,9 +102,7 @@ class Vectorized:
         result, kernel = self._kernels[types]
         shape = np.broadcast_shapes(*(array.shape for array in given))
         inputs = [
-            np.ascontiguousarray(np.broadcast_to(array.astype(dtype, copy=False), shape)).reshape(
-                -1
-            )
+            _looped(array.astype(dtype, copy=False), shape, ())
             for array, dtype in zip(given, types, strict=True)
         ]
         made = device_array(math.prod(shape), result, stream=stream)
@@ -174,8 +173,7 @@ class GeneralizedVectorized:
     """A function of sub-arrays that works along all other axes of arrays."""
 
     def __init__(self, function: Callable[..., Any], signatures: list[Any], layout: str) -> None:
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+        update_wrapper(self, function)
         self.py_func = function
         self._inputs, self._outputs = _layout(layout)
         self._kernels: dict[Dtypes, tuple[Dtypes, Dispatcher]] = {}
@@ -275,10 +273,8 @@ class GeneralizedVectorized:
 
 def _array(value: Any) -> npt.NDArray[Any]:
     """The NumPy array of an argument, or of its memory."""
-    if is_cuda_ndarray(value):
-        array: npt.NDArray[Any] = value.gpu_data
-        return array
-    return as_cuda_array(value).gpu_data if is_cuda_array(value) else np.asarray(value)
+    memory: npt.NDArray[Any] | None = memory_of(value)
+    return np.asarray(value) if memory is None else memory
 
 
 def _looped(array: npt.NDArray[Any], loop: Shape, inner: Shape) -> npt.NDArray[Any]:

@@ -12,20 +12,10 @@ import numpy as np
 
 from mmsim.cuda_c import atomics, vectors
 from mmsim.cuda_c.expressions import WRITER, CText
-from mmsim.cuda_c.fields import ranges_of_fields
-from mmsim.cuda_c.lanes import (
-    Lanes,
-    exchanged,
-    exchanges,
-    goes_again,
-    jumps,
-    leaves_more,
-    refuse_parting,
-    through,
-)
+from mmsim.cuda_c.lanes import Jump, Lanes, exchanged, has, refuse_parting, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
-from mmsim.cuda_c.shape import Shape
+from mmsim.cuda_c.shape import Shape, ranges_of_fields
 from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
 from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
@@ -84,8 +74,8 @@ class Body:
                 if key not in self.expressions.tables:
                     self.expressions.tables[key] = names.fresh("table")
         self.written = written_arrays(self.block)
-        self.leaves = any(isinstance(one, ir.Return) for one in everything)
-        self.waits = any(isinstance(one, ir.Barrier) for one in everything)
+        self.leaves = has(self.block, ir.Return)
+        self.waits = has(self.block, ir.Barrier)
         self.width = launch.grid.width
         barriers = [one for one in everything if isinstance(one, ir.Barrier)]
         self.cooperative = launch.grid.blocks > 1 and any(one.scope == "grid" for one in barriers)
@@ -210,8 +200,7 @@ class Body:
                 with self.inside():
                     self._statements(body)
                 self.add("}")
-                returned = any(isinstance(one, ir.Return) for one in statements(body))
-                self.mask = None if returned else before
+                self.mask = None if has(body, ir.Return) else before
                 self.add(f"end_of_{self.names.of(name)}:;")
             case ir.Leave(scope):
                 self.add(f"goto end_of_{self.names.of(scope)};")
@@ -312,7 +301,7 @@ class Body:
         self.mask = no
         self._else(orelse)
         self.mask = before
-        if parting and jumps((*then, *orelse)):
+        if parting and has((*then, *orelse), Jump):
             assert yes is not None
             assert no is not None
             self.mask = through(statement, yes, no)
@@ -338,11 +327,11 @@ class Body:
 
     def _going(self, loop: ir.While | ir.For) -> str | None:
         """A variable for the mask of the lanes that iterate, if this changes."""
-        if not exchanges(loop):
+        if not has((loop,), ir.Exchange):
             self.mask = None  # nothing in the loop uses the mask, so nothing in it keeps it
         if self.mask is None or not self.lanes.parts_loop(loop):
             return None
-        if goes_again(loop):
+        if has((loop,), ir.Continue):  # to the next trip before the end of this one
             self.mask = None
             return None
         going = self.names.fresh("lanes")
@@ -372,7 +361,7 @@ class Body:
     def _behind(self, loop: ir.While | ir.For, before: str | None) -> None:
         """After a loop all its lanes meet again, if none has left more than the loop."""
         self.mask = before
-        if self.lanes.needed and leaves_more(loop):
+        if self.lanes.needed and has((loop,), ir.Return | ir.Leave):
             self.mask = None
 
     def _while(self, statement: ir.While) -> None:

@@ -8,6 +8,7 @@ threads of a block stay together, so a program in which they can't is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import UnionType
 
 from mmsim.cuda_c.expressions import CText
 from mmsim.errors import LaunchError, Place
@@ -25,19 +26,17 @@ class Lanes:
 
     def __init__(self, block: ir.Block) -> None:
         self._uniformity = Uniformity(block)
-        every = list(statements(block))
-        self.needed = any(isinstance(one, ir.Exchange) for one in every)
+        self.needed = has(block, ir.Exchange)
         # A value that all lanes of an iteration share may differ once some have left a loop or
         # a call before others.
         self._together = True
-        self._together = all(self._leave_together(one) for one in every)
+        self._together = all(self._leave_together(one) for one in statements(block))
 
     def _leave_together(self, statement: ir.Stmt) -> bool:
         if isinstance(statement, ir.While):
             return self.is_uniform(statement.test)
         if isinstance(statement, ir.If) and not self.is_uniform(statement.test):
-            inside = statements((*statement.then, *statement.orelse))
-            return not any(isinstance(one, ir.Break | ir.Continue | ir.Leave) for one in inside)
+            return not has((*statement.then, *statement.orelse), ir.Break | ir.Continue | ir.Leave)
         return True
 
     def is_uniform(self, value: ir.Expr) -> bool:
@@ -50,16 +49,15 @@ class Lanes:
         """Return whether lanes diverge at a branch, and an exchange needs the lanes of a side."""
         if not self.needed or self.is_uniform(statement.test):
             return False
-        inside = list(statements((*statement.then, *statement.orelse)))
-        return any(isinstance(one, ir.Exchange | Jump) for one in inside)
+        return has((*statement.then, *statement.orelse), ir.Exchange | Jump)
 
     def parts_loop(self, loop: ir.While | ir.For) -> bool:
         """Return whether an exchange in a loop must know the lanes that left the loop earlier."""
-        if not exchanges(loop):
+        if not has((loop,), ir.Exchange):
             return False
         heads = (loop.test,) if isinstance(loop, ir.While) else (loop.start, loop.stop, loop.step)
         ways = (one for one in statements((loop,)) if isinstance(one, ir.If))
-        apart = any(jumps((*one.then, *one.orelse)) and self.parts(one) for one in ways)
+        apart = any(has((*one.then, *one.orelse), Jump) and self.parts(one) for one in ways)
         return apart or not all(map(self.is_uniform, heads))
 
 
@@ -68,7 +66,7 @@ def through(statement: ir.If, yes: str, no: str) -> str | None:
 
     None if jumps inside make it unknown, or no lane comes out.
     """
-    then, orelse = jumps(statement.then), jumps(statement.orelse)
+    then, orelse = has(statement.then, Jump), has(statement.orelse, Jump)
     if not then and not orelse:
         return f"{yes} | {no}"
     if not orelse and _leaves(statement.then):
@@ -76,29 +74,14 @@ def through(statement: ir.If, yes: str, no: str) -> str | None:
     return yes if not then and _leaves(statement.orelse) else None
 
 
-def jumps(block: Iterable[ir.Stmt]) -> bool:
-    """Return whether lanes may leave a block by a jump."""
-    return any(isinstance(one, Jump) for one in statements(block))
+def has(block: Iterable[ir.Stmt], kind: type[ir.Stmt] | UnionType) -> bool:
+    """Return whether a block has a statement of a kind, also inside of others."""
+    return any(isinstance(one, kind) for one in statements(block))
 
 
 def _leaves(block: ir.Block) -> bool:
     """Return whether all lanes leave a block by the jump at its end, and none before."""
-    return bool(block) and isinstance(block[-1], Jump) and not jumps(block[:-1])
-
-
-def exchanges(loop: ir.Stmt) -> bool:
-    """Return whether lanes exchange values in a loop."""
-    return any(isinstance(one, ir.Exchange) for one in statements((loop,)))
-
-
-def leaves_more(loop: ir.Stmt) -> bool:
-    """Return whether lanes may leave more than a loop from inside of it."""
-    return any(isinstance(one, ir.Return | ir.Leave) for one in statements((loop,)))
-
-
-def goes_again(loop: ir.Stmt) -> bool:
-    """Return whether lanes may go on with a loop's next trip before its end."""
-    return any(isinstance(one, ir.Continue) for one in statements((loop,)))
+    return bool(block) and isinstance(block[-1], Jump) and not has(block[:-1], Jump)
 
 
 # ------------------------------------------------------------ exchange

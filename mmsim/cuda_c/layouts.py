@@ -40,33 +40,28 @@ def placement(name: str, shape: Sequence[int], offsets: Integers, title: str) ->
     width = shape[-1]
     shifts = rotations(offsets, width) if len(shape) > 1 else None
     diagonal = shifts is not None and np.array_equal(shifts, np.arange(len(shifts)) % width)
+    lines: list[str] = []
+    table = None
     if shifts is None or not (diagonal or len(shifts) <= MOST_CONSTANT):
-        given = f"const int *offsets_{name}, "
-        lines = [
-            f"// Where the elements of {name} lie: {title}.",
-            f"__device__ long long at_{name}({given}{parameters})",
-            "{",
-            f"    return offsets_{name}[{_row_major(indices, shape)}];",
-            "}",
-        ]
-        return Placement("\n".join(lines), offsets)
-    *outer, j = indices
-    row = _row_major(outer, shape[:-1])
-    lines = []
-    if diagonal:
-        shift = row if len(outer) == 1 else f"({row})"
+        table = offsets
+        parameters = f"const int *offsets_{name}, {parameters}"
+        word = f"offsets_{name}[{_row_major(indices, shape)}]"
     else:
-        lines += _shifts(name, shifts, width)
-        shift = f"shift_{name}({row})"
-    base = f"{row} * {width}" if len(outer) == 1 else f"({row}) * {width}"
+        *outer, j = indices
+        row = _row_major(outer, shape[:-1])
+        first = row if len(outer) == 1 else f"({row})"
+        if not diagonal:
+            lines = _shifts(name, shifts, width)
+        shift = first if diagonal else f"shift_{name}({row})"
+        word = f"{first} * {width} + ({j} + {shift}) % {width}"
     lines += [
         f"// Where the elements of {name} lie: {title}.",
         f"__device__ long long at_{name}({parameters})",
         "{",
-        f"    return {base} + ({j} + {shift}) % {width};",
+        f"    return {word};",
         "}",
     ]
-    return Placement("\n".join(lines), None)
+    return Placement("\n".join(lines), table)
 
 
 def rotations(offsets: Integers, width: int) -> Integers | None:

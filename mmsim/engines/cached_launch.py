@@ -11,7 +11,7 @@ from mmsim.host.memory_budget import SMALL
 from mmsim.ir.needs import needs
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
-from mmsim.model.cache import Numbers, State
+from mmsim.model.cache import Numbers, Sparse, State
 from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked
 
@@ -24,21 +24,20 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
     If all elements have several bytes, a place has as many: no access touches a part of it.
     """
-    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.memo.get("asked")
-    if found is None:
-        machine = launch.machine
-        numbers = machine.cache
-        assert numbers is not None
-        sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
-        place = math.gcd(numbers.sector, *map(machine.room, sizes))
-        dmms = launch.grid.dmms_used
-        numbers = numbers._replace(sector=numbers.sector // place, dmms=dmms)
-        ways = tuple(
-            Asked.by(machine, numbers, place, site.kind, size)
-            for site, size in zip(launch.meaning.sites, sizes, strict=True)
-        )
-        found = launch.memo["asked"] = numbers, ways
-    return found
+    return launch.memo.once("asked", lambda: _asked(launch))
+
+
+def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
+    machine = launch.machine
+    numbers = machine.cache
+    assert numbers is not None
+    sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
+    place = math.gcd(numbers.sector, *map(machine.room, sizes))
+    numbers = numbers._replace(sector=numbers.sector // place, dmms=launch.grid.dmms_used)
+    return numbers, tuple(
+        Asked.by(machine, numbers, place, site.kind, size)
+        for site, size in zip(launch.meaning.sites, sizes, strict=True)
+    )
 
 
 def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:
@@ -48,10 +47,7 @@ def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> Sta
 
 
 def plain_state(launch: Launch) -> State:
-    """The cache that an earlier launch left, or an empty one, for Python.
-
-    It consists of lists, or of dicts if lists would be far too large.
-    """
+    """The cache that an earlier launch left, or an empty one, in lists, or in dicts if sparse."""
     numbers, _ = asked(launch)
     machine = launch.machine
     if sparse(launch):
@@ -60,16 +56,33 @@ def plain_state(launch: Launch) -> State:
     return cache.listed(launch.left or new_state(numbers, machine))
 
 
-def sparse(launch: Launch) -> bool:
-    """Return whether a machine's tables are large, and larger than the arrays of a launch.
+def in_arrays(state: State, like: State) -> State:
+    """A state of lists as arrays of the types of another one."""
+    return State._make(np.array(new, old.dtype) for new, old in zip(state, like, strict=True))
 
-    Then only the used entries are kept, in Python.
-    """
+
+def leave(launch: Launch, state: State) -> None:
+    """Leave a cache to the next launch, which begins at time 0."""
+    state.free[:] = 0
+    launch.left = state
+
+
+def sparse(launch: Launch) -> bool:
+    """Return whether only the used entries of tables larger than the arrays are kept, in Python."""
     if launch.left is not None:  # an earlier launch has left its tables
         return False
     arrays = launch.arrays.values()
     held = sum(array.size * len(array.bases) * array.dtype.itemsize for array in arrays)
     return tables(launch) > max(SMALL, held)
+
+
+def empty_counts(launch: Launch) -> npt.NDArray[np.int64] | list[Sparse]:
+    """A row for each access of the text, with a counter for each cost; none without a cache."""
+    rule, sites = launch.machine.cache, len(launch.meaning.sites)
+    if rule is not None and sparse(launch):
+        return [Sparse(0) for _ in range(sites)]
+    columns = 0 if rule is None else cache.counters(rule, launch.grid.dmms_used)
+    return np.zeros((sites, columns), np.int64)
 
 
 def tables(launch: Launch) -> int:
@@ -97,12 +110,13 @@ def needed(launch: Launch) -> npt.NDArray[np.bool_]:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    found: npt.NDArray[np.bool_] | None = launch.memo.get("needed")
-    if found is None:
-        meaning = launch.meaning
-        found = np.zeros((len(meaning.sites), len(meaning.sites)), dtype=bool)
-        if launch.machine.under_way > 1:
-            for row, sites in enumerate(needs(meaning.code.body, len(meaning.sites))):
-                found[row, list(sites)] = True
-        launch.memo["needed"] = found
+    return launch.memo.once("needed", lambda: _needed(launch))
+
+
+def _needed(launch: Launch) -> npt.NDArray[np.bool_]:
+    count = len(launch.meaning.sites)
+    found = np.zeros((count, count), dtype=bool)
+    if launch.machine.under_way > 1:
+        for row, sites in enumerate(needs(launch.meaning.code.body, count)):
+            found[row, list(sites)] = True
     return found

@@ -119,7 +119,7 @@ def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iter
         return ""
 
     alone = []
-    for line in sorted(concurrent_writes.first.keys() - monitors.updates.first.keys()):
+    for line in sorted(concurrent_writes.found.first.keys() - monitors.updates.lost.first.keys()):
         if note := difference([line]):
             yield concurrent_writes.finding(line, note)
         else:
@@ -143,12 +143,7 @@ def _again(bound: Launch, others: Mapping[int, Other], whose: str, run: Run) -> 
         drive(driver)
     except ProgramError as error:
         return f"if {whose} stays, {error.message}"
-    return _difference(run, bound, whose)
-
-
-def _difference(run: Run, other: Launch, whose: str) -> str:
-    """The first element that another winner has changed, in words; empty if none."""
-    for name, now in other.results().items():
+    for name, now in bound.results().items():
         before = run.arrays[name]
         same = bits_of(before) == bits_of(now)
         if not same.all():

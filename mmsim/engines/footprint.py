@@ -9,43 +9,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from weakref import WeakKeyDictionary
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions
+from mmsim.ir.walk import expressions, inside
+from mmsim.meaning.launch import Launch
 from mmsim.meaning.meaning import Meaning
 
-READER = "the estimate of memory"
 VALUE = 8
-MASKS = 8  # of a branch or a loop: the masks of lanes inside and of lanes that left
-EXCHANGED = 6  # values of an exchange: sources, active lanes, results
-BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
-ACCESS = 112
-"""Bytes of a thread for its numbers in the grid and for the work of one access."""
+MASKS = 1  # values of a branch, a loop or a jump: the masks of lanes inside and of lanes that left
+BOUNDS = 4  # values of a loop: start, stop, step, number of trips
+HELD: dict[type[ir.Stmt], int] = {
+    ir.Load: 0,
+    ir.VectorLoad: 0,
+    ir.Assign: 1,
+    ir.Store: 2,
+    ir.RegisterWrite: 2,
+    ir.VectorStore: 2,
+    ir.Barrier: MASKS + 2,
+    ir.For: MASKS + BOUNDS,
+    ir.Atomic: 6,
+    ir.Exchange: 6,  # sources, active lanes, results
+}
+"""The values that a statement holds in addition to those of its expressions; others have masks."""
+ACCESS = 112  # bytes of a thread for its numbers in the grid and for the work of one access
 SEQUENCER, OBJECT = 4608, 256
 """Bytes of a separate sequencer, and of an array in it in addition to its values."""
 
-_known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()
 
-
-def bytes_per_lane(meaning: Meaning) -> int:
+def bytes_per_lane(launch: Launch) -> int:
     """The most bytes of a lane at any time, without those of an access and of memory."""
-    if meaning not in _known:
-        _known[meaning] = _bytes_per_lane(meaning)
-    return _known[meaning]
+    return launch.memo.once("bytes of a lane", lambda: _bytes_per_lane(launch.meaning))
+
+
+def register_bytes(meaning: Meaning) -> int:
+    """The bytes of a lane's register arrays."""
+    return sum(
+        math.prod(meaning.locals[local.name]) * meaning.typing.arrays[local.name].itemsize
+        for local in meaning.code.locals
+        if local.kind == "registers"
+    )
 
 
 def _bytes_per_lane(meaning: Meaning) -> int:
     meaning.ready()
-    typing = meaning.typing
-    variables = sum(type_.itemsize + 1 for type_ in typing.variables.values())
-    registers = sum(
-        math.prod(meaning.locals[local.name]) * typing.arrays[local.name].itemsize
-        for local in meaning.code.locals
-        if local.kind == "registers"
-    )
-    return variables + registers + _block(meaning, meaning.code.body)
+    variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
+    return variables + register_bytes(meaning) + _block(meaning, meaning.code.body)
 
 
 def _block(meaning: Meaning, block: ir.Block) -> int:
@@ -53,39 +61,14 @@ def _block(meaning: Meaning, block: ir.Block) -> int:
 
 
 def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
-    match statement:
-        case ir.Assign(_, value):
-            return VALUE * (1 + _most(meaning, (value,)))
-        case ir.Load(_, _, index):
-            return VALUE * _most(meaning, index)
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return VALUE * (2 + _most(meaning, (*index, value)))
-        case ir.VectorLoad(targets, _, index):
-            return VALUE * _most(meaning, index) + (len(targets) - 1) * ACCESS
-        case ir.VectorStore(_, index, values):
-            brought = VALUE * (2 * len(values) + _most(meaning, (*index, *values)))
-            return brought + (len(values) - 1) * ACCESS
-        case ir.Atomic(index=index):
-            return VALUE * (6 + _most(meaning, (*index, *statement.operands)))
-        case ir.If(test, then, orelse):
-            own = VALUE * _most(meaning, (test,))
-            return MASKS + max(own, _block(meaning, then), _block(meaning, orelse))
-        case ir.While(prelude, test, body):
-            own = VALUE * _most(meaning, (test,))
-            return MASKS + max(own, _block(meaning, prelude), _block(meaning, body))
-        case ir.For(_, start, stop, step, body):
-            own = VALUE * _most(meaning, (start, stop, step)) + BOUNDS
-            return MASKS + BOUNDS + max(own, _block(meaning, body))
-        case ir.Scope(_, body):
-            return MASKS + _block(meaning, body)
-        case ir.Exchange():
-            return VALUE * (EXCHANGED + _most(meaning, statement.operands))
-        case ir.Barrier():
-            return MASKS + VALUE * (2 + _most(meaning, expressions(statement)))
-        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
-            return MASKS
-        case _:
-            assert_never(statement, READER)
+    own = _most(meaning, expressions(statement)) + BOUNDS * isinstance(statement, ir.For)
+    most = max([VALUE * own, *(_block(meaning, block) for block in inside(statement))])
+    most += VALUE * HELD.get(type(statement), MASKS)
+    if isinstance(statement, ir.VectorLoad):
+        most += (len(statement.targets) - 1) * ACCESS
+    if isinstance(statement, ir.VectorStore):
+        most += (len(statement.values) - 1) * (ACCESS + 2 * VALUE)
+    return most
 
 
 def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:

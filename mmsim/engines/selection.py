@@ -23,7 +23,13 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
     if recording and engine == "array":
         raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
-        return _run(bound, engine, recording, checking)
+        if recording or (engine or default_engine) == "events" or bound.ordered:
+            from mmsim.engines.events import engine as events  # loads SimPy
+
+            return events.run(bound, recording, checking)
+        from mmsim.engines.array import engine as array  # a run loads the engine that it needs
+
+        return array.run(bound, checking)
     except ProgramError as error:
         error.position = bound.grid.position(error.thread)
         raise
@@ -37,14 +43,3 @@ def check_trace(machine: Machine) -> None:
             "with such times, several requests under way or a bound on resident threads does more; "
             "take trace=False, and run.cache for its counts"
         )
-
-
-def _run(bound: Launch, engine: Engine | None, recording: bool, checking: bool) -> Run:
-    """As `run`, for checked options."""
-    if recording or (engine or default_engine) == "events" or bound.ordered:
-        from mmsim.engines.events import engine as events  # loads SimPy
-
-        return events.run(bound, recording, checking)
-    from mmsim.engines.array import engine as array  # a run loads the engine that it needs
-
-    return array.run(bound, checking)

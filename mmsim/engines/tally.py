@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from operator import add
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.engines.bottlenecks import at_bottlenecks
-from mmsim.engines.cached_launch import asked, sparse
-from mmsim.meaning.frame import Site
+from mmsim.engines.cached_launch import asked, empty_counts
+from mmsim.meaning.frame import Kind, Site
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import COUNTS, SECTORS, Numbers, Sparse, counters
+from mmsim.model.cache import COUNTS, OF_A_DMM, PORT, SECTORS, WIRE, Numbers, counters
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.cache import CacheRow, merged
 from mmsim.results.findings import Finding, of_launch
 from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.results.trace import Trace
+
+Named = tuple[str, str, int, str, Kind]
+"""The function, the file, the line, the array and the kind of an access."""
+
+
+def _named(site: Site) -> Named:
+    place = site.place
+    return place.function, place.file, place.line, site.array, site.kind
 
 
 class Tally:
@@ -27,15 +34,9 @@ class Tally:
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self.rounds: list[RoundRow] = []
-        self.requests = [0] * len(launch.meaning.sites)
-        self.stages = [0] * len(launch.meaning.sites)
-        self.least = [0] * len(launch.meaning.sites)
-        sites, columns = len(launch.meaning.sites), 0
-        self.taken: npt.NDArray[np.int64] | list[Sparse] = [Sparse(0) for _ in range(sites)]
-        if launch.machine.cache is None or not sparse(launch):
-            if launch.machine.cache is not None:
-                columns = counters(launch.machine.cache, launch.grid.dmms_used)
-            self.taken = np.zeros((sites, columns), np.int64)
+        sites = len(launch.meaning.sites)
+        self.requests, self.stages, self.least = ([0] * sites for _ in range(3))
+        self.taken = empty_counts(launch)
         """The costs of each access's requests at a memory with sectors and a cache."""
 
     def count(self, site: Site, requests: int, stages: int, least: int) -> None:
@@ -50,23 +51,9 @@ class Tally:
         """Note that a round of the synchronous schedule has ended."""
         self.count(site, requests, stages, least)
         unit = unit_of(self.launch, site.array)
-        self.rounds.append(
-            RoundRow(
-                len(self.rounds),
-                start,
-                time,
-                site.place.function,
-                site.place.file,
-                site.place.line,
-                site.array,
-                site.kind,
-                unit.space,
-                requests,
-                stages,
-                unit.conflict.classify(least, stages),
-                least,
-            )
-        )
+        access_class = unit.conflict.classify(least, stages)
+        cost = unit.space, requests, stages, access_class, least
+        self.rounds.append(RoundRow(len(self.rounds), start, time, *_named(site), *cost))
 
     def result(
         self,
@@ -81,18 +68,14 @@ class Tally:
 
     def rows(self) -> tuple[AccessRow, ...]:
         """Make a row for each executed line, array and kind."""
-        merged: dict[tuple[Any, ...], list[int]] = {}
-        sites: dict[tuple[Any, ...], Site] = {}
+        sums: dict[Named, list[int]] = {}
         for site, *counts in zip(
             self.launch.meaning.sites, self.requests, self.stages, self.least, strict=True
         ):
             if counts[0]:
-                place = site.place
-                key = (place.file, place.line, place.function, site.array, site.kind)
-                sums = merged.get(key)
-                merged[key] = counts if sums is None else list(map(add, sums, counts))
-                sites.setdefault(key, site)
-        return AccessRows(self._row(sites[key], *counts) for key, counts in merged.items())
+                key = _named(site)
+                sums[key] = list(map(add, sums[key], counts)) if key in sums else counts
+        return AccessRows(self._row(key, *counts) for key, counts in sums.items())
 
     def cache_rows(self) -> tuple[CacheRow, ...]:
         """The costs of each line's accesses to one array at a memory with sectors and a cache."""
@@ -109,15 +92,7 @@ class Tally:
         )
         counts = np.hstack((np.array(self.stages)[of, None], taken[of, :COUNTS], on))
         return merged(
-            CacheRow(
-                site.place.function,
-                site.place.file,
-                site.place.line,
-                site.array,
-                site.kind,
-                *own,
-            )
-            for site, own in zip(asking, counts.tolist(), strict=True)
+            CacheRow(*_named(site), *own) for site, own in zip(asking, counts.tolist(), strict=True)
         )
 
     def _taken(self) -> tuple[Numbers, npt.NDArray[np.int64]]:
@@ -132,20 +107,10 @@ class Tally:
         table = np.array([row[at] for row in self.taken for at in columns], np.int64)
         return numbers._replace(slices=len(slices)), table.reshape(-1, len(columns))
 
-    def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
-        unit = unit_of(self.launch, site.array)
-        return AccessRow(
-            site.place.function,
-            site.place.file,
-            site.place.line,
-            site.array,
-            site.kind,
-            unit.space,
-            requests,
-            stages,
-            least,
-            unit.conflict.classify(least, stages),
-        )
+    def _row(self, named: Named, requests: int, stages: int, least: int) -> AccessRow:
+        unit = unit_of(self.launch, named[3])
+        access_class = unit.conflict.classify(least, stages)
+        return AccessRow(*named, unit.space, requests, stages, least, access_class)
 
 
 def result(
@@ -159,6 +124,7 @@ def result(
     cache: tuple[CacheRow, ...] = (),
 ) -> Run:
     """A launch that has ended, with its rows."""
+    arithmetic = launch.code.arithmetic
     return Run(
         machine=launch.machine,
         program=launch.program.name,
@@ -172,9 +138,7 @@ def result(
         rounds=rounds,
         sources=launch.code.sources,
         registers=launch.registers,
-        findings=None
-        if findings is None
-        else of_launch(findings, launch.grid, launch.code.arithmetic),
+        findings=None if findings is None else of_launch(findings, launch.grid, arithmetic),
         record=record,
         shape=launch.grid.shape,
         cache=cache,
@@ -187,3 +151,34 @@ def unit_of(launch: Launch, array: str) -> Unit:
     if machine.shared and launch.arrays[array].shared:
         return machine.shared[0]
     return machine.memory
+
+
+def at_bottlenecks(
+    numbers: Numbers, counts: npt.NDArray[np.int64], lines: Sequence[Hashable], kinds: Sequence[str]
+) -> npt.NDArray[np.int64]:
+    """The items of each row of counts at the busiest port, wire and slice.
+
+    The first three columns are for the port, the wire and the slice that the row's source line
+    occupies longest; the others are for those that the run occupies longest. Of several, the first
+    one counts. Items that take no time are left out. So these columns can be added up, over the
+    rows of a line, of a run, and of several launches.
+    """
+    found = np.zeros((len(counts), 6), np.int64)
+    reads = np.array([kind == "read" for kind in kinds], bool)
+    every = np.ones(len(counts), bool)
+    parts = [np.array([line == one for one in lines], bool) for line in dict.fromkeys(lines)]
+    of_dmms = COUNTS + numbers.slices
+    for column, (items, of_reads, of_writes) in enumerate(
+        (
+            (counts[:, of_dmms + PORT :: OF_A_DMM], numbers.port_time, numbers.write_port_time),
+            (counts[:, of_dmms + WIRE :: OF_A_DMM], numbers.wire_time, numbers.write_wire_time),
+            (counts[:, COUNTS:of_dmms], 0, numbers.atomic_time),
+        )
+    ):
+        each = np.where(reads, of_reads, of_writes)[:, None]
+        times = items * each
+        for part, place in (*((part, column) for part in parts), (every, column + 3)):
+            if times.size:
+                busiest = times[part].sum(axis=0).argmax()
+                found[part, place] = np.where(each > 0, items, 0)[part, busiest]
+    return found

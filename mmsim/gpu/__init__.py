@@ -25,19 +25,13 @@ warp that exchange words without a barrier rely on lock step, which a GPU doesn'
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import Argument, Kernel
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.calibration import calibrate
+from mmsim.gpu.counting import counters
 from mmsim.gpu.replay import Device, NoGPU, Replay, device, once, replay
-
-if TYPE_CHECKING:
-    from mmsim.frontend.program import Program
-    from mmsim.gpu.counting import Counters
 
 __all__ = [
     "Argument",
@@ -54,19 +48,3 @@ __all__ = [
     "once",
     "replay",
 ]
-
-
-def counters(programs: Iterable[Program]) -> Counters:
-    """Compare the GPU's own counters with the model's stages, for programs with an example.
-
-    The examples are those for width 32, with arrays in words of 4 bytes if the values allow.
-    Wavefronts of shared memory are compared with the stages of the DMM, address groups of global
-    memory and wavefronts of `mm.shared` arrays with those of the HMM. NVIDIA's profiler `ncu`
-    counts. Programs that can't be launched in this way, because they take several blocks or too
-    much memory, are left out.
-
-    Raises `NoGPU` without a GPU, `mmsim.gpu.ncu.NoCounters` if its counters can't be read.
-    """
-    from mmsim.gpu.counting import count
-
-    return count(programs)

@@ -37,12 +37,12 @@ def stride(step: int, threads: int = WARP) -> Pattern:
     >>> stride(33).index[:4], stride(32, 64).index[31:34]
     (array([ 0, 33, 66, 99], dtype=int32), array([992,   0,  32], dtype=int32))
     """
-    return _pattern(f"stride {step}", _lanes(threads) * step % WORDS)
+    return _pattern(f"stride {step}", np.arange(threads) * step % WORDS)
 
 
 def one_address(threads: int = WARP) -> Pattern:
     """The same address for all."""
-    return _pattern("one address", _lanes(threads) * 0)
+    return _pattern("one address", np.arange(threads) * 0)
 
 
 def random(words: int, seed: int, threads: int = WARP) -> Pattern:
@@ -53,7 +53,7 @@ def random(words: int, seed: int, threads: int = WARP) -> Pattern:
 
 def _one_warp() -> Iterator[Pattern]:
     """Patterns of one warp, none of them random."""
-    lane = _lanes(WARP)
+    lane = np.arange(WARP)
     yield one_address()
     for step in (1, 2, 3, 4, 8, 16, 31, 32, 33):
         yield stride(step)
@@ -70,15 +70,11 @@ def _one_warp() -> Iterator[Pattern]:
 
 def _several_warps(threads: int) -> Iterator[Pattern]:
     yield one_address(threads)
-    yield _pattern("an address for each warp", _lanes(threads) // WARP)
+    yield _pattern("an address for each warp", np.arange(threads) // WARP)
     for step in (1, 2, 32):
         yield stride(step, threads)
     for words in (4, 16, 32, 64, 256, WORDS):
         yield random(words, 0, threads)
-
-
-def _lanes(threads: int) -> npt.NDArray[np.int64]:
-    return np.arange(threads)
 
 
 def _pattern(name: str, index: npt.NDArray[np.int64]) -> Pattern:

@@ -63,8 +63,8 @@ class Access:
     name: str
     memory: Memory
     program: Program
-    dtype: type[np.generic]
-    patterns: tuple[Pattern, ...]
+    dtype: type[np.generic] = np.int32
+    patterns: tuple[Pattern, ...] = FEW
     again: Program | None = None
 
     def arguments(self, pattern: Pattern) -> tuple[Any, ...]:
@@ -90,36 +90,22 @@ class Access:
         return sum(row.stages for row in run.accesses if row.kind == "atomic")
 
 
-def _shared(
-    name: str,
-    program: Program,
-    dtype: type[np.generic] = np.int32,
-    patterns: tuple[Pattern, ...] = FEW,
-    again: Program | None = None,
-) -> Access:
-    return Access(name, "shared", program, dtype, patterns, again)
-
-
-def _global(name: str, program: Program, dtype: type[np.generic] = np.int32) -> Access:
-    return Access(name, "global", program, dtype, FEW)
-
-
 _USED, _UNUSED, _COUNT = programs.add_again, programs.add_unused_again, programs.count_again
 ACCESSES = (
-    _shared("int32 add, old value used", programs.shared_add, patterns=EVERY, again=_USED),
-    _shared("int32 add of 1, unused", programs.shared_count, patterns=EVERY, again=_COUNT),
-    _shared("int32 add, unused", programs.shared_add_unused, again=_UNUSED),
-    _shared("int32 add of 1, old value used", programs.shared_ticket),
-    _shared("int32 max, old value used", programs.shared_max),
-    _shared("int32 exch, old value used", programs.shared_exch),
-    _shared("int32 cas, old value used", programs.shared_cas),
-    _shared("int64 add, old value used", programs.shared_add, np.int64, again=_USED),
-    _shared("float32 add, old value used", programs.shared_add, np.float32, again=_USED),
-    _shared("float32 add, unused", programs.shared_add_unused, np.float32, again=_UNUSED),
-    _global("int32 add, old value used", programs.global_add),
-    _global("int32 add of 1, unused", programs.global_count),
-    _global("int32 add, unused", programs.global_add_unused),
-    _global("float32 add, unused", programs.global_add_unused, np.float32),
+    Access("int32 add, old value used", "shared", programs.shared_add, patterns=EVERY, again=_USED),
+    Access("int32 add of 1, unused", "shared", programs.shared_count, patterns=EVERY, again=_COUNT),
+    Access("int32 add, unused", "shared", programs.shared_add_unused, again=_UNUSED),
+    Access("int32 add of 1, old value used", "shared", programs.shared_ticket),
+    Access("int32 max, old value used", "shared", programs.shared_max),
+    Access("int32 exch, old value used", "shared", programs.shared_exch),
+    Access("int32 cas, old value used", "shared", programs.shared_cas),
+    Access("int64 add, old value used", "shared", programs.shared_add, np.int64, again=_USED),
+    Access("float32 add, old value used", "shared", programs.shared_add, np.float32, again=_USED),
+    Access("float32 add, unused", "shared", programs.shared_add_unused, np.float32, again=_UNUSED),
+    Access("int32 add, old value used", "global", programs.global_add),
+    Access("int32 add of 1, unused", "global", programs.global_count),
+    Access("int32 add, unused", "global", programs.global_add_unused),
+    Access("float32 add, unused", "global", programs.global_add_unused, np.float32),
 )
 
 
@@ -157,17 +143,13 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
 
 def prepare() -> list[Case]:
     """All cases to count. Kernels of one access have one name, and one text for each size."""
-    return [
-        Case(access, pattern, _kernel(access, pattern, f"{NAME}{number}"))
-        for number, access in enumerate(ACCESSES)
-        for pattern in access.patterns
-    ]
-
-
-def _kernel(access: Access, pattern: Pattern, name: str) -> Kernel:
-    given = access.arguments(pattern)
-    written = kernel(access.program, *given, threads=pattern.threads, clear_shared=False)
-    return renamed(written, name)
+    cases = []
+    for number, access in enumerate(ACCESSES):
+        for pattern in access.patterns:
+            how: dict[str, Any] = {"threads": pattern.threads, "clear_shared": False}
+            written = kernel(access.program, *access.arguments(pattern), **how)
+            cases.append(Case(access, pattern, renamed(written, f"{NAME}{number}")))
+    return cases
 
 
 def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,8 @@ RESIDENT = 2048
 """Threads that a multiprocessor holds at a time."""
 SCRATCH = 2**29
 """Words of the long array that most points access."""
+ZEROS = 64 * BLOCK * LINE
+"""The most words that the rounds access."""
 MEBI = 2**20
 UNCOUNTED = ("under way", "launch", "multiprocessors", "hit latency", "miss latency", "pages")
 """Numbers that no counter explains."""
@@ -144,6 +146,21 @@ def repetitions(threads: int, ps: float, least: int = 1) -> tuple[int, int]:
     return few, 5 * few
 
 
+def _on_all(
+    card: Card,
+    number: str,
+    about: Row,
+    program: Program,
+    numbers: tuple[int, ...],
+    ps: float,
+    least: int = 1,
+    **more: Any,
+) -> Point:
+    """A point on all threads of the card, in which an access takes about `ps` picoseconds."""
+    times = repetitions(card.threads, ps, least)
+    return Point(number, about, program, numbers, times, card.threads, **more)
+
+
 # ------------------------------------------------------------ the cache
 
 
@@ -172,31 +189,23 @@ def _interleaved(card: Card, number: str, program: Program, part: float) -> Poin
     """Accesses to words of 8 bytes in turn; both half-warps share all lines."""
     words = card.lines(part) * LINE // 2
     about: Row = {"word bytes": 8, "MiB": _mebi(8 * words)}
-    times = repetitions(card.threads, 2)
-    return Point(number, about, program, (words,), times, card.threads, wide=True)
+    return _on_all(card, number, about, program, (words,), 2, wide=True)
 
 
 def _of_lines(card: Card, number: str, program: Program, part: float) -> Point:
     """Accesses to one word of random lines."""
     numbers = (card.lines(part), LINE, 1)
     about: Row = {"MiB": _mebi(4 * LINE * card.lines(part))}
-    times = repetitions(card.threads, 7)
-    return Point(number, about, program, numbers, times, card.threads)
+    return _on_all(card, number, about, program, numbers, 7)
 
 
 def _strides(card: Card, number: str, program: Program, part: float) -> Iterator[Point]:
     for wide, stride in ((False, 32), (True, 1), (False, 1), (False, 8), (False, 16), (True, 4)):
         size = 8 if wide else 4
         places = card.lines(part) * 4 * LINE // (size * stride)
-        yield Point(
-            number,
-            {"word bytes": size, "stride": stride, "MiB": _mebi(places * stride * size)},
-            program,
-            (places, stride),
-            threads=card.threads,
-            wide=wide,
-            times=repetitions(card.threads, 7 * min(1, size * stride / 32)),
-        )
+        about: Row = {"word bytes": size, "stride": stride, "MiB": _mebi(places * stride * size)}
+        ps = 7 * min(1, size * stride / 32)
+        yield _on_all(card, number, about, program, (places, stride), ps, wide=wide)
 
 
 def latencies(card: Card) -> Iterator[Point]:
@@ -206,9 +215,8 @@ def latencies(card: Card) -> Iterator[Point]:
     array has passed through the cache, it is that of a miss, without the time for a far page.
     """
     about: Row = {"MiB": _mebi(4 * LINE * chain_lines(card))}
-    hit = Point(
-        "hit latency", about, programs.follow, (0,), (2000, 10000), threads=1, array="chain"
-    )
+    times = 2000, 10000
+    hit = Point("hit latency", about, programs.follow, (0,), times, threads=1, array="chain")
     yield hit
     yield replace(hit, number="miss latency", before="read")
 
@@ -227,12 +235,10 @@ def capacity(card: Card) -> Iterator[Point]:
     for part in (1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1, 5 / 4, 3 / 2, 2, 3, 4):
         lines = card.lines(part)
         about: Row = {"part of the cache": part, "MiB": _mebi(4 * LINE * lines)}
-        # Each line has been read several times before.
-        times = repetitions(card.threads, 7, 2 * lines // card.threads)
-        number, one = "capacity, random", (lines, LINE, 1)
-        yield Point(number, about, programs.scattered, one, times=times, threads=card.threads)
-        number, two = "capacity, in turn", (lines, LINE)
-        yield Point(number, about, programs.walk, two, times=times, threads=card.threads)
+        least = 2 * lines // card.threads  # each line has been read several times before
+        random, turn = "capacity, random", "capacity, in turn"
+        yield _on_all(card, random, about, programs.scattered, (lines, LINE, 1), 7, least)
+        yield _on_all(card, turn, about, programs.walk, (lines, LINE), 7, least)
 
 
 # ------------------------------------------------------------ the memory
@@ -241,20 +247,10 @@ def capacity(card: Card) -> Iterator[Point]:
 def memory(card: Card) -> Iterator[Point]:
     """Reads, then writes, of all words of half the long array in turn: the memory's bandwidth."""
     places = SCRATCH // 4
-    for number, program in (
-        ("memory, reads", programs.walk),
-        ("memory, writes", programs.walk_writing),
-    ):
-        yield Point(
-            number,
-            {"word bytes": 8, "MiB": _mebi(8 * places)},
-            program,
-            (places, 1),
-            threads=card.threads,
-            before="read",
-            wide=True,
-            times=repetitions(card.threads, 2),
-        )
+    about: Row = {"word bytes": 8, "MiB": _mebi(8 * places)}
+    how: dict[str, Any] = {"before": "read", "wide": True}
+    yield _on_all(card, "memory, reads", about, programs.walk, (places, 1), 2, **how)
+    yield _on_all(card, "memory, writes", about, programs.walk_writing, (places, 1), 2, **how)
 
 
 def runs(card: Card) -> Iterator[Point]:
@@ -264,26 +260,18 @@ def runs(card: Card) -> Iterator[Point]:
     in turn: a row of the memory then is long enough to hide the opening of another one. The time
     of shorter runs beyond the memory's bandwidth is that of opening rows.
     """
+    size = SCRATCH // 2
     for words in (8, 16, 32, 64, 128, 256, 512, 1024):
-        for number, program in (
-            ("runs, read", programs.scattered),
-            ("runs, written", programs.scattered_writing),
-        ):
-            yield _random(card, number, program, SCRATCH // 2, words, words, 10 * 8 / words + 1)
+        ps = 10 * 8 / words + 1
+        yield _random(card, "runs, read", programs.scattered, size, words, words, ps)
+        yield _random(card, "runs, written", programs.scattered_writing, size, words, words, ps)
 
 
 def partial_writes(card: Card) -> Iterator[Point]:
     """Writes of some words of random sectors: beyond whole sectors, each is filled from memory."""
+    number, program, size = "partial writes", programs.scattered_writing, SCRATCH // 2
     for words in (1, 2, 4, 8):
-        yield _random(
-            card,
-            "partial writes",
-            programs.scattered_writing,
-            SCRATCH // 2,
-            SECTOR,
-            words,
-            60 / words,
-        )
+        yield _random(card, number, program, size, SECTOR, words, 60 / words)
 
 
 def reach(card: Card) -> Iterator[Point]:
@@ -307,14 +295,9 @@ def pages(card: Card) -> Iterator[Point]:
     while True:
         for regions in REGIONS:
             of_each = max(1, min(sectors // regions, spacing // SECTOR))
-            yield Point(
-                "pages",
-                {"spacing MiB": _mebi(4 * spacing), "pages": regions},
-                programs.spread,
-                (of_each, SECTOR, regions, spacing),
-                times=repetitions(card.threads, 10),
-                threads=card.threads,
-            )
+            about: Row = {"spacing MiB": _mebi(4 * spacing), "pages": regions}
+            numbers = (of_each, SECTOR, regions, spacing)
+            yield _on_all(card, "pages", about, programs.spread, numbers, 10)
         spacing //= 2
         if 4 * spacing < MEBI:
             return
@@ -327,15 +310,8 @@ def _random(
     # Twice as many sectors as the cache has, so that few writes fill it, too.
     bytes_of_a_time = 4 * card.threads * max(1, SECTOR // words)
     full = -(-2 * card.cache_bytes // bytes_of_a_time)
-    return Point(
-        number,
-        {"unit words": unit, "words": words, "MiB": _mebi(4 * units * unit)},
-        program,
-        (units, unit, words),
-        threads=card.threads,
-        before="read",
-        times=repetitions(card.threads, ps, full),
-    )
+    about: Row = {"unit words": unit, "words": words, "MiB": _mebi(4 * units * unit)}
+    return _on_all(card, number, about, program, (units, unit, words), ps, full, before="read")
 
 
 def fetches(card: Card) -> Iterator[Point]:
@@ -345,16 +321,10 @@ def fetches(card: Card) -> Iterator[Point]:
     that if not. For one sector twice they are the size of a fetch.
     """
     for one, two in ((0, 0), (0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (3, 3)):
-        yield Point(
-            "fetches",
-            {"sectors": f"{one} and {two}"},
-            programs.pairs,
-            (SCRATCH // 2 // LINE, LINE, one * SECTOR, two * SECTOR),
-            threads=card.threads,
-            before="read",
-            accesses=2,
-            times=repetitions(card.threads, 40),
-        )
+        about: Row = {"sectors": f"{one} and {two}"}
+        numbers = (SCRATCH // 2 // LINE, LINE, one * SECTOR, two * SECTOR)
+        how: dict[str, Any] = {"before": "read", "accesses": 2}
+        yield _on_all(card, "fetches", about, programs.pairs, numbers, 40, **how)
 
 
 # ------------------------------------------------------------ what is on the way
@@ -384,11 +354,6 @@ def under_way(card: Card) -> Iterator[Point]:
                     )
 
 
-def zeros_words() -> int:
-    """The most words that the rounds access."""
-    return 64 * BLOCK * LINE
-
-
 def multiprocessors(card: Card) -> Iterator[Point]:
     """Accesses that hit by few multiprocessors: the rate of each, and the shared rate."""
     every = card.multiprocessors
@@ -396,9 +361,8 @@ def multiprocessors(card: Card) -> Iterator[Point]:
         ("multiprocessors", programs.walk, card.lines(0.25)),
         ("multiprocessors, written", programs.walk_writing, card.lines(0.125)),
     ):
-        for blocks in sorted(
-            {1, 2, 4, 8, 16, every // 4, every // 2, every} & {*range(1, every + 1)}
-        ):
+        sizes = {1, 2, 4, 8, 16, every // 4, every // 2, every}
+        for blocks in sorted(sizes & {*range(1, every + 1)}):
             for wide, stride in ((False, LINE), (True, 1)):
                 places = lines * LINE // 2 if wide else lines
                 yield Point(
@@ -416,14 +380,9 @@ def atomics(card: Card) -> Iterator[Point]:
     """Atomic additions to one word of each of some lines, and to all words of them."""
     for words in (1, LINE):
         for lines in (1, 32, 1024, card.lines(0.125)):
-            yield Point(
-                "atomics",
-                {"words of a line": words, "lines": lines},
-                programs.scattered_adding,
-                (lines, LINE, words),
-                threads=card.threads,
-                times=repetitions(card.threads, 500 / min(lines, 64)),
-            )
+            about: Row = {"words of a line": words, "lines": lines}
+            numbers, ps = (lines, LINE, words), 500 / min(lines, 64)
+            yield _on_all(card, "atomics", about, programs.scattered_adding, numbers, ps)
 
 
 def launches(card: Card) -> Iterator[Point]:
@@ -433,9 +392,8 @@ def launches(card: Card) -> Iterator[Point]:
     lines that have to go to memory first; after one was read it isn't.
     """
     for threads in (32, card.threads):
-        yield Point(
-            "launch", {"threads": threads}, programs.walk, (LINE, 1), (0, 1), threads, before="read"
-        )
+        about: Row = {"threads": threads}
+        yield Point("launch", about, programs.walk, (LINE, 1), (0, 1), threads, before="read")
     part = card.cache_bytes // 2 // 8
     times = -(-part // card.threads)
     for number, program in (

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu.cache_points import LINE, SCRATCH, Card, Point, chain_lines, counted, zeros_words
+from mmsim.gpu.cache_points import LINE, SCRATCH, ZEROS, Card, Point, chain_lines, counted
 from mmsim.gpu.cache_programs import walk
 from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Row
-from mmsim.gpu.replay import compiled, cupy, device
+from mmsim.gpu.replay import compiled, cupy, device, elapsed
 
 SAMPLES = 5
 PASSES = 3
@@ -64,7 +64,7 @@ class Stage:
 
     @cached_property
     def zeros(self) -> Any:
-        return self.cp.zeros(zeros_words(), dtype=np.int32)
+        return self.cp.zeros(ZEROS, dtype=np.int32)
 
     @cached_property
     def chain(self) -> Any:
@@ -123,13 +123,8 @@ class Stage:
         launch()
         found = []
         for _ in range(SAMPLES):
-            begin, end = self.cp.cuda.Event(), self.cp.cuda.Event()
             before()
-            begin.record()
-            launch()
-            end.record()
-            end.synchronize()
-            found.append(float(self.cp.cuda.get_elapsed_time(begin, end)))
+            found.append(elapsed(self.cp, launch))
         return found
 
     def measure(self, point: Point) -> Row:

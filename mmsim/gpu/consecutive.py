@@ -15,7 +15,6 @@ from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.meaning.launch import Launch
 from mmsim.model.cache import State
 from mmsim.results.cache import CacheRow
-from mmsim.results.run import Run
 
 SWEPT = 3
 """Before timed launches, the GPU writes this many times the capacity of its cache."""
@@ -63,10 +62,13 @@ def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -
             machine, step.program, step.given(now), step.threads, step.block_size,
             "asynchronous", MOST,
         )  # fmt: skip
-        names = dict(zip(one.parameters, _arrays_of(step), strict=True))
+        names = dict(zip(one.parameters, step.arrays, strict=True))
         one.arrays = {
             own: replace(
-                array, bases=np.array([places[names[own]] // _room(machine, now, names[own])])
+                array,
+                bases=np.array(
+                    [places[names[own]] // machine.room(now[names[own]].dtype.itemsize)]
+                ),
             )
             if own in names
             else array
@@ -75,18 +77,9 @@ def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -
         one.left = left
         run = launch(one, "array", None, False)
         left = one.left if timed else None
-        now.update(_written(run, names, one))
+        now |= {names[own]: run.arrays[own] for own in names if one.arrays[own].written}
         found.append(Taken(run.time, run.cache))
     return found
-
-
-def _arrays_of(step: Step) -> list[str]:
-    """The names of the arrays that a step gives its program, in the order of its parameters."""
-    return [name for name in step.arguments if isinstance(name, str)]
-
-
-def _room(machine: Cached, arrays: Arrays, name: str) -> int:
-    return machine.room(arrays[name].dtype.itemsize)
 
 
 def _places(machine: Cached, arrays: Arrays) -> dict[str, int]:
@@ -94,10 +87,5 @@ def _places(machine: Cached, arrays: Arrays) -> dict[str, int]:
     found, free = {}, 0
     for name, array in arrays.items():
         found[name] = free
-        free += -(-array.size * _room(machine, arrays, name) // machine.line) * machine.line
+        free += -(-array.size * machine.room(array.dtype.itemsize) // machine.line) * machine.line
     return found
-
-
-def _written(run: Run, names: dict[str, str], one: Launch) -> Arrays:
-    """The arrays that a launch wrote, by their names outside of the program."""
-    return {names[own]: run.arrays[own] for own in names if one.arrays[own].written}

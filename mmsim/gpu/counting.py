@@ -32,6 +32,7 @@ from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 from mmsim.gpu.words import narrowed
+from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.programs"
 METRICS: Mapping[Place, str] = {
@@ -132,13 +133,20 @@ def registered_programs() -> list[Program]:
         [project.entry-points."mmsim.programs"]
         mine = "my_algorithms:programs"
     """
-    from mmsim.host.plugins import registered_in
-
     return registered_in(GROUP)
 
 
-def count(programs: Iterable[Program]) -> Counters:
-    """As `mmsim.gpu.counters` documents."""
+def counters(programs: Iterable[Program]) -> Counters:
+    """Compare the GPU's own counters with the model's stages, for programs with an example.
+
+    The examples are those for width 32, with arrays in words of 4 bytes if the values allow.
+    Wavefronts of shared memory are compared with the stages of the DMM, address groups of global
+    memory and wavefronts of `mm.shared` arrays with those of the HMM. NVIDIA's profiler `ncu`
+    counts. Programs that can't be launched in this way, because they take several blocks or too
+    much memory, are left out.
+
+    Raises `NoGPU` without a GPU, `mmsim.gpu.ncu.NoCounters` if its counters can't be read.
+    """
     cp = cupy()
     profiler = ncu.find()
     facts = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
@@ -247,11 +255,10 @@ def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
 
 def _hardware(case: Case, launches: Sequence[Profiled], metric: str) -> int:
     """A metric of one repetition."""
-    values = [launch.metrics.get(metric) for launch in launches]
-    numbers = [value for value in values if value is not None]
-    if len(numbers) != len(values):
+    if not all(metric in launch.metrics for launch in launches):
         raise NoCounters(f"ncu gave no {metric} for {case.program}; this GPU may not count it")
-    return numbers[-1] - (numbers[0] if len(numbers) == 2 else 0)
+    values = [launch.metrics[metric] for launch in launches]
+    return values[-1] - (values[0] if len(values) == 2 else 0)
 
 
 def _count(case: Case, place: Place, known: Expected, hardware: int) -> Count:

@@ -12,6 +12,7 @@ from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.pipeline import Arrays, Timing
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import Replay
+from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.experiments"
 
@@ -113,8 +114,6 @@ def registered_experiments() -> dict[str, Experiment]:
     A package names a function that returns its experiments in the entry point group
     `mmsim.experiments`.
     """
-    from mmsim.host.plugins import registered_in
-
     return {one.name: one for one in registered_in(GROUP)}
 
 

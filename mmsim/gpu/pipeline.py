@@ -49,23 +49,27 @@ class Step:
     threads: int
     block_size: int
 
+    @property
+    def how(self) -> dict[str, Any]:
+        """Its threads, as for `Machine.run`."""
+        return {"threads": self.threads, "block_size": self.block_size}
+
+    @property
+    def arrays(self) -> list[str]:
+        """The names of the arrays that it gives its program, in the order of the parameters."""
+        return [name for name in self.arguments if isinstance(name, str)]
+
     def given(self, arrays: Arrays) -> tuple[Any, ...]:
         """The values of the arguments."""
         return tuple(arrays[one] if isinstance(one, str) else one for one in self.arguments)
 
     def kernel(self, arrays: Arrays) -> Kernel:
         """Its kernel, which doesn't clear shared arrays."""
-        return kernel(
-            self.program,
-            *self.given(arrays),
-            threads=self.threads,
-            block_size=self.block_size,
-            clear_shared=False,
-        )
+        return kernel(self.program, *self.given(arrays), **self.how, clear_shared=False)
 
     def passed(self, placed: Mapping[str, Any]) -> tuple[Any, ...]:
         """Of the arrays on a GPU, those that its kernel takes."""
-        return tuple(placed[one] for one in self.arguments if isinstance(one, str))
+        return tuple(placed[name] for name in self.arrays)
 
 
 def on_card(cp: Any, arrays: Arrays) -> dict[str, Any]:
@@ -131,13 +135,6 @@ def replay_copies(
 def predicted(steps: Sequence[Step], arrays: Arrays, calibration: Calibration) -> float:
     """Milliseconds of the steps by the machine of `calibration`."""
     units = sum(
-        time_units(
-            calibration.hmm,
-            step.program,
-            *step.given(arrays),
-            threads=step.threads,
-            block_size=step.block_size,
-        )
-        for step in steps
+        time_units(calibration.hmm, step.program, *step.given(arrays), **step.how) for step in steps
     )
     return calibration.milliseconds(units, launches=len(steps))

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,17 +162,9 @@ def once(
     the errors of `kernel`.
     """
     cp = cupy()
-    written = kernel(
-        program,
-        *args,
-        threads=threads,
-        block_size=block_size,
-        grid=grid,
-        block=block,
-        space=space,
-        lock_step=lock_step,
-    )
-    return once_written(cp, written)
+    how: dict[str, Any] = {"threads": threads, "block_size": block_size}
+    how |= {"grid": grid, "block": block}
+    return once_written(cp, kernel(program, *args, **how, space=space, lock_step=lock_step))
 
 
 def replay(
@@ -207,20 +199,9 @@ def replay(
         unit = "cycles"
     else:
         times, unit = _milliseconds(cp, written, function, samples), "ms"
-    return Replay(
-        program.name,
-        device(),
-        space,
-        unit,
-        statistics.median(times),
-        min(times),
-        max(times),
-        samples,
-        repeat if space == "shared" else 1,
-        arrays,
-        calibration,
-        (program, args, how),
-    )
+        repeat = 1
+    found = (unit, statistics.median(times), min(times), max(times), samples, repeat, arrays)
+    return Replay(program.name, device(), space, *found, calibration, (program, args, how))
 
 
 def compiled(cp: Any, written: Kernel) -> Any:
@@ -296,13 +277,18 @@ def timed(cp: Any, launch: Callable[[int], None], samples: int, sweeps: int = 1)
     for repetition in range(samples):
         for _ in range(sweeps):
             sweep.fill(repetition % 256)
-        begin, end = cp.cuda.Event(), cp.cuda.Event()
-        begin.record()
-        launch(repetition)
-        end.record()
-        end.synchronize()
-        times.append(float(cp.cuda.get_elapsed_time(begin, end)))
+        times.append(elapsed(cp, partial(launch, repetition)))
     return times
+
+
+def elapsed(cp: Any, launch: Callable[[], None]) -> float:
+    """Milliseconds of the GPU's work from one launch."""
+    begin, end = cp.cuda.Event(), cp.cuda.Event()
+    begin.record()
+    launch()
+    end.record()
+    end.synchronize()
+    return float(cp.cuda.get_elapsed_time(begin, end))
 
 
 def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:

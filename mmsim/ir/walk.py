@@ -149,6 +149,13 @@ def parts(value: ir.Expr) -> Iterator[ir.Expr]:
         yield from parts(operand)
 
 
+def all_parts(block: Iterable[ir.Stmt]) -> Iterator[ir.Expr]:
+    """The expressions of a block's statements and of those inside, with all expressions inside."""
+    for statement in statements(block):
+        for value in expressions(statement):
+            yield from parts(value)
+
+
 def names(values: Iterable[ir.Expr]) -> set[str]:
     """The variables and the register arrays in expressions."""
     found = set()

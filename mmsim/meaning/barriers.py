@@ -66,6 +66,16 @@ def together(op: BarrierOp, tests: Sequence[npt.NDArray[np.bool_]]) -> int | boo
     return true > 0 if op == "or" else true == sum(map(len, tests))
 
 
+def results(waiting: Sequence[tuple[BarrierOp | None, npt.NDArray[np.bool_]]]) -> list[Any]:
+    """The value that an opened barrier gives to each of its warps, None without an operation."""
+    found = {
+        op: together(op, [tests for other, tests in waiting if other == op])
+        for op in dict(waiting)
+        if op is not None
+    }
+    return [None if op is None else found[op] for op, _ in waiting]
+
+
 def tests_of(waiting: Waiting, lanes: int) -> npt.NDArray[np.bool_]:
     """The tests of the waiting lanes, for a sequencer of `lanes` lanes."""
     test = np.broadcast_to(waiting.test, lanes)

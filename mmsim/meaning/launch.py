@@ -27,12 +27,12 @@ from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
+from mmsim.model.byte_banks import fewest_of_vectors, served
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import fewest_of_vectors, served
 
 T = TypeVar("T")
 Integers = npt.NDArray[np.int64]
@@ -174,13 +174,12 @@ class Launch:
     @property
     def registers(self) -> Registers:
         """The registers that a thread needs, computed once for equal launches."""
-        found: Registers | None = self.memo.get("registers")
-        if found is None:
-            meaning = self.meaning
-            sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
-            body = shapes.numbered(self.code.body, *self.sides)
-            found = self.memo["registers"] = registers(body, sizes)
-        return found
+
+        def counted() -> Registers:
+            sizes = {name: math.prod(shape) for name, shape in self.meaning.locals.items()}
+            return registers(shapes.numbered(self.code.body, *self.sides), sizes)
+
+        return self.memo.once("registers", counted)
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""
@@ -269,6 +268,11 @@ class Launch:
         key = "in turn", *((name, types[name].kind) for name in types)
         return self.once(key, lambda: order_matters(code.body, types))
 
+    def rewind(self) -> None:
+        """Let all arrays hold their first contents again."""
+        for array in self.arrays.values():
+            array.rewind()
+
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The current contents of the array parameters."""
         return {name: self.arrays[name].contents() for name in self.parameters}
@@ -307,12 +311,14 @@ class _Binding:
         self.meaning = Meaning(numbered, numbers, extents, grid.uniform, max_accesses, grid.width)
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
-            SharedArray(local.name, self.meaning.locals[local.name], lowered.arrays[local.name])
+            SharedArray(
+                local.name, self.meaning.locals[local.name], lowered.arrays[local.name].name
+            )
             for local in lowered.code.locals
             if local.kind == "shared"
         ]
         self.parameters = tuple(dtypes)
-        self.memo: dict[Any, Any] = {}
+        self.memo = Memoized()
         self.arrays: dict[str, ArrayInMemory] | None = None
         if grid.blocks > FEW_BLOCKS:
             return

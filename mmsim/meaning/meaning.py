@@ -22,12 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.errors import (
-    ArithmeticFault,
-    Place,
-    RaisedError,
-    TypeFault,
-)
+from mmsim.errors import ArithmeticFault, Place, RaisedError, TypeFault
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
@@ -42,7 +37,7 @@ from mmsim.ir.operators import (
     trip_count,
     union,
 )
-from mmsim.ir.walk import accesses, stored, targets
+from mmsim.ir.walk import accesses, expressions, stored, targets
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
@@ -172,16 +167,12 @@ class Meaning(Evaluator):
         match statement:
             case ir.Assign():
                 return Local(self._assign(statement))
-            case ir.Load():
-                return self._load(statement)
-            case ir.Store():
-                return self._store(statement)
+            case ir.Load() | ir.Store() | ir.Atomic():
+                return self._access(statement)
             case ir.VectorLoad():
                 return Access(*vector_load(self, self.sites[statement.site], statement))
             case ir.VectorStore():
                 return Access(vector_store(self, self.sites[statement.site], statement), None)
-            case ir.Atomic():
-                return self._atomic(statement)
             case ir.RegisterWrite():
                 return Local(self._register_write(statement))
             case ir.If():
@@ -227,16 +218,21 @@ class Meaning(Evaluator):
 
         return run
 
-    def _load(self, statement: ir.Load) -> Access:
-        site, step, place = self.sites[statement.site], self._step, statement.place
-        elements = self._elements(statement.array, statement.index, place)
+    def _access(self, access: ir.Load | ir.Store | ir.Atomic) -> Access:
+        site, step, array, place = self.sites[access.site], self._step, access.array, access.place
+        elements = self._elements(array, access.index, place)
+        words = [self.stored_words(array, value, place) for value in stored(access)]
+        word, compare = (words[-1] if words else None), (words[0] if len(words) > 1 else None)
 
         def begin(frame: Frame, mask: Mask) -> Request:
             step(frame, mask, place)
-            lanes = None if mask is True else active_lanes(mask)
-            return Request(site, elements(frame, mask, lanes), lanes, None)
+            lanes = active_lanes(mask)
+            number = elements(frame, mask, lanes)
+            compared = compare and compare(frame, mask, lanes, number)
+            return Request(site, number, lanes, word and word(frame, mask, lanes, number), compared)
 
-        return Access(begin, self._finish(statement.target, statement.array))
+        target = None if isinstance(access, ir.Store) else access.target
+        return Access(begin, self._finish(target, array))
 
     def _finish(self, target: str | None, array: str) -> Finish | None:
         """The way in which a variable takes the words read in an array; None if there is none."""
@@ -252,34 +248,6 @@ class Meaning(Evaluator):
             frame.assign(slot, values, mask)
 
         return finish
-
-    def _store(self, statement: ir.Store) -> Access:
-        site = self.sites[statement.site]
-        elements = self._elements(statement.array, statement.index, statement.place)
-        stored = self.stored_words(statement.array, statement.value, statement.place)
-
-        def begin(frame: Frame, mask: Mask) -> Request:
-            self._step(frame, mask, site.place)
-            lanes = active_lanes(mask)
-            number = elements(frame, mask, lanes)
-            return Request(site, number, lanes, stored(frame, mask, lanes, number))
-
-        return Access(begin, None)
-
-    def _atomic(self, statement: ir.Atomic) -> Access:
-        array, place = statement.array, statement.place
-        site = self.sites[statement.site]
-        elements = self._elements(array, statement.index, place)
-        operands = [self.stored_words(array, operand, place) for operand in statement.operands]
-
-        def begin(frame: Frame, mask: Mask) -> Request:
-            self._step(frame, mask, site.place)
-            lanes = active_lanes(mask)
-            number = elements(frame, mask, lanes)
-            *compare, value = (operand(frame, mask, lanes, number) for operand in operands)
-            return Request(site, number, lanes, value, compare[0] if compare else None)
-
-        return Access(begin, self._finish(statement.target, array))
 
     def _register_write(self, statement: ir.RegisterWrite) -> Execute:
         elements = self._elements(statement.array, statement.index, statement.place)
@@ -353,27 +321,18 @@ class Meaning(Evaluator):
             done: Mask = False
             while mask is not False:
                 mask = yield from prelude(frame, mask)
-                stay = test(frame, mask)
-                if isinstance(stay, np.ndarray):
-                    inside = both(mask, stay)
-                    if not np.count_nonzero(inside):
-                        break
-                    if np.count_nonzero(inside) < count(mask, frame.lanes):
-                        done = union(done, both(mask, ~stay))
-                        mask = inside
-                elif not stay:
+                mask, done = _staying(mask, test(frame, mask), done)
+                if mask is False:
                     break
                 self._step(frame, mask, statement.place)
                 mask = yield from iteration(frame, mask)
-            return union(union(done, mask), frame.variables[leavers])
+            return union(done, frame.variables[leavers])
 
         return run
 
     def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
         slot = self._slot(statement.target)
-        bounds = [
-            self._evaluate(part) for part in (statement.start, statement.stop, statement.step)
-        ]
+        bounds = list(map(self._evaluate, expressions(statement)))
         loop, iteration = self._loop(statement.body)
         leavers, place = self._slot(broken(loop)), statement.place
 
@@ -389,22 +348,15 @@ class Meaning(Evaluator):
             add, multiply = BINARY["+"].python, BINARY["*"].python
             trip = 0
             while mask is not False:
-                inside = trip < trips
-                if isinstance(inside, np.ndarray):
-                    going = both(mask, inside)
-                    if not np.count_nonzero(going):
-                        break
-                    if np.count_nonzero(going) < count(mask, frame.lanes):
-                        done = union(done, both(mask, ~inside))
-                        mask = going
-                elif not inside:
+                mask, done = _staying(mask, trip < trips, done)
+                if mask is False:
                     break
                 self._step(frame, mask, place)
                 value = add(start, multiply(trip, step))
                 frame.assign(slot, value, mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1
-            return union(union(done, mask), frame.variables[leavers])
+            return union(done, frame.variables[leavers])
 
         return run
 
@@ -455,6 +407,19 @@ class Meaning(Evaluator):
             return mask
 
         return run
+
+
+def _staying(mask: Mask, stay: Value, done: Mask) -> tuple[Mask, Mask]:
+    """The lanes for which a loop goes on, and those that have left it at its test."""
+    if not isinstance(stay, np.ndarray):
+        return (mask, done) if stay else (False, union(done, mask))
+    inside = both(mask, stay)
+    staying = np.count_nonzero(inside)
+    if not staying:
+        return False, union(done, mask)
+    if staying < count(mask, len(inside)):
+        return inside, union(done, both(mask, ~stay))
+    return mask, done
 
 
 def _site(access: ir.Access) -> Site:

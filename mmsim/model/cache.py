@@ -607,6 +607,5 @@ PARTS = (
     serve,
     apart,
     add_counts,
-    write_other,
 )
 """All functions of the rule except for `quotient` and `slot_of`, each after those that it calls."""

@@ -287,8 +287,6 @@ class BanksInTurn(Banks):
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
-        if len(addresses) == 0:
-            return np.zeros(count, dtype=np.int64)
         return self._loads(addresses, warps, count)
 
     def of_atomics(self) -> Conflict:

@@ -57,10 +57,10 @@ class ArrayInMemory:
     dtype: np.dtype[Any]
     bases: Integers
     unit_of_copy: Integers
-    offsets: Integers | None
-    source: npt.NDArray[Any] | None
     written: bool
     words: int
+    offsets: Integers | None = None
+    source: npt.NDArray[Any] | None = None
 
     def holding(self, source: npt.NDArray[Any] | None, offsets: Integers | None) -> ArrayInMemory:
         """The same array for another launch; a faster `dataclasses.replace`."""
@@ -253,11 +253,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """The description of an `mm.shared` array."""
+    """The description of an `mm.shared` array, which begins with zeros."""
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: str
 
 
 def lay_out(
@@ -274,19 +274,13 @@ def lay_out(
         begin = -(-free // line) * line
         base = begin // room
         free = begin + parameter.words * room
+        where = np.array([base], dtype=np.int64), np.zeros(1, dtype=np.int64)
         arrays[parameter.name] = ArrayInMemory(
-            parameter.name,
-            data.shape,
-            data.dtype,
-            np.array([base], dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
-            None,
-            None,
-            parameter.written,
-            parameter.words,
+            parameter.name, data.shape, data.dtype, *where, parameter.written, parameter.words
         )
     shared = list(shared)
-    rooms = [machine.room(array.dtype.itemsize) for array in shared]
+    dtypes = [np.dtype(array.dtype) for array in shared]
+    rooms = [machine.room(dtype.itemsize) for dtype in dtypes]
     sizes = [
         -(-math.prod(array.shape) * room // line) * line
         for array, room in zip(shared, rooms, strict=True)
@@ -303,16 +297,9 @@ def lay_out(
         units, before, base = np.zeros_like(block), block, -(-free // line) * line
     for number, array in enumerate(shared):
         bases = (base + before * sum(sizes) + sum(sizes[:number])) // rooms[number]
+        words = math.prod(array.shape)
         arrays[array.name] = ArrayInMemory(
-            array.name,
-            array.shape,
-            array.dtype,
-            bases,
-            units,
-            None,
-            None,
-            True,
-            math.prod(array.shape),
+            array.name, array.shape, dtypes[number], bases, units, True, words
         )
     return arrays
 

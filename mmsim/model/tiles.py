@@ -165,13 +165,9 @@ class Swizzle(DrawnLayout):
 
     def apply(self, offsets: Offsets) -> Offsets:
         """Return the swizzled offsets of offsets."""
-        mask = (1 << self.bits) - 1
-        if self.shift >= 0:
-            chosen = offsets & (mask << (self.base + self.shift))
-            result: Offsets = offsets ^ (chosen >> self.shift)
-            return result
-        chosen = offsets & (mask << self.base)
-        result = offsets ^ (chosen << -self.shift)
+        up, down = max(-self.shift, 0), max(self.shift, 0)
+        chosen = offsets & (((1 << self.bits) - 1) << (self.base + down))
+        result: Offsets = offsets ^ ((chosen >> down) << up)
         return result
 
     def offsets(self, shape: Shape) -> Offsets:

@@ -19,7 +19,8 @@ from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import bits_of
 from mmsim.monitors.listener import Access, Listener
-from mmsim.monitors.winners import OF_A_CELL
+
+OF_A_CELL = 200  # bytes of a number in a set that grows
 
 
 class Read(NamedTuple):
@@ -32,6 +33,11 @@ class Read(NamedTuple):
     block: int
     time: int
     number: int
+
+    @property
+    def access(self) -> tuple[Site, int, int, int]:
+        """Its site, thread, block and time."""
+        return self.site, self.thread, self.block, self.time
 
 
 class DeadlockCheck(Listener):

@@ -17,7 +17,7 @@ from mmsim.errors import (
 )
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import Read
-from mmsim.monitors.lines import element_finding, found_access, index_of
+from mmsim.monitors.lines import access_of, element_finding, found_access, index_of
 from mmsim.monitors.watch import Monitors
 from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
 
@@ -101,7 +101,7 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
         "deadlock",
         array,
         first.copy * array.size + first.element,
-        (_access(first), *(also if waiting is None else [waiting])),
+        (access_of(*first.access), *(also if waiting is None else [waiting])),
         note="it reads this again and again, and no thread changes anything",
     )
 
@@ -113,17 +113,12 @@ def _spin(waiting: Read, holder: Read, launch: Launch) -> Finding:
         "spin",
         array,
         waiting.copy * array.size + waiting.element,
-        (_access(waiting), _access(holder)),
+        (access_of(*waiting.access), access_of(*holder.access)),
         note=(
             f"thread {waiting.thread} tries again and again what thread {holder.thread} has done, "
             "which can't go on: the lanes of a warp leave a loop together"
         ),
     )
-
-
-def _access(one: Read) -> FoundAccess:
-    """An access that waits, or that others wait for."""
-    return found_access(one.site.place, one.site.kind, one.thread, one.block, one.time)
 
 
 def _action(

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.meaning.launch import Launch
-from mmsim.monitors.lines import Lines, element_finding, found_access
+from mmsim.monitors.lines import Concerned, Lines, access_of, element_finding
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -32,8 +31,7 @@ class UnwrittenReads(Listener):
             name: np.zeros((len(array.bases), array.size), dtype=bool)
             for name, array in self.arrays.items()
         }
-        self.read: dict[int, npt.NDArray[np.bool_]] = {}  # by line, the elements found
-        self.first: dict[int, tuple[int, ...]] = {}  # and the first: cell, thread, block, time
+        self.read = Concerned()  # cell, thread, block, time
 
     def accessed(self, access: Access) -> None:
         written = self.written.get(access.site.array)
@@ -43,30 +41,18 @@ class UnwrittenReads(Listener):
         if access.writes:
             written[copies, elements] = True
             return
-        self._read(access, written)
+        unknown = np.flatnonzero(~written[copies, elements])
+        if len(unknown):
+            line = int(self.lines.of_site[access.site.number])
+            columns = access.cells, access.threads, access.blocks, access.times
+            self.read.note(line, access.array, *access.columns(unknown, *columns))
         if access.site.kind == "atomic":
             written[copies, elements] = True
 
-    def _read(self, access: Access, written: npt.NDArray[np.bool_]) -> None:
-        """Record the elements that are read before they have been written."""
-        elements, copies, threads = access.elements, access.copies, access.threads
-        unknown = np.flatnonzero(~written[copies, elements])
-        if not len(unknown):
-            return
-        line = int(self.lines.of_site[access.site.number])
-        cells = access.cells[unknown]
-        self.read.setdefault(line, np.zeros(written.size, dtype=bool))[cells] = True
-        at = np.lexsort((threads[unknown], cells))[0]
-        lane = int(unknown[at])
-        block, time = access.of_lane(access.blocks, lane), access.of_lane(access.times, lane)
-        found = (int(cells[at]), int(threads[lane]), block, time)
-        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:2])
-
     def findings(self) -> Iterator[Finding]:
         """A finding for each line that read uninitialized memory, in the order of the text."""
-        for line, (cell, thread, block, time) in sorted(self.first.items()):
+        for line, (cell, thread, block, time) in sorted(self.read.first.items()):
             site = self.lines.sites[line]
-            access = found_access(site.place, site.kind, thread, block, time)
-            elements = int(np.count_nonzero(self.read[line]))
-            array = self.arrays[site.array]
+            array, elements = self.arrays[site.array], self.read.count(line)
+            access = access_of(site, thread, block, time)
             yield element_finding("unwritten", array, cell, [access], elements=elements)

@@ -45,6 +45,11 @@ def found_access(
     return FoundAccess(thread, block, kind, place.function, place.file, place.line, known)
 
 
+def access_of(site: Site, thread: int, block: int, time: int) -> FoundAccess:
+    """An access of a thread at a site of the text."""
+    return found_access(site.place, site.kind, thread, block, time)
+
+
 def element_finding(
     kind: FindingKind,
     array: ArrayInMemory,
@@ -61,6 +66,36 @@ def element_finding(
 def index_of(array: ArrayInMemory, element: int) -> tuple[int, ...]:
     """The logical index of an element."""
     return tuple(map(int, np.unravel_index(element, array.shape)))
+
+
+class Concerned:
+    """The elements that a line, or a pair of lines, concerns, and the first of them, by line.
+
+    `first` has its cell, two numbers by which elements are in order, and further numbers.
+    """
+
+    def __init__(self) -> None:
+        self.first: dict[Any, tuple[int, ...]] = {}
+        self.cells: dict[Any, npt.NDArray[np.bool_]] = {}
+
+    def note(self, line: Any, array: ArrayInMemory, cells: Integers, *numbers: Integers) -> None:
+        """Note elements of an array, with the numbers of each."""
+        if line not in self.cells:
+            self.cells[line] = np.zeros(array.size * len(array.bases), bool)
+        self.cells[line][cells] = True
+        columns = cells, *numbers
+        at = np.lexsort(columns[2::-1])[0]
+        found = tuple(int(column[at]) for column in columns)
+        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
+
+    def count(self, line: Any) -> int:
+        """The number of elements."""
+        return int(np.count_nonzero(self.cells[line]))
+
+    @property
+    def bytes_taken(self) -> int:
+        """Bytes of the marks of elements."""
+        return sum(cells.nbytes for cells in self.cells.values())
 
 
 def row_starts(*columns: Integers) -> Integers:

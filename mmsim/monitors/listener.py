@@ -5,7 +5,7 @@ An engine makes an `Access` only if there is a listener, so a run without one lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,10 @@ class Access:
     def of_lane(column: Integers | int, lane: int) -> int:
         """A column's value for one lane; lanes are counted among the active ones."""
         return int(column[lane]) if isinstance(column, np.ndarray) else column
+
+    def columns(self, lanes: Integers, *columns: Integers | int) -> Iterator[Integers]:
+        """The values of columns for some lanes."""
+        return (np.broadcast_to(column, len(self.elements))[lanes] for column in columns)
 
     def of_lanes(self, lanes: slice) -> Access:
         """The part of some lanes, all of one warp."""

@@ -17,7 +17,7 @@ a warp write one element in one request, the lowest-numbered thread's value stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,18 +26,18 @@ import numpy.typing as npt
 from mmsim.meaning.frame import Kind
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.clocks import VectorClocks
 from mmsim.monitors.lines import (
     Lines,
     Numbering,
+    access_of,
     bits_of,
     element_finding,
     first_rows,
-    found_access,
     row_starts,
 )
-from mmsim.monitors.listener import Access, Listener
-from mmsim.monitors.vector_clocks import VectorClocks
-from mmsim.results.findings import Finding, FoundAccess, Scope
+from mmsim.monitors.listener import Access, Listener, Stay
+from mmsim.results.findings import Finding, Scope
 
 BATCH = 1 << 18
 """The number of reported lanes after which they are processed."""
@@ -77,6 +77,10 @@ class Accesses(NamedTuple):
         return Accesses(*(column[where] for column in self))
 
 
+TYPES = (np.int64, *[np.int32] * 5, np.uint64, np.int64, *[np.int32] * 3)
+"""The types of the columns of `Accesses`."""
+
+
 class RaceDetector(Listener):
     """Collects accesses in any order, and reports the races among them at the end."""
 
@@ -98,7 +102,7 @@ class RaceDetector(Listener):
 
     def forget(self) -> None:
         self.clocks.forget()
-        self._reported: list[tuple[Any, ...]] = []
+        self._reported: list[tuple[Any, ...]] = []  # columns of `Accesses`, or one number each
         self._numbering = Numbering()
         self._lanes = 0
         self._held: list[Accesses] = []
@@ -114,12 +118,11 @@ class RaceDetector(Listener):
         if access.writes:
             assert access.values is not None
             bits = self._numbering.of(bits_of(access.values.astype(array.dtype, copy=False)))
-        columns = access.elements, access.threads, access.warps, access.blocks, access.intervals
         self._reported.append(
             (
+                self.first_cell[site.array] + access.cells,
                 self.line_of_site[site.number],
-                self.first_cell[site.array] + access.copies * array.size,
-                *map(_kept, columns),
+                *map(_kept, (access.warps, access.blocks, access.intervals, access.threads)),
                 bits,
                 _kept(access.times),
                 *order,
@@ -130,6 +133,9 @@ class RaceDetector(Listener):
         self._ask()
         if self._lanes >= BATCH:
             self._take_in()
+
+    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
+        self.clocks.released([stay.warp for stay in stays])
 
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each pair of lines that race for elements of an array, in their order."""
@@ -160,10 +166,9 @@ class RaceDetector(Listener):
         reported, self._reported, self._lanes = self._reported, [], 0
         if not reported:
             return
-        lanes = [len(one[2]) for one in reported]
+        lanes = [len(one[0]) for one in reported]
 
-        def column(number: int, dtype: Any) -> Integers:
-            parts = [one[number] for one in reported]
+        def column(parts: tuple[Integers | int, ...], dtype: Any) -> Integers:
             if not any(isinstance(part, np.ndarray) for part in parts):
                 return np.repeat(np.array(parts, dtype), lanes)
             arrays = [
@@ -172,14 +177,11 @@ class RaceDetector(Listener):
             ]
             return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
-        cell = column(1, np.int64) + column(2, np.int64)
-        line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
-        block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
-        time, releases, view = column(8, np.int64), column(9, np.int32), column(10, np.int32)
-        own = cell, line, warp, block, interval, thread, bits, time, releases, view
-        accesses = Accesses(*own, column(11, np.int32))
+        columns = zip(*reported, strict=True)
+        accesses = Accesses(*map(column, columns, TYPES))
         # One access for each element that a warp's request touches, of its lowest-numbered thread.
         request = np.repeat(np.arange(len(lanes)), lanes)
+        cell, warp = accesses.cell, accesses.warp
         order = np.lexsort((warp, request, cell))
         accesses = accesses.at(order[row_starts(cell[order], request[order], warp[order])])
         if self.synchronous:  # these rounds get nothing else
@@ -257,24 +259,21 @@ class RaceDetector(Listener):
             elements[starts].tolist(), np.diff(starts, append=len(elements)).tolist(), strict=True
         ):
             line, other_line, cell, thread, other_thread, block, other_block, *times = race
-            array = self.arrays[self.sites[line].array]
+            site, other_site = self.sites[line], self.sites[other_line]
+            array = self.arrays[site.array]
             scope: Scope = "interval" if block == other_block else "blocks"
-            atomic = "atomic" in (self.sites[line].kind, self.sites[other_line].kind)
+            atomic = "atomic" in (site.kind, other_site.kind)
             yield element_finding(
                 "beside-atomic" if atomic else "race",
                 array,
                 cell - self.first_cell[array.name],
                 (
-                    self._found_access(line, thread, block, times[0]),
-                    self._found_access(other_line, other_thread, other_block, times[1]),
+                    access_of(site, thread, block, times[0]),
+                    access_of(other_site, other_thread, other_block, times[1]),
                 ),
                 scope="round" if self.synchronous else scope,
                 elements=count,
             )
-
-    def _found_access(self, line: int, thread: int, block: int, time: int) -> FoundAccess:
-        site = self.sites[line]
-        return found_access(site.place, site.kind, thread, block, time)
 
 
 def _kept(numbers: Integers | int) -> Integers | int:

@@ -71,23 +71,24 @@ class SyncCheck(Listener):
         here = np.broadcast_to(here, grid.threads)
         absent = np.broadcast_to(live, grid.threads) & ~here
         blocks = np.intersect1d(grid.block[absent], grid.block[here])
+
+        def apart(wait: npt.NDArray[np.bool_], thread: int, kind: Action = "elsewhere") -> None:
+            """Note the first of those who wait, and a thread that is elsewhere."""
+            first = int(np.argmax(wait))
+            action = found_access(place, "barrier", first, int(grid.block[first]), time)
+            self.apart.append((action, self.last(thread, kind)))
+
         if scope == "grid" and absent.any() and not len(blocks):
-            waits, elsewhere = int(np.argmax(here)), int(np.argmax(absent))
-            action = found_access(place, "barrier", waits, int(grid.block[waits]), time)
-            self.apart.append((action, self.last(elsewhere)))
+            apart(here, int(np.argmax(absent)))
         for block in blocks.tolist():
             own = grid.block == block
-            waits, elsewhere = int(np.argmax(here & own)), int(np.argmax(absent & own))
-            action = found_access(place, "barrier", waits, block, time)
-            self.apart.append((action, self.last(elsewhere)))
+            apart(here & own, int(np.argmax(absent & own)))
         if scope == "grid":
             first = np.arange(0, grid.threads, grid.block_size)
             for thread in first[~np.broadcast_to(live, grid.threads)[first]].tolist():
                 others = here & (grid.block != grid.block[thread])
                 if others.any():
-                    waits = int(np.argmax(others))
-                    action = found_access(place, "barrier", waits, int(grid.block[waits]), time)
-                    self.apart.append((action, self.last(thread, "end")))
+                    apart(others, thread, "end")
         self._note(place, np.flatnonzero(here), time)
 
     def arrived(
@@ -186,9 +187,5 @@ def _meet_apart(warps: list[list[FoundAccess]]) -> Iterator[tuple[FoundAccess, F
         actions = [came[arrival] for came in warps if len(came) > arrival]
         waiting = next((action for action in actions if action.kind == "barrier"), None)
         for action in actions:
-            if waiting is not None and _place(action) != _place(waiting):
+            if waiting is not None and action.where != waiting.where:
                 yield waiting, action
-
-
-def _place(action: FoundAccess) -> tuple[Any, ...]:
-    return action.kind, action.function, action.file, action.line

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Lines, bits_of, element_finding, found_access
+from mmsim.monitors.lines import Concerned, Lines, access_of, bits_of, element_finding
 from mmsim.monitors.listener import Access, Listener
-from mmsim.monitors.winners import OF_A_CELL
 from mmsim.results.findings import Finding
 
 Integers = npt.NDArray[np.int64]
@@ -50,8 +49,7 @@ class LostUpdates(Listener):
         self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
         # By array, for each cell: the time, the thread and the bits of its last update.
         self.updated: dict[str, tuple[Integers, Integers, Integers]] = {}
-        self.first: dict[int, tuple[int, ...]] = {}  # cell, two threads, their times
-        self.cells: dict[int, set[int]] = {}
+        self.lost = Concerned()  # cell, two threads, their times
 
     def accessed(self, access: Access) -> None:
         self.now += 1
@@ -117,22 +115,17 @@ class LostUpdates(Listener):
         if not len(lanes):
             return
         line = int(self.lines.of_site[access.site.number])
-        known = self.cells.setdefault(line, set())
-        known.update(cells[lanes].tolist())
-        self.growth.need(OF_A_CELL * len(known), OF_A_CELL * len(known))
-        at = int(np.lexsort((others, access.threads[lanes], cells[lanes]))[0])
-        lane = int(lanes[at])
-        threads = int(access.threads[lane]), int(others[at])
-        found = (int(cells[lane]), *threads, access.of_lane(access.times, lane), int(times[at]))
-        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
+        own, when = access.columns(lanes, access.threads, access.times)
+        self.lost.note(line, access.array, cells[lanes], own, others, when, times)
+        self.growth.need(self.lost.bytes_taken, self.lost.bytes_taken)
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each line whose updates get lost, in the order of the text."""
-        for line, (cell, *threads, time, other_time) in sorted(self.first.items()):
+        for line, (cell, *threads, time, other_time) in sorted(self.lost.first.items()):
             site = self.lines.sites[line]
             accesses = (
-                found_access(site.place, "write", one, int(self.blocks[one]), when)
+                access_of(site, one, int(self.blocks[one]), when)
                 for one, when in zip(threads, (time, other_time), strict=True)
             )
-            array, elements = self.arrays[site.array], len(self.cells[line])
+            array, elements = self.arrays[site.array], self.lost.count(line)
             yield element_finding("lost-update", array, cell, accesses, elements=elements)

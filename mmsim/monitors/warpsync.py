@@ -23,9 +23,15 @@ import numpy.typing as npt
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lane_clocks import LaneClocks
-from mmsim.monitors.latest_lanes import NO_THREAD, OF_A_CELL, LatestLanes
-from mmsim.monitors.lines import Lines, bits_of, element_finding, first_rows, found_access
+from mmsim.monitors.clocks import LaneClocks
+from mmsim.monitors.lines import (
+    Concerned,
+    Lines,
+    access_of,
+    bits_of,
+    element_finding,
+    first_rows,
+)
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -37,12 +43,15 @@ EARLIER = {
 }
 """For each kind of access the kinds that may not follow it without a sync."""
 
+NO_THREAD = -1
+OF_A_CELL = 32  # bytes of two threads and two requests
+
 
 class WarpSyncCheck(Listener):
     """Records the lane that touched each element last, and whether another lane does so next.
 
-    For warps that run independently. `first` has an entry for each pair of lines that meet: the
-    first element with its threads, times and block. `cells` has all elements of the pair.
+    For warps that run independently. `found` has an entry for each pair of lines that meet, of its
+    first element with threads, times and block.
     """
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
@@ -64,8 +73,7 @@ class WarpSyncCheck(Listener):
         # The latest plain write of each thread: the number of the request, and the elements.
         self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
         self.clocks = LaneClocks(self.launch)
-        self.first: dict[tuple[int, int], tuple[int, ...]] = {}
-        self.cells: dict[tuple[int, int], npt.NDArray[np.bool_]] = {}
+        self.found = Concerned()
 
     def synced(self, threads: Integers) -> None:
         """Note that lanes come to a sync, each with those of its warp."""
@@ -152,33 +160,57 @@ class WarpSyncCheck(Listener):
     ) -> None:
         """Note that lanes `bad` of an access follow others, at these lines, without a sync."""
         line = int(self.lines.of_site[access.site.number])
-        threads = access.threads[bad]
+        threads, now, block = access.columns(bad, access.threads, access.times, access.blocks)
         for earlier in np.unique(lines).tolist():
-            own = np.flatnonzero(lines == earlier)
-            at = int(own[np.lexsort((threads[own], others[own], cells[own]))[0]])
-            lane, pair = int(bad[at]), (earlier, line)
-            met = int(cells[at]), int(others[at]), int(threads[at])
-            now, block = access.of_lane(access.times, lane), access.of_lane(access.blocks, lane)
-            found = (*met, int(times[at]), now, block)
-            self.first[pair] = min(self.first.get(pair, found), found, key=lambda one: one[:3])
-            if pair not in self.cells:
-                self.cells[pair] = np.zeros(access.array.size * len(access.array.bases), bool)
-                self._ask()
-            self.cells[pair][cells[own]] = True
+            columns = cells, others, threads, times, now, block
+            own = (column[lines == earlier] for column in columns)
+            self.found.note((earlier, line), access.array, *own)
+            self._ask()
 
     def _ask(self) -> None:
         taken = sum(OF_A_CELL * latest.thread.shape[1] for latest in self.latest.values())
-        taken += self.requests.nbytes + sum(met.nbytes for met in self.cells.values())
-        taken += self.clocks.bytes_taken
+        taken += self.requests.nbytes + self.found.bytes_taken + self.clocks.bytes_taken
         self.growth.need(taken, taken)
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each pair of lines, in the order of the text."""
-        for pair, (cell, *threads, before, now, block) in sorted(self.first.items()):
+        for pair, (cell, *threads, before, now, block) in sorted(self.found.first.items()):
             sites = [self.lines.sites[line] for line in pair]
             accesses = (
-                found_access(site.place, site.kind, thread, block, time)
+                access_of(site, thread, block, time)
                 for site, thread, time in zip(sites, threads, (before, now), strict=True)
             )
-            array, elements = self.arrays[sites[0].array], int(np.count_nonzero(self.cells[pair]))
+            array, elements = self.arrays[sites[0].array], self.found.count(pair)
             yield element_finding("warp-sync", array, cell, accesses, elements=elements)
+
+
+class LatestLanes:
+    """The lowest and the highest thread of the latest request that touched each element.
+
+    If this is one thread, the second is the latest other thread of an earlier request. With
+    `alone`, a request replaces all earlier ones.
+    """
+
+    def __init__(self, cells: int, *, alone: bool) -> None:
+        self.alone = alone
+        self.thread = np.full((2, cells), NO_THREAD, np.int64)
+        self.request = np.zeros((2, cells), np.int64)
+
+    def note(self, cells: Integers, threads: Integers, requests: Integers) -> None:
+        """Note requests, of lanes in ascending order."""
+        if not self.alone:
+            thread, number = self.thread[:, cells], self.request[:, cells]
+        self.thread[0, cells[::-1]] = threads[::-1]  # the last of equal indices stays
+        self.request[0, cells[::-1]] = requests[::-1]
+        self.thread[1, cells] = threads
+        self.request[1, cells] = requests
+        if self.alone:
+            return
+        single = np.flatnonzero(self.thread[0, cells] == self.thread[1, cells])
+        older = (thread[0, single] == threads[single]).astype(np.intp)
+        self.thread[1, cells[single]] = thread[older, single]
+        self.request[1, cells[single]] = number[older, single]
+
+    def of(self, cells: Integers) -> Iterator[tuple[Integers, Integers]]:
+        """The threads that touched the elements, `NO_THREAD` without one, and their requests."""
+        yield from zip(self.thread[:, cells], self.request[:, cells], strict=True)

@@ -6,16 +6,14 @@ barrier (`listener`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from typing import Any
 
-from mmsim.errors import Place
-from mmsim.ir.nodes import BarrierScope
-from mmsim.ir.operators import Mask
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
 from mmsim.monitors.initcheck import UnwrittenReads
 from mmsim.monitors.lines import Lines
-from mmsim.monitors.listener import Access, Integers, Listener, Stay
+from mmsim.monitors.listener import Listener
 from mmsim.monitors.racecheck import RaceDetector
 from mmsim.monitors.synccheck import SyncCheck
 from mmsim.monitors.updates import LostUpdates
@@ -24,6 +22,16 @@ from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
 OF_A_THREAD = 72  # bytes: its last place and time, its latest write, and an access reported
+
+
+def _passed_on(event: str) -> Any:
+    """A method that passes an event on to every monitor."""
+
+    def pass_on(self: Monitors, *facts: Any) -> None:
+        for one in self._every:
+            getattr(one, event)(*facts)
+
+    return pass_on
 
 
 class Monitors(Listener):
@@ -50,33 +58,9 @@ class Monitors(Listener):
         self._every: list[Listener] = [self.races, self.unwritten, self.updates, self.barriers]
         self._every += [one for one in some if one is not None]
 
-    def forget(self) -> None:
-        for one in self._every:
-            one.forget()
-
-    def accessed(self, access: Access) -> None:
-        for one in self._every:
-            one.accessed(access)
-
-    def met(
-        self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"
-    ) -> None:
-        self.barriers.met(place, here, live, time, scope)
-
-    def synced(self, threads: Integers) -> None:
-        if self.warp_syncs is not None:
-            self.warp_syncs.synced(threads)
-
-    def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
-    ) -> None:
-        self.barriers.arrived(warp, place, here, time, scope)
-
-    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
-        self.races.clocks.released([stay.warp for stay in stays])
-
-    def ended(self, warp: int, live: Mask) -> None:
-        self.barriers.ended(warp, live)
+    forget, accessed, met, synced, arrived, released, ended = map(
+        _passed_on, ("forget", "accessed", "met", "synced", "arrived", "released", "ended")
+    )
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings, races first.
@@ -85,18 +69,18 @@ class Monitors(Listener):
         meet in a line that races as well, or whose updates get lost.
         """
         races = self.races.findings()
-        racing = {(race.array, access) for race in races for access in _places(race)}
+        racing = {(race.array, access.where) for race in races for access in race.accesses}
         unwritten = [
             found
             for found in self.unwritten.findings()
-            if (found.array, *_places(found)) not in racing
+            if (found.array, found.accesses[0].where) not in racing
         ]
         lost = tuple(self.updates.findings())
-        named = racing | {(found.array, access) for found in lost for access in _places(found)}
+        named = racing | {(found.array, one.where) for found in lost for one in found.accesses}
         syncs = [
             found
             for found in (() if self.warp_syncs is None else self.warp_syncs.findings())
-            if not any((found.array, access) in named for access in _places(found))
+            if not any((found.array, one.where) in named for one in found.accesses)
         ]
         return (*races, *lost, *unwritten, *self.barriers.findings(), *syncs)
 
@@ -110,8 +94,3 @@ def bytes_watched(launch: Launch) -> int:
         noted[site.array] += 1
     cells = sum(noted[name] * array.size * len(array.bases) for name, array in arrays.items())
     return cells + OF_A_THREAD * launch.grid.threads
-
-
-def _places(finding: Finding) -> list[tuple[str, str, int, str]]:
-    """The lines of a finding's accesses."""
-    return [(one.function, one.file, one.line, one.kind) for one in finding.accesses]

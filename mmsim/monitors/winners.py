@@ -14,12 +14,18 @@ import numpy.typing as npt
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model.memory import ArrayInMemory
-from mmsim.monitors.lines import Lines, bits_of, element_finding, found_access, row_starts
+from mmsim.monitors.lines import (
+    Concerned,
+    Lines,
+    access_of,
+    bits_of,
+    element_finding,
+    row_starts,
+)
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
 Integers = npt.NDArray[Any]
-OF_A_CELL = 200  # bytes of a number in a set that grows
 Other = Literal["lowest", "highest"]  # which thread with another value
 
 
@@ -28,8 +34,7 @@ class ConcurrentWrites(Listener):
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.arrays, self.lines = launch.arrays, lines
-        self.first: dict[int, tuple[int, ...]] = {}  # cell, winner, loser, block, time
-        self.cells: dict[int, set[int]] = {}
+        self.found = Concerned()  # cell, winner, loser, block, time
         self.growth = Growth(launch, "the list of elements that several threads write")
 
     def accessed(self, access: Access) -> None:
@@ -46,22 +51,17 @@ class ConcurrentWrites(Listener):
         losing = np.flatnonzero(bits[order] != bits[winners])
         if not len(losing):
             return
-        line = int(self.lines.of_site[access.site.number])
-        self.cells.setdefault(line, set()).update(cells[order[losing]].tolist())
-        known = OF_A_CELL * sum(map(len, self.cells.values()))
-        self.growth.need(known, known)
-        at = losing[np.lexsort((threads[order[losing]], cells[order[losing]]))[0]]
-        loser, winner = int(order[at]), int(winners[at])
-        block, time = access.of_lane(access.blocks, loser), access.of_lane(access.times, loser)
-        found = (int(cells[loser]), int(threads[winner]), int(threads[loser]), block, time)
-        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
+        line, losers = int(self.lines.of_site[access.site.number]), order[losing]
+        columns = access.columns(losers, threads, access.blocks, access.times)
+        self.found.note(line, array, cells[losers], threads[winners[losing]], *columns)
+        self.growth.need(self.found.bytes_taken, self.found.bytes_taken)
 
     def finding(self, line: int, note: str) -> Finding:
         """A finding that the results depend on the winner in a line."""
         site = self.lines.sites[line]
-        cell, winner, loser, block, time = self.first[line]
-        array, elements = self.arrays[site.array], len(self.cells[line])
-        writes = (found_access(site.place, "write", one, block, time) for one in (winner, loser))
+        cell, winner, loser, block, time = self.found.first[line]
+        array, elements = self.arrays[site.array], self.found.count(line)
+        writes = (access_of(site, one, block, time) for one in (winner, loser))
         return element_finding("winner", array, cell, writes, elements=elements, note=note)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mmsim.claims.printed import Drawing, Figure, PaperTable, PrintedItem
 from mmsim.gpu.experiment import Experiment
 from mmsim.host.guesses import nearest
-from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+from mmsim.view.tables import Column, columns, rich_rows, rich_text, text_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,9 +57,7 @@ def reproductions(
 
 
 def _reproduction(
-    item: PrintedItem,
-    known: Mapping[str, PaperTable | Drawing],
-    measured: Mapping[str, Experiment],
+    item: PrintedItem, known: Mapping[str, PaperTable | Drawing], measured: Mapping[str, Experiment]
 ) -> Reproduction:
     made: list[str] = []
     commands: list[str] = []
@@ -80,13 +78,8 @@ def _reproduction(
 
 def list_of_contents(found: Iterable[Reproduction]) -> Table:
     """The list as a table for the terminal."""
-    columns = (
-        text_column("id", whole=True),
-        text_column("what it shows"),
-        text_column("made"),
-        text_column("by, or why not"),
-    )
-    return rich_rows(columns, ((one.id, one.title, one.made, one.how) for one in found))
+    titles = columns("id", "what it shows", "made", "by, or why not", whole="id")
+    return rich_rows(titles, ((one.id, one.title, one.made, one.how) for one in found))
 
 
 def missing(wanted: str, found: Iterable[Reproduction], known: Iterable[str]) -> str:
@@ -104,12 +97,12 @@ def missing(wanted: str, found: Iterable[Reproduction], known: Iterable[str]) ->
 
 def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:
     """Rows and columns as in the paper; each cell has the paper's figure above the computed one."""
-    columns = list(dict.fromkeys(figure.column for figure in figures))
+    named = list(dict.fromkeys(figure.column for figure in figures))
     rows = list(dict.fromkeys(figure.row for figure in figures))
     cells = {(figure.row, figure.column): figure for figure in figures}
     shown = rich_rows(
-        (text_column("paper / computed"), *map(Column, columns)),
-        ((row, *(_cell(cells.get((row, column))) for column in columns)) for row in rows),
+        (text_column("paper / computed"), *map(Column, named)),
+        ((row, *(_cell(cells.get((row, column))) for column in named)) for row in rows),
         f"{table.id} ({table.source}): {table.title}",
         table.note,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mmsim.view.tables import Column, rich_rows, rich_text, text_column
+from mmsim.printable import counted
+from mmsim.view.tables import Column, columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,13 +17,9 @@ if TYPE_CHECKING:
 
 def counters_table(counters: Counters) -> Table:
     """The counts, a row for each program, memory and reads or writes."""
-    columns = (
-        *map(text_column, ("program", "machine", "memory", "kind", "bytes")),
-        *map(Column, ("hardware", "model")),
-        text_column("verdict"),
-    )
+    names = ("program", "machine", "memory", "kind", "bytes", "hardware", "model", "verdict")
     return rich_rows(
-        columns,
+        columns(*names, numbers="hardware model"),
         map(_counted, counters.counts),
         "what the GPU counts, and the model's stages",
         "shared: wavefronts of one repetition; global: address groups; bytes: of a word",
@@ -65,10 +62,7 @@ def atomics_counts(record: Record) -> Table:
     """The counts of atomics, a row for each kind of access."""
     from mmsim.gpu.atomics import hardware
 
-    columns = (
-        *map(text_column, ("access", "memory")),
-        *map(Column, ("patterns", "counted", "equal", "hardware", "model")),
-    )
+    numbers = "patterns counted equal hardware model"
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in record.rows:
         if row["measure"] == "counts":
@@ -81,7 +75,7 @@ def atomics_counts(record: Record) -> Table:
         sums = (sum(count for count, _ in both), sum(model for _, model in both))
         lines.append((*kind, *map(str, (len(rows), len(both), equal, *sums))))
     return rich_rows(
-        columns,
+        columns("access", "memory", *numbers.split(), numbers=numbers),
         lines,
         "atomics: what the GPU counts, and the model's stages, over all patterns",
         "shared: wavefronts; global: requests at the second-level cache",
@@ -92,18 +86,17 @@ def atomics_cycles(record: Record) -> Table:
     """The time of a full block's atomics in shared memory, a row for each access and pattern."""
     names = ("access", "pattern", "model", "cycles", "low", "high", "equal")
     rows = [row for row in record.rows if row["measure"] == "cycles"]
-    columns = [Column(name, name not in ("access", "pattern")) for name in names]
+    titles = [Column(name, name not in ("access", "pattern")) for name in names]
     lines = ([_cell(row[name]) for name in names] for row in rows)
-    return rich_rows(columns, lines, "atomics: clock cycles and the model's stages")
+    return rich_rows(titles, lines, "atomics: clock cycles and the model's stages")
 
 
 def banks_table(record: Record) -> Table:
     """Wavefronts of shared memory and the rule of banks of 4 bytes, a row for each access."""
     names = ("access", "bytes", "patterns", "equal", "hardware", "model")
-    columns = [Column(name, name != "access") for name in names]
     lines = ([_cell(row[name]) for name in names] for row in record.rows)
     return rich_rows(
-        columns,
+        [Column(name, name != "access") for name in names],
         lines,
         "bank conflicts: what the GPU counts, and the rule, over all patterns",
         "hardware: wavefronts; model: stages",
@@ -113,9 +106,9 @@ def banks_table(record: Record) -> Table:
 def measured_table(record: Record, title: str) -> Table:
     """An experiment's rows, with the error of the model's prediction."""
     first = record.rows[0] if record.rows else {}
-    columns = [Column(name, not isinstance(value, str)) for name, value in first.items()]
+    titles = [Column(name, not isinstance(value, str)) for name, value in first.items()]
     rows = ((*(_cell(row.get(name)) for name in first), _percent(row)) for row in record.rows)
-    return rich_rows((*columns, Column("error")), rows, f"{title} ({record.facts['unit']})")
+    return rich_rows((*titles, Column("error")), rows, f"{title} ({record.facts['unit']})")
 
 
 def _percent(row: Row) -> str:
@@ -169,5 +162,5 @@ def measured_summary(record: Record) -> str:
     if not errors:
         return "nothing is predicted"
     mean = sum(errors) / len(errors)
-    count = f"{len(errors)} {'cell' if len(errors) == 1 else 'cells'}"
+    count = counted(len(errors), "cell")
     return f"{count} predicted: mean absolute error {mean:.2%}, largest {max(errors):.2%}"

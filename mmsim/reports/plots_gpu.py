@@ -52,17 +52,13 @@ def predicted_against_measured(
         _identity(drawn, shown)
         drawn.set_xlabel(f"measured{suffix}")
         drawn.set_ylabel(f"predicted{suffix}")
-        _set_title(drawn, title, _mean_errors(shown, hollow, classes))
+        drawn.set_title("\n".join(filter(None, (title, _mean_errors(shown, hollow, classes)))))
         drawn.legend(frameon=False, loc="lower right", handletextpad=0.2, borderaxespad=0.2)
     return drawn
 
 
 def _points(
-    axes: Axes,
-    rows: Sequence[Row],
-    number: int,
-    kind: str,
-    hollow: Callable[[Row], bool] | None,
+    axes: Axes, rows: Sequence[Row], number: int, kind: str, hollow: Callable[[Row], bool] | None
 ) -> None:
     """Draw the rows of one kind, filled and hollow, and the kind's name in the legend."""
     marker, colour = MARKERS[number % len(MARKERS)], DARK_FIRST[number % len(DARK_FIRST)]
@@ -104,7 +100,7 @@ def time_of_arrays(
         drawn.set_ylim(bottom=0)
         drawn.set_xlabel("arrays")
         drawn.set_ylabel(f"time [{unit}]" if unit else "time")
-        _set_title(drawn, title, _mean_errors(rows))
+        drawn.set_title("\n".join(filter(None, (title, _mean_errors(rows)))))
         drawn.legend(frameon=False, loc="upper left")
     return drawn
 
@@ -144,10 +140,6 @@ def svg(draw: Callable[[Figure], object], plots: int = 1, salt: str = "mmsim") -
         figure = Figure(figsize=(COLUMN * plots, HEIGHT), layout="constrained")
         draw(figure)
     return "\n".join(line.rstrip() for line in as_svg(figure, salt=salt).splitlines()) + "\n"
-
-
-def _set_title(axes: Axes, *lines: str) -> None:
-    axes.set_title("\n".join(line for line in lines if line))
 
 
 def _identity(ax: Axes, rows: Sequence[Row]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
-from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.rows import ACCESS, IN_SPACE, AccessRow
 from mmsim.results.run import Run
 from mmsim.tabular import Tabular
 
@@ -38,7 +39,7 @@ def difference(first: Run, second: Run) -> Difference:
     """See `Run.diff`."""
     pairs: list[tuple[AccessRow | None, AccessRow | None]] = []
     left, right = list(first.accesses), list(second.accesses)
-    for key in (_whole, _place, _name):
+    for key in (IN_SPACE, ACCESS, attrgetter("array", "kind")):
         for row in tuple(left):
             partner = next((one for one in right if key(one) == key(row)), None)
             if partner is not None:
@@ -53,19 +54,7 @@ def difference(first: Run, second: Run) -> Difference:
     return Difference(first, second, tuple(rows))
 
 
-def _whole(row: AccessRow) -> tuple[object, ...]:
-    return (*_place(row), row.space)
-
-
-def _place(row: AccessRow | RoundRow) -> tuple[object, ...]:
-    return row.file, row.line, row.function, row.array, row.kind
-
-
-def _name(row: AccessRow) -> tuple[object, ...]:
-    return row.array, row.kind
-
-
 def _time(run: Run, row: AccessRow | None) -> int | None:
     if row is None or not run.rounds:
         return None
-    return sum(one.time for one in run.rounds if (*_place(one), one.space) == _whole(row))
+    return sum(one.time for one in run.rounds if IN_SPACE(one) == IN_SPACE(row))

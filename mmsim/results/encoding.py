@@ -18,10 +18,9 @@ import numpy.typing as npt
 from mmsim.errors import MMSimError, shown
 from mmsim.ir.dtypes import supported
 from mmsim.model.machines import Machine
-from mmsim.results.events import Arrival, Asked, Release
+from mmsim.results.events import Arrival, Asked, Change, Release
 from mmsim.results.report import Report
 from mmsim.results.run import Run
-from mmsim.results.variables import Change
 
 LAUNCH = ("machine", "program", "threads", "block_size", "shape", "schedule", "time")
 PARTS = {

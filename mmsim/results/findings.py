@@ -135,6 +135,11 @@ class FoundAccess:
     time: int | None = field(default=None, compare=False)
     position: Position | None = None
 
+    @property
+    def where(self) -> tuple[str, str, int, Action]:
+        """Its line and its kind, whichever thread it is of."""
+        return self.function, self.file, self.line, self.kind
+
     def __str__(self) -> str:
         after = "since" if self.kind in ("elsewhere", "end") else "at"
         when = "" if self.time is None else f" {after} time {self.time}"
@@ -307,8 +312,7 @@ def merge(launches: Iterable[tuple[Finding, ...] | None]) -> tuple[Finding, ...]
     for findings in launches:
         checked = checked and findings is not None
         for finding in findings or ():
-            lines = [(one.kind, one.function, one.file, one.line) for one in finding.accesses]
-            key = (finding.kind, finding.array, *lines)
+            key = (finding.kind, finding.array, *(one.where for one in finding.accesses))
             if key in merged:
                 elements = merged[key].elements + finding.elements
                 merged[key] = replace(merged[key], elements=elements)

@@ -109,9 +109,6 @@ def _blocks(run: Run) -> int:
 
 def _of_space(run: Run, lines: tuple[ProfileLine, ...], space: str, counted: str) -> list[int]:
     """The requests or stages of each line in one memory."""
-    found: dict[tuple[str, int], int] = {}
-    for row in run.accesses:
-        if row.space == space:
-            key = row.file, row.line
-            found[key] = found.get(key, 0) + getattr(row, counted)
-    return [found.get((line.file, line.line), 0) for line in lines]
+    rows = [row for row in run.accesses if row.space == space]
+    here = (of_line(rows, line.file, line.line) for line in lines)
+    return [sum(getattr(row, counted) for row in of_one) for of_one in here]

@@ -8,6 +8,7 @@ may need more: a rule that serves a warp in halves takes a stage for each half w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, TypeVar
 
 from mmsim.errors import CallError
@@ -16,6 +17,11 @@ from mmsim.tabular import Rows, Tabular
 
 Kind = Literal["read", "write", "atomic"]
 AnyRow = TypeVar("AnyRow")
+
+ACCESS = attrgetter("function", "file", "line", "array", "kind")
+"""The accesses whose requests a row counts: those of a line, of one kind, to one array."""
+IN_SPACE = attrgetter("function", "file", "line", "array", "kind", "space")
+"""The same in one memory."""
 
 
 class Stages:

@@ -19,7 +19,7 @@ from mmsim.model.threads import Shape
 from mmsim.results.cache import CacheRow, CacheRows, bound, busy, merged
 from mmsim.results.findings import Finding, Findings, merge
 from mmsim.results.profile import Profile, ProfileLine
-from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
+from mmsim.results.rows import IN_SPACE, AccessRow, AccessRows, RoundRow, RoundRows
 from mmsim.results.trace import Trace
 from mmsim.tabular import Rows, Tabular
 
@@ -240,7 +240,7 @@ def _rows(
     start = 0
     for run in launches:
         for row in run.accesses:
-            key = (row.file, row.line, row.function, row.array, row.kind, row.space)
+            key = IN_SPACE(row)
             accesses[key] = add_rows(accesses[key], row) if key in accesses else row
         before = len(rounds)
         rounds += [row.after(before, start) for row in run.rounds]

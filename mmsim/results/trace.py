@@ -17,30 +17,31 @@ import numpy.typing as npt
 
 from mmsim.host.guesses import instead, unknown
 from mmsim.ir.nodes import Source
+from mmsim.model.byte_banks import served
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import RAW, Layout, place
 from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.model.vectors import served
 from mmsim.results.events import (
     MANY_UNITS,
     Arrival,
     Asked,
+    Change,
     Cycle,
     Dispatch,
     Given,
     Integers,
     Release,
-    Shared,
     Site,
     Stage,
     TracedArray,
     TracedUnit,
+    TracedVariable,
+    Variables,
     Wait,
 )
-from mmsim.results.variables import Change, TracedVariable, Variables
 from mmsim.results.waits import waits_of
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ class Trace:
     time: int
     sources: tuple[Source, ...]
     parameters: tuple[Given, ...]
-    shared: tuple[Shared, ...]
+    shared: tuple[SharedArray, ...]
     sites: tuple[Site, ...]
     asked: tuple[Asked, ...]
     arrivals: tuple[Arrival, ...]
@@ -150,8 +151,7 @@ class Trace:
             layout: Layout = RAW() if one.offsets is None else RecordedLayout(one.name, one.offsets)
             words = place(one.data, layout).words
             parameters.append(Parameter(one.name, one.data, layout, False, words))
-        shared = [SharedArray(one.name, one.shape, np.dtype(one.dtype)) for one in self.shared]
-        return fill(lay_out(self.machine, self.grid, parameters, shared), parameters)
+        return fill(lay_out(self.machine, self.grid, parameters, self.shared), parameters)
 
     @cached_property
     def arrays(self) -> tuple[TracedArray, ...]:
@@ -221,9 +221,9 @@ class Trace:
 
     def rule(self, dispatch: Dispatch) -> Conflict:
         """The rule that served a request, for words of its array's size."""
-        array = next(one for one in self.arrays if one.name == dispatch.array)
         unit, site = self.conflict(dispatch.unit), dispatch.site
-        return served(unit, array.data.dtype.itemsize, site.served_as, site.vector)
+        size = self.in_memory[dispatch.array].dtype.itemsize
+        return served(unit, size, site.served_as, site.vector)
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:

@@ -13,9 +13,9 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Engine, Schedule
 from mmsim.model.threads import Grid, make_grid
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow
-from mmsim.results.findings import WORDS, Finding
+from mmsim.results.findings import Finding
 from mmsim.results.report import Report
-from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.rows import ACCESS, AccessRow, RoundRow
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
 
@@ -128,9 +128,7 @@ def _check_row(row: AccessRow | RoundRow, what: str, run: Run, lines: Collection
 
 def _check_cache(row: CacheRow, run: Run) -> None:
     """A row of the cache is of an access of the run, and of a machine that has a cache."""
-    key = (row.function, row.file, row.line, row.array, row.kind)
-    known = ((one.function, one.file, one.line, one.array, one.kind) for one in run.accesses)
-    if run.machine.cache is None or key not in known:
+    if run.machine.cache is None or ACCESS(row) not in map(ACCESS, run.accesses):
         raise ValueError(f"line {row.line} has counts of a cache, but no access to one")
     counts = [getattr(row, name) for name in COUNTS]
     if min(counts) < 0 or row.misses > row.memory_reads + row.crossings:
@@ -168,8 +166,6 @@ def _check_findings(
     grid = check_launch(result)
     arrays = {} if result.record is None else result.record.in_memory
     for finding in findings:
-        if finding.language not in WORDS:
-            raise ValueError(f"a finding is of a program in {finding.language!r}")
         where = f"the finding {finding.title!r}"
         position = grid.extents.position if finding.language == "numba" else grid.position
         for one in finding.accesses:

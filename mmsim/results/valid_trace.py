@@ -16,10 +16,9 @@ import numpy as np
 
 from mmsim.ir.dtypes import supported
 from mmsim.ir.nodes import VECTORS
-from mmsim.results.events import Arrival, Asked, Release
+from mmsim.results.events import Arrival, Asked, Change, Release
 from mmsim.results.trace import Trace
 from mmsim.results.valid import check_launch, lines_of
-from mmsim.results.variables import Change
 from mmsim.results.waits import ready_times
 
 MOST_VALUES = 2**28

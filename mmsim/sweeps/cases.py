@@ -110,9 +110,8 @@ def _written(name: str, value: Any) -> Any:
         value = value.item()
     if isinstance(value, int) and value.bit_length() > LONGEST_SHOWN:
         raise SweepError(f"{name}={shown(value)} has too many digits to be written into a row")
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
+    number = isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value))
+    if value is None or isinstance(value, str) or number:
         return value
     if isinstance(value, complex):
         return str(value)

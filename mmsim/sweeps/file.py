@@ -14,7 +14,6 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 
 from mmsim.errors import MMSimError
 from mmsim.sweeps.rows import SweepRow
@@ -43,17 +42,14 @@ class RowFile:
         self._new = not self.path.exists()
         self._file = _locked(self.path)
         try:
-            self._open()
+            text = self.path.read_bytes()
+            self.rows = {row["key"]: row for row in parsed(text, self.path)}
+            whole = text.rfind(b"\n") + 1
+            if whole < len(text):
+                os.ftruncate(self._file, whole)
         except BaseException:
             os.close(self._file)
             raise
-
-    def _open(self) -> None:
-        text = self.path.read_bytes()
-        self.rows = {row["key"]: row for row in parsed(text, self.path)}
-        whole = text.rfind(b"\n") + 1
-        if whole < len(text):
-            os.ftruncate(self._file, whole)
         self._synced = time.monotonic()
 
     def append(self, row: SweepRow) -> None:
@@ -94,12 +90,7 @@ class RowFile:
     def __enter__(self) -> RowFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             self.sync()
         except SweepError:

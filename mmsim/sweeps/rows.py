@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -34,7 +35,6 @@ def run_case(function: Callable[..., Run], values: dict[str, Any], written: Swee
 
     The row keeps an exception, `sys.exit` too: `error` is its kind, `message` its text.
     """
-
     begun = time.perf_counter()
     found = _not_run(values)
     error = message = None
@@ -124,20 +124,14 @@ def _facts(found: SweepRow, written: SweepRow) -> SweepRow:
 
 
 def _counted(run: Run) -> SweepRow:
-    def of_class(access_class: str) -> int:
-        return sum(row.requests for row in run.accesses if row.access_class == access_class)
-
+    names = ("schedule", "threads", "block_size", "time", "requests", "stages")
+    classes = Counter[str]()
+    for row in run.accesses:
+        classes[row.access_class.replace("-", "_")] += row.requests
     return {
         "machine": str(run.machine),
         **machine_columns(run.machine),
-        "schedule": run.schedule,
-        "threads": run.threads,
-        "block_size": run.block_size,
-        "time": run.time,
-        "requests": run.requests,
-        "stages": run.stages,
+        **{name: getattr(run, name) for name in names},
         "least": sum(row.least for row in run.accesses),
-        "coalesced": of_class("coalesced"),
-        "conflict_free": of_class("conflict-free"),
-        "casual": of_class("casual"),
+        **{name: classes[name] for name in ("coalesced", "conflict_free", "casual")},
     }

@@ -51,11 +51,8 @@ def finished(
                 try:
                     (row,) = alone(_tasks(payload, [case], []))
                 except TerminatedWorkerError:
-                    row = {
-                        "key": case.key,
-                        **row_of_lost_worker(case.values, case.written),
-                        "source": case.source,
-                    }
+                    lost = row_of_lost_worker(case.values, case.written)
+                    row = {"key": case.key, **lost, "source": case.source}
                 del left[case.key]
                 yield row
 

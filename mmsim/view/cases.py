@@ -11,7 +11,7 @@ from mmsim.printable import counted, printable
 from mmsim.results.difference import Difference
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.rows import RESULTS
-from mmsim.view.tables import Column, Table, table_of, tables, text_column
+from mmsim.view.tables import Column, Table, columns, table_of, tables, text_column
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -91,12 +91,8 @@ def difference_tables(found: Difference) -> list[Table]:
         )
         rows.append((line, *texts, *numbers, *([both(*row.times)] if timed else [])))
     titles = (*NUMBERS, "time") if timed else NUMBERS
-    columns = (
-        Column("line"),
-        *map(text_column, ("array", "access", "space")),
-        *map(Column, titles),
-    )
-    return [Table(caption, columns, tuple(rows))]
+    shown = (Column("line"), *columns("array", "access", "space"), *map(Column, titles))
+    return [Table(caption, shown, tuple(rows))]
 
 
 def both(first: object, second: object) -> str:

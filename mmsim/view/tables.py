@@ -19,8 +19,8 @@ from mmsim.printable import counted, printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
+from mmsim.results.report import looked_for
 from mmsim.results.rows import AccessRows, RoundRows
-from mmsim.results.verdict import looked_for
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -45,6 +45,8 @@ TITLES = {
     **{name: name.replace("_", " ") for name in BUSIEST},
 }
 """The titles of attributes of rows that differ from their names."""
+FOUND = ("what", "where", "one access", "the other", "elements", "what to do")
+"""The columns of findings."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,16 @@ class Column:
 def text_column(title: str, whole: bool = False, code: bool = False) -> Column:
     """A column of text."""
     return Column(title, False, whole, code)
+
+
+def columns(*titles: str, numbers: str = "", whole: str = "") -> tuple[Column, ...]:
+    """Columns of text, except for those of `numbers`; `numbers` and `whole` are titles in one text.
+
+    >>> columns("n", "claim", numbers="n", whole="claim")[1]
+    Column(title='claim', numbers=False, whole=True, code=False)
+    """
+    kinds = numbers.split(), whole.split()
+    return tuple(Column(title, *(title in names for names in kinds)) for title in titles)
 
 
 @dataclass(frozen=True)
@@ -108,14 +120,10 @@ def _(report: Report) -> list[Table]:
 @tables.register
 def _(found: Conflicts) -> list[Table]:
     """All phases in conflict; values with equal rows share one."""
-    columns = (
-        text_column("values"),
-        Column("phase"),
-        text_column("threads"),
-        *map(Column, ("stages", "least", "banks")),
-    )
+    numbers = "phase stages least banks"
+    titles = columns("values", "phase", "threads", "stages", "least", "banks", numbers=numbers)
     rows = list(found.in_conflict())
-    return [table_of(found.summary, columns, rows, most=len(rows))]
+    return [table_of(found.summary, titles, rows, most=len(rows))]
 
 
 def accesses_table(caption: str, rows: Sequence[AccessRow]) -> Table:
@@ -146,19 +154,15 @@ def rounds_table(rows: Sequence[RoundRow]) -> Table:
 
 def _of_attributes(caption: str, rows: Sequence[object], names: Sequence[str]) -> Table:
     """A column for each of these attributes of rows."""
-    columns = tuple(Column(TITLES.get(name, name), name not in TEXTS) for name in names)
-    return table_of(caption, columns, [[getattr(row, name) for name in names] for row in rows])
+    titles = tuple(Column(TITLES.get(name, name), name not in TEXTS) for name in names)
+    return table_of(caption, titles, [[getattr(row, name) for name in names] for row in rows])
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     """The findings of a check, a row for each."""
     return table_of(
         counted(len(findings), "finding"),
-        (
-            *map(text_column, ("what", "where", "one access", "the other")),
-            Column("elements"),
-            text_column("what to do"),
-        ),
+        columns(*FOUND, numbers="elements"),
         [
             (
                 f"{finding.title}: {finding.note}" if finding.note else finding.title,
@@ -196,17 +200,10 @@ def profile_table(profile: Profile) -> Table:
         f"{profile.program}: {profile.stages} stages, {profile.wasted} of them beyond the least "
         f"possible{_registers(profile.registers)}"
     )
-    columns = ("line", *counts, "time")
-    shown = table_of(
-        caption,
-        (
-            *map(Column, columns),
-            *((Column("sectors"), text_column("bound by")) if cached else ()),
-            text_column("source", code=True),
-        ),
-        rows,
-        most=len(rows),
-    )
+    titles = list(map(Column, ("line", *counts, "time")))
+    titles += columns("sectors", "bound by", numbers="sectors") if cached else ()
+    code = text_column("source", code=True)
+    shown = table_of(caption, (*titles, code), rows, most=len(rows))
     overlap = any(line.requests and line.time is None for line in lines)
     return replace(shown, note=NO_TIMES) if overlap else shown
 
@@ -221,7 +218,7 @@ def _registers(needed: Registers | None) -> str:
 
 def table_of(
     caption: str,
-    columns: tuple[Column, ...],
+    titles: tuple[Column, ...],
     rows: Sequence[Sequence[object]],
     most: int = SHOWN_ROWS,
 ) -> Table:
@@ -229,7 +226,7 @@ def table_of(
     shown = tuple(tuple(printable(str(cell)) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
     note = f"and {counted(left, 'more row')}" if left else ""
-    return Table(printable(caption), columns, shown, note)
+    return Table(printable(caption), titles, shown, note)
 
 
 def table_text(table: Table) -> str:
@@ -294,7 +291,7 @@ def rich_table(table: Table) -> RichTable:
 
 
 def rich_rows(
-    columns: Iterable[Column],
+    titles: Iterable[Column],
     rows: Iterable[Iterable[str | Text]],
     caption: str = "",
     note: str = "",
@@ -302,7 +299,7 @@ def rich_rows(
     """As `rich_table`, of cells with several lines and colours; `rich_text` makes these."""
     from mmsim.view.terminal import FittingTable, longest
 
-    described = tuple(columns)
+    described = tuple(titles)
     shown = FittingTable(
         title=rich_text(caption) if caption else None,
         title_justify="left",

@@ -15,7 +15,7 @@ from mmsim.claims import Claim, ClaimError, choose, registered, verify, verify_c
 from mmsim.claims.claim import CaseRow, CaseRows
 from mmsim.errors import CallError, LaunchError
 from mmsim.view import text
-from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import alt_text
 
 
 @mm.program

@@ -29,10 +29,15 @@ from mmsim.claims import (
     verify_claim,
 )
 from mmsim.claims.registry import unique
-from mmsim.claims.verify import fingerprint, from_json, provenance, to_json
+from mmsim.claims.verify import (
+    fingerprint,
+    from_json,
+    provenance,
+    provenance_from_json,
+    to_json,
+)
 from mmsim.errors import RoomError
-from mmsim.reports.ledger import ledger_page
-from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+from mmsim.reports.verdicts import ledger_page, summary, verdicts_page, verdicts_table
 
 
 @mm.program
@@ -145,11 +150,18 @@ def test_a_bound_shows_its_slack():
     assert verify_claim(claim()).slack is None
 
 
-def test_the_slack_of_a_lower_bound_is_that_of_the_faster_schedule():
-    def faster(schedule, n, w, l):
-        return run_read(schedule, n if schedule == "synchronous" else w, w, l)
+def reading_when_asynchronous(words):
+    """A run that reads so many words of n and w under the asynchronous schedule, else n."""
+    return lambda schedule, n, w, l: run_read(
+        schedule, n if schedule == "synchronous" else words(n, w), w, l
+    )
 
-    verdict = verify_claim(claim(kind="lower", formula=lambda l: l, run=faster))
+
+FASTER = reading_when_asynchronous(lambda n, w: w)
+
+
+def test_the_slack_of_a_lower_bound_is_that_of_the_faster_schedule():
+    verdict = verify_claim(claim(kind="lower", formula=lambda l: l, run=FASTER))
     assert verdict.slack == 1
     assert str(verdict.worst) == "n=4, w=2, l=4: 4 asynchronously, claimed 4"
 
@@ -175,11 +187,7 @@ def test_the_worst_case_of_a_bound_is_the_tightest():
 def test_lower_claims_hold_from_below_under_both_schedules():
     assert verify_claim(claim(kind="lower", formula=lambda l: l)).result == "holds"
     assert verify_claim(claim(kind="lower", formula=lambda l: l + 2)).result == "fails"
-
-    def faster(schedule, n, w, l):
-        return run_read(schedule, n if schedule == "synchronous" else w, w, l)
-
-    below = claim(kind="lower", formula=lambda n, w, l: n / w + l - 1, run=faster)
+    below = claim(kind="lower", formula=lambda n, w, l: n / w + l - 1, run=FASTER)
     assert verify_claim(below).result == "fails"
 
 
@@ -189,10 +197,7 @@ def stages(run):
 
 def test_a_lower_bound_on_stages_is_held_to_the_stages_of_both_schedules():
     """The asynchronous run has half the stages, and more time than the bound asks of stages."""
-
-    def fewer(schedule, n, w, l):
-        return run_read(schedule, n if schedule == "synchronous" else n // 2, w, l)
-
+    fewer = reading_when_asynchronous(lambda n, w: n // 2)
     below = claim(kind="lower", formula=lambda n, w: n / w, measure=stages, quantity="S", run=fewer)
     verdict = verify_claim(replace(below, grid=lambda: [{"n": 8, "w": 2, "l": 30}]))
     assert verdict.result == "fails"
@@ -222,10 +227,7 @@ def test_only_a_lower_bound_measures_the_asynchronous_run():
 
 
 def test_an_asynchronous_run_that_takes_longer_fails_the_claim():
-    def slower(schedule, n, w, l):
-        return run_read(schedule, n if schedule == "synchronous" else 2 * n, w, l)
-
-    verdict = verify_claim(claim(run=slower))
+    verdict = verify_claim(claim(run=reading_when_asynchronous(lambda n, w: 2 * n)))
     assert verdict.result == "fails"
     assert "more than" in verdict.reason
 
@@ -425,5 +427,6 @@ def test_verdicts_say_what_they_were_made_of():
     made = provenance([claim()])
     document = json.loads(to_json([verify_claim(claim())], made))
     assert document["made"] == vars(made)
+    assert provenance_from_json(to_json([verify_claim(claim())], made)) == made
     assert made.claims == fingerprint([claim()])
     assert to_json([verify_claim(claim())], made).count("\n") == 3  # a line for each verdict

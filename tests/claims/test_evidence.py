@@ -26,43 +26,16 @@ CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims()}
 ABOUT_CONFLICTS = [id_ for id_, claim in CLAIMS.items() if counts_conflicts(claim)]
 STAND = {
     "no request that is measured takes more than two stages": {
-        "CFP-T2.identical",
-        "CFP-T2.shuffle",
-        "CFP-T2.wide.identical",
-        "CFP-T2.wide.shuffle.D",
-        "CFP-T2.wide.shuffle.S",
-        "ICPP-L4.identical",
-        "ICPP-L4.identical.inverse",
-        "ICPP-L4.shuffle",
-        "ICPP-L4.shuffle.inverse",
-        "RAP-CUDA",
-        "RAP-E3",
-        "RAP-T2.1",
-        "RAP-T3.reads.1",
-        "RAP-T3.writes.1",
-        "RAP-T4.1",
-        "RAP-TH2",
-        "SMM-L7.3",
-        "SORT-LB.reads",
-        "SORT-columns.stages",
-        "SORT-free",
-        "SORT-merge.free",
-        "SORT-merging",
-        "SUM-HMM.transfers",
-        "SUM-columns.transfers",
+        *("CFP-T2.identical", "CFP-T2.shuffle", "CFP-T2.wide.identical"),
+        *("CFP-T2.wide.shuffle.D", "CFP-T2.wide.shuffle.S", "ICPP-L4.identical"),
+        *("ICPP-L4.identical.inverse", "ICPP-L4.shuffle", "ICPP-L4.shuffle.inverse", "RAP-CUDA"),
+        *("RAP-E3", "RAP-T2.1", "RAP-T3.reads.1", "RAP-T3.writes.1", "RAP-T4.1", "RAP-TH2"),
+        *("SMM-L7.3", "SORT-LB.reads", "SORT-columns.stages", "SORT-free", "SORT-merge.free"),
+        *("SORT-merging", "SUM-HMM.transfers", "SUM-columns.transfers"),
     },
     "fewer stages keep an upper bound": {
-        "RAP-T1.RAS.O",
-        "RAP-T1.RAS.any",
-        "RAP-T1.RAS.worst",
-        "RAP-T4.O",
-        "RAP-TH2.O",
-        "RAP-TH2.any",
-        "SMM-L5.1.O",
-        "SMM-ST.O",
-        "SMM-ST.UMM",
-        "SMM-ST.bound",
-        "SMM-T3.1b.O",
+        *("RAP-T1.RAS.O", "RAP-T1.RAS.any", "RAP-T1.RAS.worst", "RAP-T4.O", "RAP-TH2.O"),
+        *("RAP-TH2.any", "SMM-L5.1.O", "SMM-ST.O", "SMM-ST.UMM", "SMM-ST.bound", "SMM-T3.1b.O"),
         "SMM-T3.1c.O",
     },
     "fewer stages keep a lower bound on n - D; the upper one falls": {
@@ -87,7 +60,6 @@ OTHER_QUANTITIES = {
 
 @cache
 def found(engine):
-    """What `wrong_rules.py` prints."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.kit.tools.wrong_rules", engine],
         capture_output=True,

@@ -171,7 +171,7 @@ def test_the_steepest_trend_is_the_one_that_counts():
 
 
 def test_every_printed_o_is_refuted_by_growth():
-    """What else is printed as an upper bound is a number of its own: RAP's "only 3.53"."""
+    """All but a number of its own, which is printed as an upper bound too: RAP's "only 3.53"."""
     bounds = {claim.id for claim in CLAIMS.values() if claim.printed and claim.kind == "upper"}
     assert bounds - {claim.id for claim in GROWING} == {"RAP-TH2.any.printed"}
     assert all(claim.printed and claim.constant == 1 for claim in GROWING)

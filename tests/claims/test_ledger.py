@@ -30,7 +30,6 @@ FEW = {verdict.id for verdict in VERDICTS if verdict.cases - verdict.points <= Q
 
 
 def said(claim):
-    """What a verdict repeats of its claim."""
     requires = tuple(condition.text for condition in claim.requires)
     about = claim.id, claim.source, claim.title, claim.note
     return *about, claim.text, claim.kind, claim.constant, requires, claim.printed
@@ -49,7 +48,7 @@ def repeated(verdict):
 
 
 def differences(claims, verdicts):
-    """Where verdicts are not of these claims, or are not as they must be."""
+    """Verdicts that are not of these claims, or are not as they must be."""
     if [claim.id for claim in claims] != [verdict.id for verdict in verdicts]:
         yield "the ids"
     for claim, verdict in zip(claims, verdicts, strict=False):

@@ -6,6 +6,7 @@ Each claim is verified in a few cases all over its grid, with every machine and 
 
 import sys
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,12 +14,15 @@ import pytest
 import mmsim as mm
 import mmsim_algorithms
 from mmsim.claims import ClaimError, registered, verify_claim
+from mmsim.claims.claim import call_with
 from mmsim.ir.liveness import Registers
 from mmsim.meaning.launch import Launch
+from mmsim_algorithms import permutations
 from mmsim_algorithms.access.bounds_claims import READS, RUNS
 from tests.kit.runs.some_cases import some
 
 CLAIMS = mmsim_algorithms.claims()
+BY_ID = {claim.id: claim for claim in CLAIMS}
 COSTLY = {
     *("DP-HMM.O", "ICPP-T3.least", "ICPP-T3.most", "POLY-diagonals.O", "POLY-eager.O", "RAP-TH2.O"),
     *("RAP-TH2.any.printed", "SMM-w8", "SMM-w8.tables", "SORT-merge.free.O"),
@@ -70,20 +74,56 @@ def test_some_cases_have_every_choice_and_lie_all_over_the_grid():
     assert some(grid[:6]) == grid[:6]
 
 
+GRIDS = [
+    (
+        "SMM-T3.1a SMM-T3.1b SMM-T3.1c SMM-C3.2 SMM-L5.1 SMM-ROT SMM-L5.2",
+        {"w": {2, 3, 4, 5, 8, 12, 16, 32}, "l": {1, 2, 5, 30}},
+        {},
+    ),
+    (
+        "CFP-A.D CFP-A.S CFP-A.conflict-free",
+        {"w": {2, 3, 4, 5, 8, 12, 16, 32}},
+        {"l": {1, 2, 5, 30}, "permutation": set(permutations.NAMED)},
+    ),
+    (
+        "ICPP-L5.d ICPP-L7.d ICPP-L8.d IEICE-3",
+        {"d": {1, 2, 3, 4}},
+        {"L": {1, 5, 30, 100}, "w": {1, 2, 3, 4, 5, 8}},
+    ),
+]
+"""Claims, and the parameters of which their cases have at least, or just, these values."""
+
+
+@pytest.mark.parametrize(("ids", "least", "just"), GRIDS)
+def test_exact_grids_cover_the_required_parameters(ids, least, just):
+    for id_ in ids.split():
+        cases = BY_ID[id_].cases()
+        assert set(product(*least.values())) <= {tuple(map(case.get, least)) for case in cases}
+        assert {name: {case[name] for case in cases} for name in just} == just
+        assert len({case["n"] for case in cases}) > 5
+
+
 @pytest.mark.parametrize(
-    "id_",
-    ["SMM-T3.1a", "SMM-T3.1b", "SMM-T3.1c", "SMM-C3.2", "SMM-L5.1", "SMM-ROT", "SMM-L5.2"],
+    ("id_", "outside"),
+    [
+        ("ICPP-T3.eps.least", {"n": 64, "w": 16}),
+        ("ICPP-T3.most", {"n": 64, "w": 8, "count": 1}),
+        *(("ICPP-T1.d_designated", {"n": 64, "w": 1}), ("ICPP-T1.s_designated", {"n": 4, "w": 2})),
+        *(("ICPP-L5", {"rows": 12, "n": 32, "w": 2}), ("ICPP-L4.transpose", {"n": 80, "w": 2})),
+        ("ICPP-T9", {"permutation": "shuffle", "n": 36, "w": 2}),
+        ("ICPP-LB", {"algorithm": "shuffle", "n": 36, "w": 2, "d": 1}),
+        *(("RAP-TH2.O", {"w": 2, "m": 200}), ("RAP-TH2.O", {"w": 6, "m": 200})),
+        *(("RAP-TH2.O", {"w": 8, "m": 15}), ("RAP-TH2.any", {"w": 8, "m": 15})),
+        *(("RAP-L4", {"w": 2, "in_row": 1}), ("RAP-L4", {"w": 41, "in_row": 1})),
+        ("RAP-TH3", {"w": 64, "in_row": 1, "t": 16}),
+        *(("RAP-TH3", {"w": 9, "in_row": 1, "t": 2}), ("RAP-T4.O", {"w": 2, "p": 16})),
+        ("RAP-T4.O", {"w": 8, "p": 8}),
+        *(("RAP-T2.mean.most", {"w": 16, "m": 400, "hundredths": 300}), ("RAP-CUDA", {"w": 16})),
+    ],
 )
-def test_exact_grids_cover_the_required_parameters(id_):
-    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
-    cases = claim.cases()
-    assert {2, 4, 8, 16, 32} <= {case["w"] for case in cases}
-    assert {1, 2, 5, 30} <= {case["l"] for case in cases}
-    assert {3, 5, 12} <= {case["w"] for case in cases}
-    assert len({case["n"] for case in cases}) > 5
-    assert {(w, l) for w in (2, 4, 8, 16, 32) for l in (1, 2, 5, 30)} <= {
-        (case["w"], case["l"]) for case in cases
-    }
+def test_a_domain_ends_where_the_claim_says_nothing(id_, outside):
+    case = {**BY_ID[id_].cases()[0], **outside}
+    assert not all(call_with(condition.holds, case) for condition in BY_ID[id_].requires)
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,8 @@ def test_the_points_of_each_claim_are_of_its_domain(claim):
         assert all(call_with(condition.holds, case) for condition in claim.requires)
         assert {*claim.parameters} <= {*case}
         assert all(type(case[name]) is type(claim.cases()[0][name]) for name in claim.derived)
+    for name, follows in claim.derived.items():
+        assert all(case[name] == call_with(follows, case) for case in claim.cases())
 
 
 @pytest.mark.long

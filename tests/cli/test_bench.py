@@ -29,18 +29,10 @@ from mmsim_algorithms.bench import cuda, cudasim, growth
 from mmsim_algorithms.bench.contestants import movements
 from mmsim_algorithms.bench.contestants.numba_kernels import CASES
 from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, thread_accesses
-from mmsim_algorithms.hmm_permutation import plan, row_tables, rows_permuted, scheduled
-from mmsim_algorithms.transpose.hmm import transposed
+from mmsim_algorithms.hmm_permutation import plan, scheduled
 
 NAMES = [
-    "scheduled",
-    "designated",
-    "cuda",
-    "cudasim",
-    "engines",
-    "growth",
-    "events",
-    "start",
+    *("scheduled", "designated", "cuda", "cudasim", "engines", "growth", "events", "start"),
     "cached",
 ]
 MAY_BE_NEGATIVE = "asynchronous/synchronous - 1"
@@ -62,22 +54,6 @@ def test_numpy_moves_as_the_simulated_scheduled_permutation_does(name, n, w):
         run = scheduled(mm.HMM(2, w, 10), a, steps, schedule=schedule)
         assert np.array_equal(moves(a), run.arrays["b"])
     assert len(scheduled(mm.HMM(2, w, 10), a, steps).rounds) == 32
-
-
-def test_numpy_moves_as_each_launch_does():
-    machine, side, w = mm.HMM(2, 4, 10), 12, 4
-    a = words(side * side)
-    tables = row_tables([permutations.random(side, seed) for seed in range(side)], w)
-    b, alpha, beta = (np.zeros_like(a) for _ in range(3))
-    movements.RowWise(tables, np.arange(a.size))(a, b, alpha, beta)
-    run = rows_permuted(mm.HMM(1, w, 10), a.reshape(side, side), tables)
-    assert np.array_equal(b, run.arrays["b"].ravel())
-    assert len(run.rounds) == 8
-    side = 8
-    movements.Transpose(side, w)(a[:64], b[:64], alpha[:64])
-    run = transposed(machine, a[:64].reshape(side, side))
-    assert np.array_equal(b[:64], run.arrays["b"].ravel())
-    assert len(run.rounds) == 4
 
 
 @pytest.mark.parametrize("program", LAUNCHES)

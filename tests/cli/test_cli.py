@@ -89,11 +89,6 @@ def test_verify_knows_no_such_claim(capsys):
     assert "no claim has the id 'SMM-L51'; did you mean SMM-L5.1" in capsys.readouterr().err
 
 
-def test_verify_reports_immediately_that_a_file_cannot_be_written(capsys, tmp_path):
-    assert main(["verify", "--json", str(tmp_path / "no" / "where.json")]) == 2
-    assert "where.json" in capsys.readouterr().err
-
-
 def test_run_an_algorithm_with_its_example(capsys):
     assert (
         main(["run", "mmsim_algorithms.transpose:diagonal", "--width", "8", "--latency", "2"]) == 0
@@ -181,15 +176,6 @@ def test_a_file_of_pickles_is_not_loaded(capsys, tmp_path):
     assert "objects.npy" in capsys.readouterr().err
 
 
-def test_interrupting_leaves_with_130(monkeypatch, capsys):
-    def interrupt(broken):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mmsim.claims.registered", interrupt)
-    assert main(["verify"]) == 130
-    assert "interrupted" in capsys.readouterr().err
-
-
 def test_bench_prints_what_it_compares_with_what(capsys, monkeypatch):
     monkeypatch.setattr("mmsim.bench.events.simpy_events", lambda processes=1, events=1: 1e6)
     assert main(["bench", "events", "--repeat", "1"]) == 0
@@ -205,16 +191,6 @@ def test_the_installed_command_and_its_version():
     assert output.strip() == f"mmsim {mm.__version__}"
 
 
-@pytest.mark.parametrize(
-    "option", [("--size", "-1"), ("--size", "0"), ("--seed", "-3"), ("--size", "x")]
-)
-def test_numbers_out_of_their_bounds_are_refused(capsys, option):
-    with pytest.raises(SystemExit) as caught:
-        main(["run", "mmsim_algorithms.transpose:diagonal", *option])
-    assert caught.value.code == 2
-    assert "is not a whole number from" in capsys.readouterr().err
-
-
 def test_a_file_sees_those_next_to_it_and_hides_no_module(capsys, tmp_path):
     (tmp_path / "neighbour_of_mine.py").write_text("FACTOR = 3\n")
     (tmp_path / "random.py").write_text(
@@ -226,40 +202,6 @@ def test_a_file_sees_those_next_to_it_and_hides_no_module(capsys, tmp_path):
 
     assert hasattr(random, "Random")
     sys.path.remove(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("x = (", "line 1: "),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("import no_such_thing", "No module named 'no_such_thing'"),
-    ],
-)
-def test_files_that_cannot_be_imported(capsys, tmp_path, text, words):
-    path = tmp_path / "broken.py"
-    path.write_text(text)
-    assert main(["run", f"{path}:p"]) == 2
-    error = capsys.readouterr().err
-    assert words in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize("content", [b"", b"garbage"])
-def test_a_file_that_holds_no_array(capsys, tmp_path, content):
-    path = tmp_path / "data.npy"
-    path.write_bytes(content)
-    assert (
-        main(["run", "mmsim_algorithms.access:copy", str(path), "zeros:1", "--threads", "1"]) == 2
-    )
-    assert "holds no array of numbers saved with numpy.save" in capsys.readouterr().err
-
-
-def test_verify_does_not_work_for_a_folder(capsys, tmp_path):
-    assert main(["verify", "--claim", "SMM-E1", "--json", str(tmp_path)]) == 2
-    output = capsys.readouterr()
-    assert "Is a directory" in output.err
-    assert "SMM-E1" not in output.out
 
 
 def test_without_a_command_the_commands_are_listed(capsys):

@@ -116,6 +116,7 @@ def test_an_example_that_fails_is_named_with_its_line(capsys, folder, command, b
         (b"import sys\nsys.exit(1)\n", "odd.py, line 2: SystemExit: 1"),
         (b"def f():\n    return 1 / 0\nx = f()\n", "odd.py, line 2: ZeroDivisionError: division"),
         (b"def f(:\n", "odd.py, line 1: invalid syntax"),
+        (b"import no_such_thing\n", "No module named 'no_such_thing'"),
         (b"def __getattr__(name):\n    raise RuntimeError(name)\n", "line 2: RuntimeError: p"),
         (b"class E(Exception):\n    __str__ = None\nraise E\n", "E: its text cannot be printed"),
     ],
@@ -272,19 +273,15 @@ each_target = pytest.mark.parametrize("words", TARGETS, ids=" ".join)
 
 @pytest.fixture
 def no_work(monkeypatch):
-    """What the commands would do, done it fails the test."""
+    """Let the test fail if a command begins its work."""
 
     def never(*args, **kwargs):
         raise AssertionError("the work has begun")
 
     for name in (
-        "mmsim.api.machines.Machine.run",
-        "mmsim.api.machines.Machine.check",
-        "mmsim.cli.verify._verify",
-        "mmsim.cli.bench._run",
-        "mmsim.gpu.calibrate",
-        "mmsim.gpu.atomics.measured",
-        "mmsim.gpu.cache_calibration.measured",
+        *("mmsim.api.machines.Machine.run", "mmsim.api.machines.Machine.check"),
+        *("mmsim.cli.verify._verify", "mmsim.cli.bench._run", "mmsim.gpu.calibrate"),
+        *("mmsim.gpu.atomics.measured", "mmsim.gpu.cache_calibration.measured"),
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)
@@ -368,11 +365,12 @@ def test_a_number_of_processes_that_cannot_be(capsys, folder, words, value):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--seed", str(2**32)), ("--seed", "-1"), ("--size", "--5"), ("--size", "1" * 5000)],
+    [
+        *(("--seed", str(2**32)), ("--seed", "-1"), ("--size", "--5"), ("--size", "1" * 5000)),
+        *(("--size", "-1"), ("--size", "0"), ("--size", "x")),
+    ],
 )
 def test_numbers_beyond_their_bounds(capsys, folder, option, value):
-    if value.startswith("1"):
-        value = f"-{value}"
     with pytest.raises(SystemExit) as left:
         main(["run", "mine.py:fine", f"{option}={value}"])
     assert left.value.code == 2
@@ -399,24 +397,23 @@ def test_more_processes_than_claims_are_not_started(monkeypatch):
         ("arange:4x", "is neither a number nor an array"),
         ("random:-4", "is neither a number nor an array"),
         ("folder.npy", "folder.npy: Is a directory"),
+        ("empty.npy", "holds no array of numbers saved with numpy.save"),
+        ("garbage.npy", "holds no array of numbers saved with numpy.save"),
     ],
 )
 def test_odd_arguments_of_a_program(capsys, folder, argument, words):
     (folder / "folder.npy").mkdir()
+    (folder / "empty.npy").touch()
+    (folder / "garbage.npy").write_bytes(b"garbage")
     assert words in refused(capsys, "run", "mine.py:fine", argument, "--threads", "4")
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--threads", "-1"],
-        ["--threads", "99999999999999999999"],
-        ["--block-size", "0"],
-        ["--block-size", "100"],
-        ["--width", "-1"],
-        ["--latency", "0"],
-        ["--machine", "hmm", "--dmms", "0"],
-        ["--machine", "hmm", "--shared-latency", "-2"],
+        *(["--threads", "-1"], ["--threads", "99999999999999999999"], ["--block-size", "0"]),
+        *(["--block-size", "100"], ["--width", "-1"], ["--latency", "0"]),
+        *(["--machine", "hmm", "--dmms", "0"], ["--machine", "hmm", "--shared-latency", "-2"]),
     ],
 )
 @pytest.mark.parametrize("command", [["run"], ["check"], ["step", "--html", "page.html"]])

@@ -30,7 +30,7 @@ def feature(name):
 
 
 def findings():
-    """How many findings the last launch has; where nothing is checked, none."""
+    """The number of findings of the last launch; where nothing is checked, none."""
     last = getattr(cuda, "last", None)
     return len(last.findings or ()) if last is not None else 0
 
@@ -426,7 +426,7 @@ def seconds_of_an_addition(threads=4096):
 
 
 def works(program):
-    """Whether a feature works, and what its program said if it failed."""
+    """Run a feature; tell whether it works, and what its program said if it failed."""
 
     def end(number, frame):
         raise TimeoutError(f"took more than {SECONDS} seconds")

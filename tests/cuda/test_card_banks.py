@@ -1,9 +1,5 @@
 """Launches count the conflicts of a card: banks of 4 bytes, address groups of 128."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -12,13 +8,7 @@ from mmsim import cuda
 from mmsim.cuda.machines import current, h200
 
 DTYPES = (
-    np.bool_,
-    np.int8,
-    np.int16,
-    np.float32,
-    np.int64,
-    np.float64,
-    np.complex64,
+    *(np.bool_, np.int8, np.int16, np.float32, np.int64, np.float64, np.complex64),
     np.complex128,
 )
 PAPERS = mm.HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
@@ -125,22 +115,3 @@ def test_dynamic_shared_memory_counts_the_bytes_of_its_type(dtype, expected):
     cast[1, 32, 0, 128 * np.dtype(dtype).itemsize](np.ones(32, dtype))
     (name,) = {row.array for row in cuda.last.accesses} - {"b"}
     assert row_of(name).stages == expected
-
-
-def test_the_command_counts_as_launches_do(tmp_path):
-    (tmp_path / "script.py").write_text(
-        "import numpy as np\n"
-        "from numba import cuda\n"
-        "@cuda.jit\n"
-        "def column(b):\n"
-        "    tile = cuda.shared.array((32, 36), dtype=np.int8)\n"
-        "    j = cuda.threadIdx.x\n"
-        "    tile[j, 0] = b[j]\n"
-        "    cuda.syncthreads()\n"
-        "    b[j] = tile[j, 0]\n"
-        "column[1, 32](np.zeros(32, np.int8))\n"
-    )
-    command = [sys.executable, "-m", "mmsim", "cuda", "--json", "costs.json", "script.py"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
-    (costs,) = json.loads((tmp_path / "costs.json").read_text())["kernels"]
-    assert costs["memories"]["shared"] == {"stages": 2, "wasted": 0, "contended": 0}

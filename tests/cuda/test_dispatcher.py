@@ -62,12 +62,8 @@ def test_launches_are_written_as_in_numba(launch):
 @pytest.mark.parametrize(
     ("launch", "error"),
     [
-        ((1,), ValueError),
-        ((1, 2, 3, 4, 5), ValueError),
-        ((None, 1), ValueError),
-        ((1, (1, 1, 1, 1)), ValueError),
-        ((1.5, 1), TypeError),
-        ((1, "2"), TypeError),
+        *(((1,), ValueError), ((1, 2, 3, 4, 5), ValueError), ((None, 1), ValueError)),
+        *(((1, (1, 1, 1, 1)), ValueError), ((1.5, 1), TypeError), ((1, "2"), TypeError)),
     ],
 )
 def test_launches_that_say_nothing_are_refused(launch, error):
@@ -80,8 +76,7 @@ def test_launches_that_say_nothing_are_refused(launch, error):
 @pytest.mark.parametrize(
     ("launch", "text"),
     [
-        ((0, 32), "a grid of 0 along x"),
-        ((1, 1025), "a block of 1025 along x"),
+        *(((0, 32), "a grid of 0 along x"), ((1, 1025), "a block of 1025 along x")),
         ((1, (32, 32, 2)), "blocks of 2048 threads"),
         ((1, (1, 1, 65)), "a block of 65 along z"),
         (((1, 2**16), 1), "a grid of 65536 along y"),

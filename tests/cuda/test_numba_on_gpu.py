@@ -58,9 +58,6 @@ def collect(program, dtype=np.int32, threads=64, test="file::test"):
     return collected.collect(test, program, (a, np.zeros_like(a)), asked)
 
 
-# ------------------------------------------------------------ what is kept
-
-
 def test_a_launch_is_kept_with_what_it_leaves_and_costs():
     one = collect(double)
     assert one.arrays["b"].tolist() == list(range(0, 128, 2))
@@ -139,9 +136,6 @@ def test_collecting_says_why_there_are_no_tests(tmp_path, capsys, monkeypatch):
     assert "no file of numba-cuda's tests has test_c in its name" in capsys.readouterr().out
 
 
-# ------------------------------------------------------------ how far arrays are apart
-
-
 @pytest.mark.parametrize(
     ("found", "expected", "same", "units"),
     [
@@ -165,9 +159,6 @@ def test_the_distance_of_arrays(found, expected, same, units):
 
 def test_the_unit_is_that_of_the_narrowest_function():
     assert on_gpu.distance(np.array([2 + 2**-22]), np.array([2.0]), "float32") == 1
-
-
-# ------------------------------------------------------------ as on a GPU
 
 
 @pytest.fixture

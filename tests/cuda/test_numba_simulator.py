@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| (.+?) \| (yes|no) \| (yes|no) \| .*\|$", re.MULTILINE)
 
 
 def outcomes(*command, simulator):
-    """What the programs print: whether each feature works, and the seconds of an addition."""
+    """Output of the programs: whether each feature works, and the seconds of an addition."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": str(int(simulator))}
     done = subprocess.run(
         [sys.executable, *command, str(HERE / "feature_programs.py")],

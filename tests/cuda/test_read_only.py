@@ -1,6 +1,5 @@
 """Read-only arrays of the host: kernels read them, and none writes them."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -60,7 +59,7 @@ def test_a_kernel_that_writes_a_read_only_array_is_refused(how):
     with pytest.raises(TypeFault) as caught:
         plus_one[1, 4](np.zeros(4, int), given)
     text = (
-        "program 'plus_one', line 16: 'b' is written here, but the array that was given for it is "
+        "program 'plus_one', line 15: 'b' is written here, but the array that was given for it is "
         "read-only (by setflags(write=False) or np.broadcast_to); give a copy of it\n"
     )
     assert str(caught.value).startswith(text)
@@ -97,19 +96,3 @@ def test_a_run_of_a_machine_takes_it_for_it_changes_no_argument():
     run = mm.HMM(1, 4, 5).run(plus_one, np.arange(4), given, **how)
     assert run.arrays["b"].tolist() == [1, 2, 3, 4]
     assert given.tolist() == [0] * 4
-
-
-@pytest.mark.parametrize("how", ["setflags", "broadcast_to", "a view"])
-def test_numba_refuses_it_too(how):
-    @numba.njit
-    def write(b):
-        if b[0] < 0:
-            b[0] = 1
-
-    @numba.njit
-    def read(b):
-        return b[0]
-
-    with pytest.raises(numba.TypingError, match="Cannot modify readonly array"):
-        write(HOW[how]())
-    assert read(HOW[how]()) == 0

@@ -168,12 +168,8 @@ def test_a_kernel_that_was_not_launched():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda run: run.trace,
-        lambda run: run.player(),
-        lambda run: mm.compare(run, run),
-        mm.figures.pipeline,
-        mm.figures.warps,
-        mm.figures.banks,
+        *(lambda run: run.trace, lambda run: run.player(), lambda run: mm.compare(run, run)),
+        *(mm.figures.pipeline, mm.figures.warps, mm.figures.banks),
         lambda run: mm.figures.access(run, 0),
     ],
 )

@@ -43,19 +43,13 @@ def test_what_is_no_signature_is_refused(given):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (True, "bool"),
-        (3, "int64"),
-        (2**63, "uint64"),
-        (np.int8(3), "int8"),
-        (np.float32(1), "float32"),
-        (1j, "complex128"),
-        ((1, 2.0), "Tuple(int64, float64)"),
+        *((True, "bool"), (3, "int64"), (2**63, "uint64"), (np.int8(3), "int8")),
+        *((np.float32(1), "float32"), (1j, "complex128"), ((1, 2.0), "Tuple(int64, float64)")),
         (np.zeros((2, 3)), "array(float64, 2d, C)"),
         (np.zeros((2, 3), order="F"), "array(float64, 2d, F)"),
         (np.zeros((2, 6))[:, ::2], "array(float64, 2d, A)"),
         (np.broadcast_to(np.float32(1), (3,)), "array(float32, 1d, A)"),
-        (cuda.to_device(np.zeros(3, np.int16)), "array(int16, 1d, C)"),
-        (None, "none"),
+        *((cuda.to_device(np.zeros(3, np.int16)), "array(int16, 1d, C)"), (None, "none")),
         ("text", "unicode_type"),
     ],
 )

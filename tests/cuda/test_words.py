@@ -56,11 +56,3 @@ def test_findings_advise_in_the_words_of_the_kernel(checked):
     again = mm.Run.from_json(cuda.last.to_json())
     assert again.findings == cuda.last.findings
     assert again.findings[0].language == "numba"
-
-
-def test_a_check_of_a_kernel_speaks_so_too():
-    machine = mm.HMM(dmms=2, width=32, global_latency=10)
-    report = machine.check(counts, np.arange(256) % 4, np.zeros(4, np.int32), threads=256)
-    assert all("T.barrier" not in one.advice for one in report.findings)
-    assert {one.language for one in report.findings} == {"numba"}
-    assert type(report).from_json(report.to_json()).findings == report.findings

@@ -68,7 +68,7 @@ def raising(source):
 
 
 def printed(outputs):
-    """What was printed and the text of what was shown; of figures and pages that there are any."""
+    """The output and the text of what was shown; of figures and pages that there are any."""
     found = []
     for output in outputs:
         if output.output_type == "stream":

@@ -24,7 +24,7 @@ BUILD = "from setuptools import build_meta; build_meta.prepare_metadata_for_buil
 
 
 def project():
-    """What pyproject.toml says of the package, without its parts and without addresses."""
+    """The package's entry in pyproject.toml, without its parts and without addresses."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("[tool.")[0]
     text = re.sub(r"^\[project\.urls\]\n(?:(?!\[).*\n)*", "", text, flags=re.M)
     return text + "\n[tool.setuptools]\npackages = []\n"

@@ -93,7 +93,7 @@ def site(made, verdicts, tmp_path_factory):
 
 
 def text_of(page):
-    """What a reader sees of a page, without its frames."""
+    """The text of a page as a reader sees it, without its frames."""
     text = re.sub(r'srcdoc="[^"]*"|<(script|style)\b.*?</\1>', "", page.read_text(), flags=re.S)
     return " ".join(re.sub(r"<[^>]*>", "", text).split())
 
@@ -377,40 +377,30 @@ def test_the_pages_of_algorithms_show_their_pictures(site):
         assert "<!-- picture" not in page
 
 
-def test_a_picture_of_a_claim_that_fails_is_a_warning(extension, monkeypatch, tmp_path):
-    from mmsim.claims import ClaimError
+def test_pictures_that_are_not_as_claims_and_papers_say_are_warnings(
+    extension, monkeypatch, tmp_path
+):
+    from mmsim.claims import ClaimError, Drawing
     from mmsim_algorithms.drawings.measured import Picture
 
-    def draw(picture):
+    def draw(picture=None):
         raise ClaimError("n=8 took 5")
 
-    module = extension("family_pages")
-    warned = []
-    monkeypatch.setattr(
-        module.logger, "warning", lambda *words: warned.append(words[0] % words[1:])
-    )
+    pictures, figures, warned = extension("family_pages"), extension("gallery_page"), []
+    for module in (pictures, figures):
+        monkeypatch.setattr(
+            module.logger, "warning", lambda *words: warned.append(words[0] % words[1:])
+        )
     monkeypatch.setattr(Picture, "draw", draw)
-    assert module.entry(Picture("sum", (), "", ""), tmp_path) == ""
-    assert warned == ["the picture of sum is not as its claims say: n=8 took 5"]
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_figure_that_is_not_the_papers_is_a_warning(extension, monkeypatch, tmp_path):
-    from mmsim.claims import ClaimError, Drawing
-
-    def draw():
-        raise ClaimError("the run gives 6, the paper's figure 5")
-
-    module = extension("gallery_page")
-    warned = []
     monkeypatch.setattr(
-        module.logger, "warning", lambda *words: warned.append(words[0] % words[1:])
+        figures, "registered_drawings", lambda: [Drawing("X-F1", "X, Figure 1", "t", draw)]
     )
-    monkeypatch.setattr(
-        module, "registered_drawings", lambda: [Drawing("X-F1", "X, Figure 1", "t", draw)]
-    )
-    assert list(module.gallery(tmp_path)) == ["## X"]
-    assert warned == ["X-F1 is not as in the paper: the run gives 6, the paper's figure 5"]
+    assert pictures.entry(Picture("sum", (), "", ""), tmp_path) == ""
+    assert list(figures.gallery(tmp_path)) == ["## X"]
+    assert warned == [
+        "the picture of sum is not as its claims say: n=8 took 5",
+        "X-F1 is not as in the paper: n=8 took 5",
+    ]
     assert not list(tmp_path.iterdir())
 
 
@@ -429,11 +419,6 @@ def test_a_claim_that_fails_is_shown_to_fail(made, verdicts, extension):
     assert "[fails]{.verdict .fails}" in row
     assert "n=1: 5" in row
     assert f"wrong: {VERIFIED[0]}" in page
-
-
-def test_verdicts_come_back_from_json(made, verdicts):
-    assert from_json(to_json(verdicts)) == from_json(to_json(verdicts, made)) == verdicts
-    assert provenance_from_json(to_json(verdicts, made)) == made
 
 
 DEEP = ("[" * 100_000, '{"format": ' * 100_000)

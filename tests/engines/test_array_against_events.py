@@ -6,8 +6,6 @@ where rounds order everything, they agree even then. MMSIM_EXAMPLES sets how man
 tried.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import event, given, settings

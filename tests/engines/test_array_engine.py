@@ -1,7 +1,5 @@
 """The array engine's parts: counters, operators, analysis, and what it does when a path ends."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -22,6 +20,7 @@ from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
 from tests.kit.runs.paths import agrees, both_engines, both_schedules, outcome, run_along
+from tests.kit.runs.programs import copy
 
 
 def zeros(size, dtype=int):
@@ -231,39 +230,46 @@ def order_of(program, name="a"):
     return order_matters(body, name, Analysis(body).inlined)
 
 
-@mm.program
+ORDERS = []
+
+
+def of_order(order):
+    return lambda function: ORDERS.append((mm.program(function), order))
+
+
+@of_order("no")
 def only_reads(T, a, b):
     b[T.id] = a[0]
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own(T, a):
     i = T.id
     a[i] = a[T.id] + 1
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own_row(T, a):
     i, j = T.block, T.index
     a[i, j] = a[T.block, T.index] + 1
 
 
-@mm.program
+@of_order("no")
 def keeps_to_its_own_column(T, a):
     a[T.id, 0] = a[T.id, 0] + 1
 
 
-@mm.program
+@of_order("yes")
 def another_axis(T, a):
     a[T.block, T.index] = a[T.index, T.block]
 
 
-@mm.program
+@of_order("yes")
 def index_alone(T, a):
     a[T.index] = a[T.index] + 1
 
 
-@mm.program
+@of_order("yes")
 def not_always_its_own(T, a):
     i = T.id
     if T.id > 2:
@@ -271,30 +277,17 @@ def not_always_its_own(T, a):
     a[i] = a[i] + 1
 
 
-@mm.program
+@of_order("yes")
 def shifted(T, a):
     a[T.id] = a[T.id + 1]
 
 
-@mm.program
+@of_order("written")
 def only_writes(T, a, b):
     a[b[T.id]] = 1
 
 
-@pytest.mark.parametrize(
-    ("program", "order"),
-    [
-        (only_reads, "no"),
-        (keeps_to_its_own, "no"),
-        (keeps_to_its_own_row, "no"),
-        (keeps_to_its_own_column, "no"),
-        (another_axis, "yes"),
-        (index_alone, "yes"),
-        (not_always_its_own, "yes"),
-        (shifted, "yes"),
-        (only_writes, "written"),
-    ],
-)
+@pytest.mark.parametrize(("program", "order"), ORDERS, ids=[one.name for one, _ in ORDERS])
 def test_when_the_order_of_the_pieces_matters(program, order):
     assert order_of(program) == order
 
@@ -331,9 +324,6 @@ def test_a_return_from_a_loop_cannot_be_straightened():
         straighten(returns_from_a_loop.code.body)
 
 
-# ------------------------------------------------------------------ pieces that collide
-
-
 @mm.program
 def two_pieces_write_one_element(T, a, b):
     b[T.id % 5] = a[T.id]
@@ -358,51 +348,45 @@ def test_pieces_that_write_one_element_are_run_again_as_one(monkeypatch, parts):
     assert whole == [False, True]
 
 
-# ------------------------------------------------------------------ errors
+ERRORS = []
 
 
-@mm.program
+def fails(dtype, n, kind, thread, index):
+    return lambda function: ERRORS.append((mm.program(function), dtype, n, kind, thread, index))
+
+
+@fails(int, 3, AddressError, 5, (8,))
 def out_of_range(T, a, n):
     a[T.id] = 1
     a[T.id + n] = 2
 
 
-@mm.program
+@fails(int, 3, ArithmeticFault, 3, None)
 def divides_by_zero(T, a, n):
     a[T.id] = 10 // (T.id - n)
 
 
-@mm.program
+@fails(int, 3, ArithmeticFault, 0, None)
 def divides_all_by_zero(T, a, n):
     x = T.id // (n - 3)
     a[T.id] = 1
 
 
-@mm.program
+@fails(int, 3, AddressError, 0, (-3,))
 def register_out_of_range(T, a, n):
     r = mm.registers(4)
     r[T.id - n] = 1
     a[T.id] = 1
 
 
-@mm.program
+@fails("int8", 30, TypeFault, 5, (5,))
 def value_that_does_not_fit(T, a, n):
     a[T.id] = T.id * n
 
 
-@mm.program
+@fails(int, 0, ArithmeticFault, None, None)
 def no_integer(T, a, n):
     a[T.id] = int(T.id * 2.0**60)
-
-
-ERRORS = [
-    (out_of_range, int, 3, AddressError, 5, (8,)),
-    (divides_by_zero, int, 3, ArithmeticFault, 3, None),
-    (divides_all_by_zero, int, 3, ArithmeticFault, 0, None),
-    (register_out_of_range, int, 3, AddressError, 0, (-3,)),
-    (value_that_does_not_fit, "int8", 30, TypeFault, 5, (5,)),
-    (no_integer, int, 0, ArithmeticFault, None, None),
-]
 
 
 @both_schedules
@@ -410,7 +394,7 @@ ERRORS = [
 def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
     program, dtype, n, kind, thread, index, schedule
 ):
-    threads = 8 if program is not no_integer else 16
+    threads = 8 if program.name != "no_integer" else 16
     shown = []
     for path in ("plain", "interpreted"):
         a = zeros(threads, dtype)
@@ -424,9 +408,6 @@ def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
         assert shown[0][2] == thread
     if index is not None:
         assert caught.value.index == index
-
-
-# ------------------------------------------------------------------ warps out of step
 
 
 @mm.program
@@ -480,11 +461,6 @@ def test_warps_that_meet_at_barriers_from_other_paths(program, machine, monkeypa
 # ------------------------------------------------------------------ results
 
 
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
-
-
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
 def test_small_results_are_copies_and_large_ones_views_that_cannot_be_written(path):
     for size in (8, 100_000):
@@ -506,9 +482,6 @@ def test_few_threads_are_interpreted(monkeypatch):
     assert asked == []
     run_along(None, copy, a, zeros(array.FEW), threads=array.FEW)
     assert len(asked) == 1
-
-
-# ------------------------------------------------------------ what equal launches share
 
 
 @mm.program

@@ -1,7 +1,5 @@
 """Long runs of the array engine: refused where there is no room, watched, interrupted."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal
@@ -240,8 +238,6 @@ def test_a_line_covers_the_one_before(monkeypatch):
     assert wiped.strip() == ""
     assert len(wiped) >= len(second.rstrip())
 
-
-# ------------------------------------------------------------------ Ctrl-C
 
 LONG = """
 import os, signal, sys, threading, time

@@ -6,14 +6,13 @@ import pytest
 import mmsim as mm
 from mmsim.api.report import Report
 from mmsim.engines.array import counting
-from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import execute
 from mmsim.errors import LanguageError, MMSimError, TypeFault
 from mmsim.ir.atomics import LEAVES, TYPES, in_turn
-from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, BanksInTurn, Conflict, Groups, InParts
+from tests.kit.generators.random_programs import same
 from tests.kit.oracle.reference import changed
-from tests.kit.runs.paths import ENGINES, SCHEDULES, both_engines, both_schedules
+from tests.kit.runs.paths import ENGINES, SCHEDULES, agrees, both_engines, both_schedules
 
 NAMES = {"and": "and_", "or": "or_"}
 
@@ -217,21 +216,9 @@ def several(T, x, h, m, old, limit):
 def test_a_fused_program_is_the_interpreted_one(machine, path):
     x = np.random.default_rng(5).integers(0, 8, 48)
     args = x, np.zeros((8, 2), int), np.array([-(2**31)], np.int32), zeros(44), 2
-    how = {"threads": 44, "block_size": 12}
-
-    def run(path):
-        launch = Launch(machine, several, args, 44, 12, "synchronous", 10**6)
-        return array.run(launch, path=path)
-
-    expected = machine.run(several, *args, **how, engine="events", trace=False)
-    for found in (run("interpreted"), run(path)):
-        assert (found.time, found.accesses, found.rounds) == (
-            expected.time,
-            expected.accesses,
-            expected.rounds,
-        )
-        for name, words in expected.arrays.items():
-            assert found.arrays[name].tobytes() == words.tobytes(), name
+    how = {"threads": 44, "block_size": 12, "machine": machine, "schedules": ["synchronous"]}
+    for way in ("interpreted", path):
+        agrees(way, several, *args, **how)
 
 
 @mm.program
@@ -254,14 +241,42 @@ def test_cores_put_their_copies_together(schedule, monkeypatch):
     x = np.random.default_rng(5).integers(0, 1000, 4096)
     words = [np.full(4, 7, dtype) for dtype in ("int64", "int32", "int32", "uint32", "int64")]
     args = x, *words, zeros(4)
-    launch = Launch(mm.UMM(32, 9), gathers, args, 4096, None, schedule, 10**6)
-    found = array.run(launch, path="fused")
-    expected = mm.UMM(32, 9).run(
-        gathers, *args, threads=4096, schedule=schedule, engine="events", trace=False
+    agrees("fused", gathers, *args, machine=mm.UMM(32, 9), threads=4096, schedules=[schedule])
+
+
+HASH = 0x9E3779B97F4A7C15
+
+
+@mm.program
+def hashed_gathers(T, x, added, most, least, common):
+    hashed = mm.uint64(x[T.id]) * HASH
+    mm.atomic.add(added, x[T.id] % 8, hashed)
+    mm.atomic.max(most, x[T.id] % 8, hashed)
+    mm.atomic.min(least, x[T.id] % 8, hashed)
+    mm.atomic.and_(common, T.threadIdx.x % 2, hashed | 3)
+
+
+@pytest.mark.parametrize("path", ["fused", "plain", "interpreted"])
+def test_atomics_on_unsigned_words_of_64_bits_along_every_path(path):
+    x = np.arange(2048) * 37 % 101
+    all_bits = 2**64 - 1
+    most, least = np.zeros(8, np.uint64), np.full(8, all_bits, np.uint64)
+    run = agrees(
+        path,
+        hashed_gathers,
+        *(x, np.zeros(8, np.uint64), most, least, np.full(2, all_bits, np.uint64)),
+        threads=2048,
+        machine=mm.HMM(2, 32, 5),
+        block_size=256,
     )
-    assert (found.time, found.accesses) == (expected.time, expected.accesses)
-    for name, own in expected.arrays.items():
-        assert (found.arrays[name] == own).all(), name
+    hashed = x.astype(np.uint64) * np.uint64(HASH)
+    added, mask = np.zeros(8, np.uint64), np.full(2, all_bits, np.uint64)
+    np.add.at(added, x % 8, hashed)
+    np.maximum.at(most, x % 8, hashed)
+    np.minimum.at(least, x % 8, hashed)
+    np.bitwise_and.at(mask, np.arange(2048) % 2, hashed | np.uint64(3))
+    expected = {"added": added, "most": most, "least": least, "common": mask, "x": x}
+    assert same(run.arrays, expected)
 
 
 @pytest.mark.parametrize("rule", [Banks, Groups])
@@ -464,9 +479,6 @@ def test_rows_and_tuples_are_indices():
 
     run = mm.DMM(4, 1).run(cells, np.zeros((2, 2), int), threads=4)
     assert run.arrays["a"].tolist() == [[4, 2], [0, 2]]
-
-
-# ------------------------------------------------------------------ traces and files
 
 
 def test_a_trace_holds_what_each_lane_left(tmp_path):

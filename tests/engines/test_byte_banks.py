@@ -1,7 +1,5 @@
 """Machines whose banks have bytes: elements take their own, long ones are served in phases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,15 +7,13 @@ import pytest
 from hypothesis import given, settings
 
 import mmsim as mm
-from mmsim.engines.array import engine
 from mmsim.errors import MachineError
 from mmsim.gpu.words import CardHMM
-from mmsim.meaning.launch import Launch
 from tests.kit.generators.draws import draws
 from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.oracle.reference import RefHMM, RefOwn
 from tests.kit.runs.both import agree_with_the_reference, agree_without_a_race
-from tests.kit.runs.paths import both_schedules, outcome
+from tests.kit.runs.paths import both_schedules, outcome, run_along
 
 WAYS = ("array", "events")
 CARD = mm.DMM(32, 5, bank_bytes=4)
@@ -132,8 +128,8 @@ def test_engines_agree_on_words_of_many_sizes(schedule, path):
     events = machine.run(many_sizes, *args, **how, engine="events")
     assert mm.Run.from_json(events.to_json()) == events
     if path == "interpreted":
-        launch = Launch(machine, many_sizes, args, n, 64, schedule, 100_000)
-        assert outcome(engine.run(launch, path=path)) == outcome(events)
+        found = run_along(path, many_sizes, *args, machine=machine, **how)
+        assert outcome(found) == outcome(events)
     assert outcome(machine.run(many_sizes, *args, **how)) == outcome(events)
 
 

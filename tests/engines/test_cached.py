@@ -1,7 +1,5 @@
 """`mm.Cached`: it is the HMM where it has no more, and both engines play its rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -48,12 +46,7 @@ def outcome(run):
 def played(trace):
     """All that a trace has, but its machine."""
     return (
-        trace.time,
-        trace.dispatches,
-        trace.waits,
-        trace.arrivals,
-        trace.releases,
-        trace.rounds,
+        *(trace.time, trace.dispatches, trace.waits, trace.arrivals, trace.releases, trace.rounds),
         trace.changes,
     )
 

@@ -1,7 +1,5 @@
 """Both engines on `mm.Cached` against its own reference, written from docs/machines.md alone."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import event, given, settings
 from hypothesis import strategies as st

@@ -12,17 +12,14 @@ import pytest
 from hypothesis import given, settings
 
 import mmsim as mm
-from mmsim.engines.array import engine as array_engine
+from mmsim.engines.array.fused.accesses import counted
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.engines.array.fused.counters import counted
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts
-from mmsim.model.threads import asked
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_numba import numba_cases
-from tests.kit.runs.paths import agrees
+from tests.kit.runs.paths import agrees, run_along
 
 CARD = mm.HMM(3, 8, 9, 2, bank_bytes=4)
 SMALL = mm.HMM(2, 4, 5, 3, bank_bytes=4)
@@ -55,12 +52,6 @@ def arguments(dtype):
     return a, np.zeros(96, dtype), np.random.RandomState(0).permutation(96).astype(np.int32)
 
 
-@pytest.mark.parametrize("path", ["plain", "interpreted"])
-@pytest.mark.parametrize("dtype", SHORT)
-def test_words_of_every_size(path, dtype):
-    agrees(path, words_of(dtype), *arguments(dtype), threads=96, block_size=32, machine=CARD)
-
-
 def atomics_of(dtype):
     """A program of atomics in both memories; additions give the same in any order."""
 
@@ -84,13 +75,19 @@ def atomics_of(dtype):
     return atomics
 
 
+HOW = {"threads": 96, "block_size": 32, "machine": CARD}
+MADE = [*product([words_of], SHORT), *product([atomics_of], ATOMIC)]
+
+
 @pytest.mark.parametrize(
-    ("path", "dtype"), [*product(["plain", "interpreted"], ATOMIC), ("interpreted", "float64")]
+    ("path", "made", "dtype"),
+    [
+        *((path, *one) for path in ("plain", "interpreted") for one in MADE),
+        ("interpreted", atomics_of, "float64"),  # sums depend on the order, and aren't fused
+    ],
 )
-def test_atomics_of_every_size(path, dtype):
-    """Sums of floats depend on the order, and aren't fused."""
-    how = {"threads": 96, "block_size": 32, "machine": CARD}
-    agrees(path, atomics_of(dtype), *arguments(dtype), **how)
+def test_words_and_atomics_of_every_size(path, made, dtype):
+    agrees(path, made(dtype), *arguments(dtype), **HOW)
 
 
 def swaps_of(dtype):
@@ -115,16 +112,14 @@ def swaps_of(dtype):
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_compares_and_swaps_take_each_stage_twice(path, dtype):
     a, _, d = arguments(dtype)
-    how = {"threads": 96, "block_size": 32, "machine": CARD}
-    agrees(path, swaps_of(dtype), a, d, schedules=["synchronous"], **how)
+    agrees(path, swaps_of(dtype), a, d, schedules=["synchronous"], **HOW)
 
 
 @pytest.mark.parametrize(
     ("made", "dtype"), [(words_of, "int8"), (words_of, "float64"), (atomics_of, "int64")]
 )
 def test_compiled_programs_count_the_same(made, dtype):
-    how = {"threads": 96, "block_size": 32, "machine": CARD, "schedules": ["synchronous"]}
-    agrees("fused", made(dtype), *arguments(dtype), **how)
+    agrees("fused", made(dtype), *arguments(dtype), schedules=["synchronous"], **HOW)
 
 
 def test_every_rule_of_a_card_has_a_counter():
@@ -152,11 +147,10 @@ def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
             program, *copy.deepcopy(case.args), **case.sizes, schedule=schedule, engine="events"
         )
         for path in ("interpreted", "plain"):
-            threads, block_size, shape = asked(**case.sizes)
             special, args, _ = program.specialized(copy.deepcopy(case.args))
-            bound = Launch(SMALL, special, args, threads, block_size, schedule, 10**6, shape)
+            how = {"machine": SMALL, "schedule": schedule, **case.sizes}
             try:
-                found = array_engine.run(bound, path=path)
+                found = run_along(path, special, *args, **how)
             except CannotFuse:
                 continue
             assert (found.time, found.accesses) == (run.time, run.accesses), (path, schedule)

@@ -1,7 +1,5 @@
 """The files that fused programs leave on the disk: kept for the next time, and never in the way."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle
@@ -178,7 +176,7 @@ import mmsim as mm
 from mmsim_algorithms.colouring import colour
 from mmsim.engines.array.asynchronous_time import asynchronous_time
 from mmsim.model.threads import Grid
-from test_compile_cache import double, transpose
+from tests.kit.runs.programs import transpose
 
 {before}
 a = np.arange(2**14).reshape(128, 128)
@@ -192,12 +190,6 @@ operations, start = np.full(2000, 2, np.int32), np.array([0, 2000])
 assert asynchronous_time(mm.DMM(4, 3), Grid(4, 4, 4), operations, start, compile=True) == 6000
 print("right")
 """
-
-
-@mm.program
-def transpose(T, a, b):
-    i, j = T.id // a.shape[1], T.id % a.shape[1]
-    b[j, i] = a[i, j]
 
 
 SMALL = """

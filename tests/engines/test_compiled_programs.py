@@ -1,7 +1,5 @@
 """Programs really compiled, against the event engine: the papers' own, and types of all kinds."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -31,10 +29,16 @@ def small_pieces(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "compiled"))
 
 
-def compiled_agrees(program, machine):
-    example = program.prepare(machine.width)
-    how = {"threads": example.threads, "block_size": example.block_size, "machine": machine}
-    agrees("fused", program, *example.arguments, **how)
+MORE = [
+    (transpose.diagonal, DMM),
+    (rap.contiguous, DMM),
+    (rap.stride, DMM),
+    (umm_permutation.one_pass, UMM),
+    (hmm_regular.bit_reversal, HMM),
+    (hmm_rounds.scattered, HMM),
+    (many_arrays.conflict_free, DMM),
+    (hmm_regular.shuffle, HMM),
+]
 
 
 @pytest.mark.parametrize(
@@ -47,28 +51,13 @@ def compiled_agrees(program, machine):
         (umm_transpose.rotating, UMM),
         (hmm_transpose.transpose, HMM),
         (hmm_rounds.one_bank, HMM),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in MORE),
     ],
 )
 def test_the_papers_programs(program, machine):
-    compiled_agrees(program, machine)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("program", "machine"),
-    [
-        (transpose.diagonal, DMM),
-        (rap.contiguous, DMM),
-        (rap.stride, DMM),
-        (umm_permutation.one_pass, UMM),
-        (hmm_regular.bit_reversal, HMM),
-        (hmm_rounds.scattered, HMM),
-        (many_arrays.conflict_free, DMM),
-        (hmm_regular.shuffle, HMM),
-    ],
-)
-def test_more_of_the_papers_programs(program, machine):
-    compiled_agrees(program, machine)
+    example = program.prepare(machine.width)
+    how = {"threads": example.threads, "block_size": example.block_size, "machine": machine}
+    agrees("fused", program, *example.arguments, **how)
 
 
 # ------------------------------------------------------------------ types and control

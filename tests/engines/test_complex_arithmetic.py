@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.array import engine as array
 from mmsim.errors import ArithmeticFault
 from tests.kit.runs.expressions import operations_of, results_on
+from tests.kit.runs.paths import agrees
 
-WHOLE = array.run
 PATHS = ("events", "interpreted", "plain")
 
 
-def test_all_engines_give_the_same_bits_of_pythons_complex_numbers(monkeypatch):
+@pytest.mark.parametrize("path", ["interpreted", "plain", "fused"])
+def test_all_engines_give_the_same_bits_of_pythons_complex_numbers(path):
     @mm.program
     def powers(T, a, b, out):
         s = mm.shared(8, dtype="complex64")
@@ -30,24 +30,16 @@ def test_all_engines_give_the_same_bits_of_pythons_complex_numbers(monkeypatch):
     random = np.random.default_rng(5)
     a = random.standard_normal(32) + 1j * random.standard_normal(32)
     args = (a, a.astype("complex64"), np.zeros((3, 32), "complex128"))
-    machine = mm.HMM(2, 4, 5)
-    events = machine.run(powers, *args, threads=32, block_size=8, engine="events")
-    for path in ("interpreted", "plain", "fused"):
-        monkeypatch.setattr(
-            array, "run", lambda launch, check=False, path=path: WHOLE(launch, check, path)
-        )
-        found = machine.run(powers, *args, threads=32, block_size=8)
-        assert found.time == events.time
-        assert found.arrays["out"].tobytes() == events.arrays["out"].tobytes(), path
+    agrees(path, powers, *args, machine=mm.HMM(2, 4, 5), threads=32, block_size=8)
 
 
-def test_products_are_not_fused(monkeypatch):
+def test_products_are_not_fused():
     x = np.array([complex(1 + 2.0**-30, 1)])
     y = np.array([complex(1 - 2.0**-30, 1)])
     texts = ["x * y"]
     for path in (*PATHS, "fused"):
         found = results_on(
-            path, operations_of("complex128", texts), (x, y, np.zeros((1, 1), complex)), monkeypatch
+            path, operations_of("complex128", texts), (x, y, np.zeros((1, 1), complex))
         )
         assert found[0, 0].real == 0  # fused it would be -2**-60
     exact = Fraction(x[0].real) * Fraction(y[0].real) - 1
@@ -63,14 +55,14 @@ def test_large_and_small_numbers_divide_without_overflow():
 
 
 @pytest.mark.parametrize("path", [*PATHS, "fused"])
-def test_pythons_complex_numbers_are_not_divided_by_zero(path, monkeypatch):
+def test_pythons_complex_numbers_are_not_divided_by_zero(path):
     @mm.program
     def inverse(T, a, out):
         out[T.id] = 1j / a[T.id]
 
     args = np.array([1, 0j]), np.zeros(2, complex)
     with pytest.raises(ArithmeticFault, match="division by zero") as caught:
-        results_on(path, inverse, args, monkeypatch)
+        results_on(path, inverse, args)
     assert (caught.value.program, caught.value.thread) == ("inverse", 1)
     assert "1j / a[T.id]" in caught.value.place.text
 

@@ -1,7 +1,5 @@
 """Barriers that count, and barriers of the whole grid, on both engines and both schedules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ bit), the rounds of lock step, and every single dispatch. MMSIM_EXAMPLES sets ho
 are tried under each schedule.
 """
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 
 from tests.kit.generators.draws import draws

@@ -3,8 +3,6 @@
 The expected numbers are worked out by hand, for warps of 8 lanes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

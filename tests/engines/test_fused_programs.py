@@ -1,7 +1,5 @@
 """Programs that the array engine fuses, or refuses to: written small, and run uncompiled."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -23,9 +21,6 @@ def fuses(program, *args, **how):
     except CannotFuse:
         return False
     return True
-
-
-# ------------------------------------------------------------------ which access is which
 
 
 def first_of(a, i):
@@ -56,7 +51,14 @@ def test_accesses_are_distinguished_after_one_that_is_never_reached():
 # ------------------------------------------------------------------ numbers
 
 
-@mm.program
+WRAPPING = []
+
+
+def wraps(function):
+    WRAPPING.append(mm.program(function))
+
+
+@wraps
 def shifts_that_lose_bits(T, a):
     if (T.count << 61) > 0:
         a[T.id] = 1
@@ -64,35 +66,27 @@ def shifts_that_lose_bits(T, a):
         a[T.id] = 2
 
 
-@mm.program
+@wraps
 def products_of_chosen_literals(T, a):
     if (5 if T.count > 3 else 7) * 2**61 > 0:
         a[T.id] = 1
     a[T.id] = 3
 
 
-@mm.program
+@wraps
 def products_of_the_lesser_literal(T, a):
     if min(5, T.count) * 2**62 > 2**62:
         a[T.id] = 1
     a[T.id] = 3
 
 
-@mm.program
+@wraps
 def ranges_longer_than_64_bits(T, a):
     for i in range(-(2**63) + 1, 2**63 - 1, 2**62):
         a[T.id] = i
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        shifts_that_lose_bits,
-        products_of_chosen_literals,
-        products_of_the_lesser_literal,
-        ranges_longer_than_64_bits,
-    ],
-)
+@pytest.mark.parametrize("program", WRAPPING, ids=lambda one: one.name)
 def test_loops_and_branches_never_depend_on_uniform_numbers_that_wrap(program):
     assert not fuses(program, zeros(8), threads=8)
     agrees(None, program, zeros(8), threads=8)
@@ -150,9 +144,6 @@ def test_what_python_finds_nested_too_deeply_is_interpreted(name, tmp_path, monk
     assert not fuses(program, zeros(8), threads=8)
     monkeypatch.setattr("mmsim.engines.array.engine.FEW", 0)
     agrees(None, program, zeros(8), threads=8)
-
-
-# ------------------------------------------------------------------ loops of the grid's stride
 
 
 @mm.program

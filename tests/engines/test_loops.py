@@ -1,14 +1,12 @@
 """One loop over the warps that does several statements: which may, and that no result differs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import mmsim as mm
 from mmsim.engines.array.fused.execute import Execution, GaveUp
 from mmsim.errors import AddressError
-from tests.kit.runs.paths import agrees, launched, run_along
+from tests.kit.runs.paths import SCHEDULES, agrees, launched, run_along
 
 UMM, HMM = mm.UMM(4, 5), mm.HMM(2, 4, 7)
 PATHS = ("plain", "fused")
@@ -70,30 +68,23 @@ def read_twice(T, a, b):
     b[T.id] = a[T.id] + a[T.count - 1 - T.id]
 
 
-def test_statements_that_see_nothing_of_each_other_share_a_loop():
-    a, b = ints(16), ints(16)
+@pytest.mark.parametrize(
+    ("program", "arrays", "count", "schedules"),
+    [
+        (through_shared, 2, 2, SCHEDULES),
+        (read_twice, 2, 1, SCHEDULES),
+        (without_a_barrier, 2, 2, ["synchronous"]),  # a warp reads what a later one has written
+        (shifted_in_place, 1, 2, SCHEDULES),  # all warps have read before the first one writes
+        (written_twice, 2, 2, SCHEDULES),  # what the later statement writes stays
+    ],
+)
+def test_statements_that_see_nothing_of_each_other_share_a_loop(program, arrays, count, schedules):
     how = {"machine": HMM, "threads": 16, "block_size": 8}
-    assert loops(through_shared, a, b, **how) == 2
-    assert loops(read_twice, a, b, **how) == 1
-    both(through_shared, a, b, **how)
-    both(read_twice, a, b, **how)
-
-
-def test_a_warp_reads_what_a_later_one_has_written_before():
-    a, b = ints(16), ints(16)
-    how = {"machine": HMM, "threads": 16, "block_size": 8}
-    assert loops(without_a_barrier, a, b, **how) == 2
-    both(without_a_barrier, a, b, schedules=("synchronous",), **how)
-
-
-def test_all_warps_have_read_before_the_first_one_writes():
-    assert loops(shifted_in_place, ints(16), machine=UMM, threads=16) == 2
-    both(shifted_in_place, ints(16), machine=UMM, threads=16)
-
-
-def test_what_a_later_statement_writes_stays():
-    assert loops(written_twice, ints(16), ints(16), machine=UMM, threads=16) == 2
-    both(written_twice, ints(16), ints(16), machine=UMM, threads=16)
+    args = [ints(16) for _ in range(arrays)]
+    if program in (shifted_in_place, written_twice):
+        how = {"machine": UMM, "threads": 16}
+    assert loops(program, *args, **how) == count
+    both(program, *args, schedules=schedules, **how)
 
 
 @mm.program

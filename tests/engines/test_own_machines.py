@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.engines.array import engine, interpreted
+from mmsim.engines.array import interpreted
 from mmsim.engines.array.fused import tiering
 from mmsim.errors import FormatError, LaunchError
 from mmsim.gpu.words import CardDMM, CardHMM
-from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit
 from mmsim.results.chrome import events
@@ -26,7 +25,7 @@ from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.oracle.own_machines import OwnMachine, Sectors
 from tests.kit.oracle.reference import RefHMM, RefOwn
 from tests.kit.runs.both import agree_with_the_reference, agree_without_a_race
-from tests.kit.runs.paths import SCHEDULES, both_schedules, outcome
+from tests.kit.runs.paths import SCHEDULES, agrees, both_schedules, outcome
 
 WIDTH = 16
 UNITS = st.one_of(
@@ -143,12 +142,9 @@ def test_words_of_many_sizes_on_a_card(schedule, block_size, path, monkeypatch):
     n = 1000
     rng = np.random.RandomState(0)
     args = rng.rand(n), rng.randint(0, 2, n, np.int32), np.zeros(n, bool), rng.permutation(n)
-    card = CardHMM(3, 32, 9, 2)
-    launch = Launch(card, of_many_sizes, args, n, block_size, schedule, 100_000)
-    how = {"threads": n, "block_size": block_size, "schedule": schedule}
-    events = card.run(of_many_sizes, *args, **how, engine="events")
-    assert outcome(engine.run(launch, path=path)) == outcome(events)
-    assert {row.access_class for row in events.accesses} >= {"casual", "conflict-free"}
+    how = {"threads": n, "block_size": block_size, "schedules": [schedule]}
+    run = agrees(path, of_many_sizes, *args, machine=CardHMM(3, 32, 9, 2), **how)
+    assert {row.access_class for row in run.accesses} >= {"casual", "conflict-free"}
 
 
 @mm.program

@@ -4,8 +4,6 @@ Its stages, rounds, turns and barriers are those of the event engine
 (`test_events_against_reference.py`), which `test_timing_rules.py` holds to numbers counted by hand.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

@@ -1,7 +1,5 @@
 """Requests for rows of memory, which a fused program neither lists nor looks through."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -4,8 +4,6 @@ One is `stated_plainly`, below: the section's sentences, in order. One is the ev
 engine's own units, turns and barriers. One is whole programs on the event engine.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

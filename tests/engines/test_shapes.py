@@ -1,7 +1,5 @@
 """Launches that have a shape: indices, warps, times, messages, files."""
 
-from __future__ import annotations
-
 import json
 import pickle
 
@@ -9,30 +7,19 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.array import engine as array
-from mmsim.engines.events import engine as events
 from mmsim.errors import AddressError, BarrierError, FormatError
-from mmsim.meaning.launch import Launch
-from mmsim.model.threads import Shape, asked
-from tests.kit.runs.paths import SCHEDULES, both_engines, outcome
+from mmsim.model.threads import Shape
+from tests.kit.runs.paths import agrees, both_engines, launched
 
 PATHS = ("interpreted", "plain")
 COMPILED = (*PATHS, "fused")
 
 
-def launched(machine, program, args, schedule, **how):
-    threads, block_size, shape = asked(**how)
-    return Launch(machine, program, args, threads, block_size, schedule, 10_000, shape)
-
-
 def agree(machine, program, *args, paths=PATHS, **how):
     """Assert that every path gives what the event engine does; the arrays and the last time."""
-    for schedule in SCHEDULES:
-        expected = events.run(launched(machine, program, args, schedule, **how), False, False)
-        for path in paths:
-            run = array.run(launched(machine, program, args, schedule, **how), False, path)
-            assert outcome(run) == outcome(expected), (schedule, path)
-    return expected.arrays, expected.time
+    for path in paths:
+        run = agrees(path, program, *args, machine=machine, **how)
+    return run.arrays, run.time
 
 
 @mm.program
@@ -114,7 +101,7 @@ def rows_of(program, *args, **how):
     """The text of the compiled kernel."""
     from mmsim.engines.array.fused.writer import write
 
-    return write(launched(mm.DMM(4, 3), program, args, "synchronous", **how)).kernel
+    return write(launched(program, *args, machine=mm.DMM(4, 3), **how)).kernel
 
 
 def test_a_warp_of_one_row_asks_for_consecutive_words():

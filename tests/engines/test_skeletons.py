@@ -1,7 +1,5 @@
 """The functions of a text that is run before the kernel, to learn how often its loops turn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -9,6 +9,7 @@ import pytest
 import mmsim as mm
 from mmsim.errors import BarrierError
 from tests.kit.runs.paths import both_schedules
+from tests.kit.runs.programs import copy
 
 
 def numbers(size):
@@ -37,11 +38,6 @@ def read(T, a):
 def read_twice(T, a):
     a[T.id]
     a[T.id]
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 @mm.program

@@ -145,9 +145,9 @@ def wrong(name, wanted, found):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", INTEGERS + FLOATS + COMPLEX)
-def test_arithmetic_in_a_type_is_numpys(name, path, monkeypatch):
+def test_arithmetic_in_a_type_is_numpys(name, path):
     wanted = operations(name)
-    found = results_on(path, operations_of(name, wanted), args_of(name, wanted), monkeypatch)
+    found = results_on(path, operations_of(name, wanted), args_of(name, wanted))
     assert not wrong(name, wanted, found)
 
 
@@ -161,17 +161,17 @@ SHORT = {
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_arithmetic_in_a_type_is_numpys_when_compiled(name, monkeypatch):
+def test_arithmetic_in_a_type_is_numpys_when_compiled(name):
     wanted = {text: operations(name)[text] for text in SHORT[name]}
-    found = results_on("fused", operations_of(name, wanted), args_of(name, wanted), monkeypatch)
+    found = results_on("fused", operations_of(name, wanted), args_of(name, wanted))
     assert not wrong(name, wanted, found)
 
 
 @pytest.mark.parametrize("name", INTERPRETED)
 @pytest.mark.parametrize("path", ["events", "interpreted"])
-def test_operations_that_need_numpys_own_code(name, path, monkeypatch):
+def test_operations_that_need_numpys_own_code(name, path):
     wanted = INTERPRETED[name]
-    found = results_on(path, operations_of(name, wanted), args_of(name, wanted), monkeypatch)
+    found = results_on(path, operations_of(name, wanted), args_of(name, wanted))
     assert not wrong(name, wanted, found)
 
 
@@ -222,7 +222,7 @@ def test_distances_are_in_units_of_the_last_place():
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", ["uint8", "uint16", "int8", "uint32", "uint64"])
-def test_numbers_of_a_table_wrap_around_in_a_type(name, path, monkeypatch):
+def test_numbers_of_a_table_wrap_around_in_a_type(name, path):
     source = f"""
 TABLE = [[1, 7], [300, -3]]
 def program(T, u, out):
@@ -230,7 +230,7 @@ def program(T, u, out):
     out[T.id + 4] = mm.{name}(TABLE[1][u[3] % 2])
 """
     prog = mm.program(define(source, "program"))
-    found = results_on(path, prog, (np.arange(4), np.zeros(8, name)), monkeypatch)
+    found = results_on(path, prog, (np.arange(4), np.zeros(8, name)))
     table = np.array([1, 7, 300, -3]).astype(name).tolist()
     assert found.tolist() == [*table, *[table[3]] * 4]
 

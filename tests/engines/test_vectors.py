@@ -3,8 +3,6 @@
 The expected numbers are worked out by hand.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

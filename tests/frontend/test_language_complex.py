@@ -25,9 +25,6 @@ def refused(expression, kind=TypeFault, dtype="complex128", **arrays):
     return str(caught.value)
 
 
-# ------------------------------------------------------------------ what there is
-
-
 Z = [1 + 2j, -3.5j, 2 + 0j, -0.5 + 0.25j]
 
 
@@ -120,9 +117,6 @@ def test_a_word_is_an_element_whatever_its_type():
     assert len(times) == 1
 
 
-# ------------------------------------------------------------------ types that are asked for
-
-
 def test_a_type_that_is_asked_for_rounds_each_operation():
     x = np.array([0.1 + 0.7j, 3 - 1e-7j])
     y = x.astype("complex64")
@@ -156,9 +150,6 @@ def test_the_common_type_is_numpys(text, name):
     third = f"({text}) / 3"  # which is rounded otherwise in each type
     found = evaluate(third, z=[0.7j], n=[1])[0]
     assert bool(np.complex64(found).astype("complex128") == found) is (name == "complex64")
-
-
-# ------------------------------------------------------------------ what there is not
 
 
 @pytest.mark.parametrize(

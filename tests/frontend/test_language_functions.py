@@ -20,7 +20,7 @@ NUMBERS += [math.inf, -math.inf, math.nan]
 
 
 def pythons(name, *numbers):
-    """What Python's function gives, or C's where Python raises an error."""
+    """The value of Python's function, or C's where Python raises an error."""
     if name == "fma":
         return float(fma(*map(np.float64, numbers)))
     try:
@@ -105,9 +105,6 @@ def test_bits_are_counted_in_the_type_that_an_integer_has(bits):
 def test_a_plain_integer_has_64_bits():
     assert evaluate("mm.clz(x)", "int64", x=[1, -1]).tolist() == [63, 0]
     assert evaluate("mm.popc(x)", "int64", x=[1, -1]).tolist() == [1, 64]
-
-
-# ------------------------------------------------------------------ types that are asked for
 
 
 def test_a_number_of_pythons_takes_the_others_type():

@@ -21,7 +21,7 @@ def run(program, *args, threads=4, trace=True, **options):
 
 
 def b(program, *args, size=4, dtype=int, **options):
-    """What a program leaves in its last array argument, which is `size` zeros."""
+    """Run a program; give its last array, which is `size` zeros before."""
     result = run(program, *args, np.zeros(size, dtype), **options)
     return list(result.arrays.values())[-1].tolist()
 
@@ -59,34 +59,25 @@ def touched(result):
 # ---------------------------------------------------------------- element types
 
 
-def test_a_float32_stays_one_when_moved():
-    @mm.program
-    def move(T, a, out):
-        x = a[T.id]
-        out[T.id] = x
-
-    a = np.array([0.1, 0.2, 0.3, 1 / 3], np.float32)
-    result = run(move, a, np.zeros(4, np.float32))
-    assert result.arrays["out"].dtype == np.float32
-    assert result.arrays["out"].tolist() == a.tolist()
+TENTHS = np.array([0.1, 0.2, 0.3, 1 / 3], np.float32)
 
 
-def test_arithmetic_on_float32_is_done_in_double():
-    @mm.program
-    def add(T, a, out):
-        out[T.id] = a[T.id] + 0.1
-
-    a = np.array([0.1, 0.2, 0.3, 1 / 3], np.float32)
-    assert b(add, a, dtype=float) == [float(x) + 0.1 for x in a]
+@leaves(TENTHS.tolist(), TENTHS, dtype=np.float32)
+def a_float32_stays_one_when_moved(T, a, out):
+    x = a[T.id]
+    out[T.id] = x
 
 
-def test_arithmetic_on_small_integers_is_done_in_64_bits():
-    @mm.program
-    def square(T, a, out):
+@leaves([float(x) + 0.1 for x in TENTHS], TENTHS, dtype=float)
+def arithmetic_on_float32_is_done_in_double(T, a, out):
+    out[T.id] = a[T.id] + 0.1
+
+
+for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32"):
+
+    @leaves([0, 1001, 110000, 143129], np.array([0, 1, 100, 127], kind))
+    def arithmetic_on_small_integers_is_done_in_64_bits(T, a, out):
         out[T.id] = a[T.id] * a[T.id] + a[T.id] * 1000
-
-    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32"):
-        assert b(square, np.array([0, 1, 100, 127], dtype)) == [0, 1001, 110000, 143129]
 
 
 @leaves([1.0, 2.0, 2.5, 2.5], dtype=float)
@@ -138,13 +129,12 @@ def assignments(T, out):
     out[4] = int(4 * v)
 
 
-def test_elements_are_swapped():
-    @mm.program
-    def swap(T, a):
-        i = T.id
-        a[2 * i], a[2 * i + 1] = a[2 * i + 1], a[2 * i]
-
-    assert run(swap, [0, 1, 2, 3, 4, 5, 6, 7]).arrays["a"].tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
+@leaves([10, 0, 30, 20], [0, 10, 20, 30], threads=2)
+def elements_are_swapped(T, a, out):
+    i = T.id
+    a[2 * i], a[2 * i + 1] = a[2 * i + 1], a[2 * i]
+    out[2 * i] = a[2 * i]
+    out[2 * i + 1] = a[2 * i + 1]
 
 
 @leaves([2, 7, 2], size=3, threads=1)
@@ -478,33 +468,30 @@ def programs_call_programs(T, out):
         put(T, out, 7)
 
 
-def test_a_helper_starts_anew_at_every_call_in_a_loop():
-    def first_of_its_own(k):
-        r = mm.registers(2)
-        before = r[1]
-        r[1] = k + 1
-        return before
-
-    @mm.program
-    def f(T, out):
-        for k in range(3):
-            out[T.id] += first_of_its_own(k)
-
-    assert b(f) == [0, 0, 0, 0]
+def first_of_its_own(k):
+    r = mm.registers(2)
+    before = r[1]
+    r[1] = k + 1
+    return before
 
 
-def test_helpers_can_be_handed_over():
-    def twice(function, x):
-        return function(function(x))
+@leaves([0, 0, 0, 0])
+def a_helper_starts_anew_at_every_call_in_a_loop(T, out):
+    for k in range(3):
+        out[T.id] += first_of_its_own(k)
 
-    def square(x):
-        return x * x
 
-    @mm.program
-    def f(T, out):
-        out[T.id] = twice(square, T.id)
+def applied_twice(function, x):
+    return function(function(x))
 
-    assert b(f) == [0, 1, 16, 81]
+
+def square(x):
+    return x * x
+
+
+@leaves([0, 1, 16, 81])
+def helpers_can_be_handed_over(T, out):
+    out[T.id] = applied_twice(square, T.id)
 
 
 def test_captured_numbers():
@@ -532,9 +519,7 @@ def test_captured_numbers_are_those_at_decoration():
     assert b(f, size=1, threads=1) == [5]
 
 
-def test_names_assigned_in_a_default_lie_outside():
-    f = define("def f(T, out, n=(N := 4)):\n    out[T.id] = N + n\n", "f")
-    assert run(mm.program(f), [0] * 4).arrays["out"].tolist() == [8] * 4
+leaves([8] * 4)(define("def default(T, out, n=(N := 4)):\n    out[T.id] = N + n\n", "default"))
 
 
 def test_number_parameters_and_their_defaults():
@@ -625,27 +610,17 @@ def loops_with_a_count_for_each_lane(T, a, out):
         out[T.id] += 100
 
 
-@pytest.mark.parametrize("engine", ["array", "events"])
-def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
-    @mm.program
-    def f(T, starts, stops, steps, out):
-        for _ in range(starts[T.id], stops[T.id], steps[T.id]):
-            out[T.id] += 1
+LOW, HIGH = -(2**63), 2**63 - 1
+BOUNDS = [
+    *((LOW, HIGH, 2**62), (-HIGH, HIGH, 2**62 - 1), (HIGH, LOW, -(2**62)), (HIGH, LOW, LOW)),
+    *((HIGH - 2, HIGH, 5), (LOW, HIGH, HIGH), (HIGH, LOW, 1), (LOW, LOW, LOW)),
+]
 
-    low, high = -(2**63), 2**63 - 1
-    bounds = [
-        (low, high, 2**62),
-        (-high, high, 2**62 - 1),
-        (high, low, -(2**62)),
-        (high, low, low),
-        (high - 2, high, 5),
-        (low, high, high),
-        (high, low, 1),
-        (low, low, low),
-    ]
-    starts, stops, steps = np.array(bounds).T
-    run = mm.DMM(4, 2).run(f, starts, stops, steps, np.zeros(8, int), threads=8, engine=engine)
-    assert run.arrays["out"].tolist() == [len(range(*bound)) for bound in bounds]
+
+@leaves([len(range(*bound)) for bound in BOUNDS], *np.array(BOUNDS).T, size=8, threads=8)
+def loops_whose_ends_lie_farther_apart_than_63_bits(T, starts, stops, steps, out):
+    for _ in range(starts[T.id], stops[T.id], steps[T.id]):
+        out[T.id] += 1
 
 
 @leaves([range(i - (2**63 - 1), 2**63 - 1, 2**62)[-1] for i in range(4)])

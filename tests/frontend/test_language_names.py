@@ -46,7 +46,7 @@ class Plain(enum.Enum):
 
 
 def python(function, arguments, threads):
-    """What Python makes of a program whose threads have nothing to do with each other."""
+    """Run a program as Python, thread after thread; give the arrays."""
     held = [np.array(one) if isinstance(one, np.ndarray) else one for one in arguments]
     for number in range(threads):
         function(SimpleNamespace(id=number, index=number, count=threads), *held)

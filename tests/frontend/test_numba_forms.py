@@ -13,23 +13,18 @@ from mmsim.frontend.numba.kernel import numba_program
 MACHINE = mm.HMM(2, 4, 5, 3)
 
 
-@pytest.fixture(params=["array", "events"])
-def engine(request):
-    return request.param
-
-
-def same_as_python(kernel, engine, *args):
+def same_as_python(kernel, *args):
     """Run a kernel of one thread, and as the Python function that it is; both leave the same."""
     python = [np.copy(one) if isinstance(one, np.ndarray) else one for one in args]
     kernel(*python)
     program = numba_program(kernel)
-    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
     program.specialized(args).store(run.arrays)
     for found, right in zip(args, python, strict=True):
         assert np.array_equal(found, right)
 
 
-def test_slices_are_views(engine):
+def test_slices_are_views():
     def views(x, y, out):
         first, last, inner = x[0:2], x[-3:], x[1:][1:4]
         out[0] = first[1] + last[0] * inner[-1]
@@ -48,7 +43,7 @@ def test_slices_are_views(engine):
         out[6] = y[..., 0][1] + y[1:][0][2] + y[1][1:][0]
 
     x, y = np.arange(9), np.arange(6).reshape(2, 3)
-    same_as_python(views, engine, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
+    same_as_python(views, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
 
 
 def test_which_slice_a_name_stands_for_must_be_known():
@@ -62,7 +57,7 @@ def test_which_slice_a_name_stands_for_must_be_known():
         MACHINE.run(numba_program(either), np.zeros(8), threads=1)
 
 
-def test_a_tuple_is_an_index(engine):
+def test_a_tuple_is_an_index():
     def place(y, out):
         at = (1, 2)
         y[at] = 7
@@ -70,17 +65,17 @@ def test_a_tuple_is_an_index(engine):
         for at in ((0, 0), (1, 1)):
             y[at] += 1
 
-    same_as_python(place, engine, np.arange(6).reshape(2, 3), np.zeros(1, int))
+    same_as_python(place, np.arange(6).reshape(2, 3), np.zeros(1, int))
 
 
-def test_an_array_without_axes_has_one_element(engine):
+def test_an_array_without_axes_has_one_element():
     def move(a, b):
         b[()] = a[()] + a.size
 
-    same_as_python(move, engine, np.array(4), np.array(0))
+    same_as_python(move, np.array(4), np.array(0))
 
 
-def test_else_after_loops(engine):
+def test_else_after_loops():
     def ends(a, out):
         for x in a:
             if x > 2:
@@ -113,10 +108,10 @@ def test_else_after_loops(engine):
             out[4] = 1
 
     for a in ([0, 0], [1, 3]):
-        same_as_python(ends, engine, np.array(a), np.zeros(5, int))
+        same_as_python(ends, np.array(a), np.zeros(5, int))
 
 
-def test_loops_over_arrays(engine):
+def test_loops_over_arrays():
     def loops(a, b, out):
         for x in a:
             out[0] += x
@@ -129,19 +124,19 @@ def test_loops_over_arrays(engine):
         for row in (a, b):
             out[4] += row[0]
 
-    same_as_python(loops, engine, np.array([5, 2, 4]), np.array([1, 7, 3, 9]), np.zeros(5, int))
+    same_as_python(loops, np.array([5, 2, 4]), np.array([1, 7, 3, 9]), np.zeros(5, int))
 
 
-def test_a_loop_over_a_matrix_gives_rows(engine):
+def test_a_loop_over_a_matrix_gives_rows():
     def rows(m, out):
         for row in m:
             for x in row[1:]:
                 out[0] = out[0] * 10 + x
 
-    same_as_python(rows, engine, np.arange(6).reshape(2, 3), np.zeros(1, int))
+    same_as_python(rows, np.arange(6).reshape(2, 3), np.zeros(1, int))
 
 
-def test_dynamic_shared_memory_is_one_array(engine):
+def test_dynamic_shared_memory_is_one_array():
     def parts(out):
         whole = cuda.shared.array(0, int32)
         first, last = whole[:2], whole[2:]
@@ -150,7 +145,7 @@ def test_dynamic_shared_memory_is_one_array(engine):
         out[0] = again[1] * 100 + again[2] * 10 + again.size
 
     program = numba_program(parts)
-    run = MACHINE.run(program.with_shared(16), np.zeros(1, int), threads=1, engine=engine)
+    run = MACHINE.run(program.with_shared(16), np.zeros(1, int), threads=1)
     assert run.arrays["out"].tolist() == [564]
     with pytest.raises(LanguageError, match="the launch has no dynamic shared memory"):
         MACHINE.run(program, np.zeros(1, int), threads=1)
@@ -168,7 +163,7 @@ def test_the_shape_of_an_array_that_a_kernel_makes_may_be_a_tuple_from_outside()
     assert run.arrays["out"].tolist() == [11]
 
 
-def test_an_array_may_be_made_in_a_branch(engine):
+def test_an_array_may_be_made_in_a_branch():
     def branch(out):
         i = cuda.threadIdx.x
         if i < 2:
@@ -176,11 +171,11 @@ def test_an_array_may_be_made_in_a_branch(engine):
             own[1] = i + 5
             out[i] = own[1]
 
-    run = MACHINE.run(numba_program(branch), np.zeros(4, int), threads=4, engine=engine)
+    run = MACHINE.run(numba_program(branch), np.zeros(4, int), threads=4)
     assert run.arrays["out"].tolist() == [5, 6, 0, 0]
 
 
-def test_parts_of_arrays_are_assigned_element_by_element(engine):
+def test_parts_of_arrays_are_assigned_element_by_element():
     def parts(x, y, out):
         out[:] = 7
         out[1:3] = x[:2]
@@ -189,22 +184,22 @@ def test_parts_of_arrays_are_assigned_element_by_element(engine):
         out[-1:] = y[1, 1]
 
     x, y = np.arange(3), np.zeros((2, 2), int)
-    same_as_python(parts, engine, x, y, np.zeros(5, int))
+    same_as_python(parts, x, y, np.zeros(5, int))
 
 
 # NumPy 2.5 warns of the third argument, which Numba takes.
 @pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
-def test_functions_of_numpy_have_output_arrays(engine):
+def test_functions_of_numpy_have_output_arrays():
     def outputs(x, y, out):
         np.negative(x, out[:3])
         np.maximum(x, 2, out[3:])
         np.add(y, x, y)
 
     x, y = np.arange(3), np.arange(6).reshape(2, 3)
-    same_as_python(outputs, engine, x, y, np.zeros(6, int))
+    same_as_python(outputs, x, y, np.zeros(6, int))
 
 
-def test_none_chooses_the_branch_that_is_parsed(engine):
+def test_none_chooses_the_branch_that_is_parsed():
     def scale(x, factors):
         if factors is None:
             x[0] = 1
@@ -214,10 +209,10 @@ def test_none_chooses_the_branch_that_is_parsed(engine):
             x[1] = factors[1]
 
     for factors in (None, np.array([3, 4])):
-        same_as_python(scale, engine, np.zeros(2, int), factors)
+        same_as_python(scale, np.zeros(2, int), factors)
 
 
-def test_a_thread_that_raises_ends(engine):
+def test_a_thread_that_raises_ends():
     def checked(x):
         i = cuda.grid(1)
         assert i != 1
@@ -225,10 +220,10 @@ def test_a_thread_that_raises_ends(engine):
             raise ValueError("two")
         x[i] = 1
 
-    run = MACHINE.run(numba_program(checked), np.zeros(4, int), threads=4, engine=engine)
+    run = MACHINE.run(numba_program(checked), np.zeros(4, int), threads=4)
     assert run.arrays["x"].tolist() == [1, 0, 0, 1]
     with pytest.raises(RaisedError, match=r"thread 1: AssertionError"):
-        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4, engine=engine)
+        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4)
 
 
 def test_a_kernel_that_is_debugged_names_what_it_raises():
@@ -241,7 +236,7 @@ def test_a_kernel_that_is_debugged_names_what_it_raises():
     assert 'raise ValueError("zero", 1)' in str(caught.value)
 
 
-def test_tuples_are_spread_over_arguments(engine):
+def test_tuples_are_spread_over_arguments():
     @cuda.jit(device=True)
     def total(first, *rest):
         found = first
@@ -260,11 +255,11 @@ def test_tuples_are_spread_over_arguments(engine):
         out[2] = total(5)
         out[3] = passed(total, 7, 8)
 
-    run = MACHINE.run(numba_program(spread), np.zeros(4, int), threads=1, engine=engine)
+    run = MACHINE.run(numba_program(spread), np.zeros(4, int), threads=1)
     assert run.arrays["out"].tolist() == [4234, 1034, 5, 1078]
 
 
-def test_a_function_inside_a_kernel_knows_the_names_around_it(engine):
+def test_a_function_inside_a_kernel_knows_the_names_around_it():
     @cuda.jit(device=True)
     def apply(function, x):
         return function(x)
@@ -279,11 +274,11 @@ def test_a_function_inside_a_kernel_knows_the_names_around_it(engine):
         offset += 1
         out[1] = apply(inner, 3)
 
-    run = MACHINE.run(numba_program(closures), np.zeros(2, int), 10, threads=1, engine=engine)
+    run = MACHINE.run(numba_program(closures), np.zeros(2, int), 10, threads=1)
     assert run.arrays["out"].tolist() == [25, 36]
 
 
-def test_complex_numbers(engine):
+def test_complex_numbers():
     def compute(z, w, out):
         i = cuda.grid(1)
         out[i] = (z[i] * w[i] + 1j) / np.complex64(2 - 1j)
@@ -292,14 +287,14 @@ def test_complex_numbers(engine):
     z = np.array([1 + 2j, -3j], np.complex64)
     w = np.array([0.5 - 1j, 4], np.complex128)
     program = numba_program(compute)
-    run = MACHINE.run(program, z, w, np.zeros(2, complex), threads=2, engine=engine)
+    run = MACHINE.run(program, z, w, np.zeros(2, complex), threads=2)
     right = (z * w + 1j) / np.complex64(2 - 1j)
     right += abs(z) + 1j * w.real - z.conjugate() * z.imag
     assert np.allclose(run.arrays["out"], right, rtol=1e-6)
 
 
-def test_the_bits_of_a_number_are_counted(engine):
+def test_the_bits_of_a_number_are_counted():
     def count(x, out):
         out[0] = x[0].bit_count()
 
-    same_as_python(count, engine, np.array([255], np.uint8), np.zeros(1, int))
+    same_as_python(count, np.array([255], np.uint8), np.zeros(1, int))

@@ -16,10 +16,9 @@ from mmsim.frontend.numba.calls import warn_of_print
 from mmsim.frontend.numba.kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
-ENGINES = ("array", "events")
 
 
-def launch(kernel, *args, engine="array", threads=8, block_size=4):
+def launch(kernel, *args, threads=8, block_size=4):
     program = numba_program(kernel)
     return MACHINE.run(
         program,
@@ -27,28 +26,10 @@ def launch(kernel, *args, engine="array", threads=8, block_size=4):
         threads=threads,
         block_size=block_size,
         schedule="asynchronous",
-        engine=engine,
     )
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    return request.param
-
-
-def test_vector_addition(engine):
-    @cuda.jit
-    def add(a, b, c):
-        i = cuda.grid(1)
-        if i < c.size:
-            c[i] = a[i] + b[i]
-
-    a, b = np.arange(7), np.arange(7) / 3
-    run = launch(add, a, b, np.zeros(7), engine=engine)
-    assert np.array_equal(run.arrays["c"], a + b)
-
-
-def test_a_reduction_in_shared_memory_with_a_device_function(engine):
+def test_a_reduction_in_shared_memory_with_a_device_function():
     @cuda.jit(device=True)
     def larger(x, y):
         if x > y:
@@ -71,11 +52,11 @@ def test_a_reduction_in_shared_memory_with_a_device_function(engine):
             out[cuda.blockIdx.x] = s[0]
 
     x = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
-    run = launch(block_max, x, np.zeros(2, np.float32), engine=engine)
+    run = launch(block_max, x, np.zeros(2, np.float32))
     assert run.arrays["out"].tolist() == [4, 9]
 
 
-def test_an_element_of_a_row_and_an_index_that_is_negative(engine):
+def test_an_element_of_a_row_and_an_index_that_is_negative():
     def sums(a, b):
         i = cuda.grid(1)
         if i < len(a):
@@ -86,16 +67,16 @@ def test_an_element_of_a_row_and_an_index_that_is_negative(engine):
             b[i - len(b)] = total
 
     a = np.arange(15, dtype=np.int32).reshape(5, 3)
-    run = launch(sums, a, np.zeros(5, np.int32), engine=engine)
+    run = launch(sums, a, np.zeros(5, np.int32))
     assert run.arrays["b"].tolist() == a.sum(1).tolist()
 
 
-def test_an_index_past_the_end_is_an_error_with_line_and_thread(engine):
+def test_an_index_past_the_end_is_an_error_with_line_and_thread():
     def past(a):
         a[cuda.grid(1) + 1] = 1
 
     with pytest.raises(AddressError) as caught:
-        launch(past, np.zeros(8), engine=engine)
+        launch(past, np.zeros(8))
     assert (
         "index [8] of 'a' is out of range: the array has 8 elements; indices run from -8 to 7"
         in str(caught.value)
@@ -112,7 +93,7 @@ def test_an_unsigned_index_does_not_count_from_the_end():
     assert run.arrays["a"].tolist() == [0] * 7 + [1]
 
 
-def test_local_arrays_and_constants(engine):
+def test_local_arrays_and_constants():
     weights = np.array([0.5, 0.25, 0.125], np.float32)
     scale = np.float32(3)
 
@@ -126,11 +107,11 @@ def test_local_arrays_and_constants(engine):
             total += own[k]
         a[cuda.grid(1)] = total + weights[-1]
 
-    run = launch(weigh, np.zeros(8), engine=engine)
+    run = launch(weigh, np.zeros(8))
     assert run.arrays["a"].tolist() == [2.75] * 8
 
 
-def test_one_array_may_be_two_arguments(engine):
+def test_one_array_may_be_two_arguments():
     def shift(a, b):
         i = cuda.grid(1)
         value = b[i] + 1
@@ -138,28 +119,28 @@ def test_one_array_may_be_two_arguments(engine):
         a[i] = value
 
     a = np.arange(8)
-    run = launch(shift, a, a, engine=engine)
+    run = launch(shift, a, a)
     assert run.arrays["a"].tolist() == list(range(1, 9))
 
 
-def test_tuples_are_arguments(engine):
+def test_tuples_are_arguments():
     def pick(arrays, numbers, out):
         i = cuda.grid(1)
         first, second = arrays
         out[i] = first[i] * numbers[0] + second[i] * numbers[1] + len(numbers)
 
     a, b = np.arange(8.0), np.ones(8)
-    run = launch(pick, (a, b), (2, np.float32(0.5)), np.zeros(8), engine=engine)
+    run = launch(pick, (a, b), (2, np.float32(0.5)), np.zeros(8))
     assert np.array_equal(run.arrays["out"], 2 * a + 0.5 + 2)
 
 
-def test_a_parameter_may_be_assigned(engine):
+def test_a_parameter_may_be_assigned():
     def scale(a, factor, pair):
         factor += 1
         pair = (pair[1], pair[0])
         a[cuda.grid(1)] = factor * pair[0]
 
-    run = launch(scale, np.zeros(8, int), 2, (5, 7), engine=engine)
+    run = launch(scale, np.zeros(8, int), 2, (5, 7))
     assert run.arrays["a"].tolist() == [21] * 8
 
 
@@ -233,7 +214,7 @@ def test_a_kernel_returns_nothing():
     assert "make this a device function" in str(caught.value)
 
 
-def test_functions_of_numpy_and_math(engine):
+def test_functions_of_numpy_and_math():
     def compute(x, out):
         i = cuda.grid(1)
         out[0, i] = math.sqrt(x[i])
@@ -256,11 +237,11 @@ def test_functions_of_numpy_and_math(engine):
         np.where(np.arange(8) < 4, 1, 2.5),
         x * x + 1,
     ]
-    run = launch(compute, x, np.zeros((8, 8)), engine=engine)
+    run = launch(compute, x, np.zeros((8, 8)))
     assert np.allclose(run.arrays["out"], rows, rtol=1e-15)
 
 
-def test_large_arrays_from_outside_are_given_to_every_launch(engine):
+def test_large_arrays_from_outside_are_given_to_every_launch():
     table = np.arange(2000, dtype=np.int32)
 
     def read(a):
@@ -268,11 +249,11 @@ def test_large_arrays_from_outside_are_given_to_every_launch(engine):
         i = cuda.grid(1)
         a[i] = table[i * 10] + known[-1 - i]
 
-    run = launch(read, np.zeros(8, int), engine=engine)
+    run = launch(read, np.zeros(8, int))
     assert run.arrays["a"].tolist() == [1999 + 9 * i for i in range(8)]
 
 
-def test_an_argument_may_be_a_function_or_a_member_of_an_enum(engine):
+def test_an_argument_may_be_a_function_or_a_member_of_an_enum():
     class Way(enum.Enum):
         UP = 1
         DOWN = 2
@@ -288,11 +269,11 @@ def test_an_argument_may_be_a_function_or_a_member_of_an_enum(engine):
             a[i] = -function(i)
 
     for way, sign in ((Way.UP, 1), (Way.DOWN, -1)):
-        run = launch(apply, np.zeros(8, int), twice, way, engine=engine)
+        run = launch(apply, np.zeros(8, int), twice, way)
         assert run.arrays["a"].tolist() == [2 * i * sign for i in range(8)]
 
 
-def test_parts_of_floats(engine):
+def test_parts_of_floats():
     def parts(x, out):
         for i in range(len(x)):
             out[0, i], out[1, i] = math.frexp(x[i])
@@ -302,11 +283,11 @@ def test_parts_of_floats(engine):
     x = np.array([0.0, 1.0, -3.75, 1e300, 5e-324, 0.1, 7.999])
     right = np.zeros((5, len(x)))
     parts(x, right)
-    run = launch(parts, x, np.zeros_like(right), engine=engine, threads=1, block_size=1)
+    run = launch(parts, x, np.zeros_like(right), threads=1, block_size=1)
     assert np.array_equal(run.arrays["out"], right)
 
 
-def test_functions_of_complex_numbers(engine):
+def test_functions_of_complex_numbers():
     def compute(z, out):
         i = cuda.grid(1)
         out[0, i] = cmath.exp(z[i]) + cmath.sqrt(z[i])
@@ -323,7 +304,7 @@ def test_functions_of_complex_numbers(engine):
         [cmath.asin(one) * cmath.atanh(one) - cmath.acosh(one) for one in z],
         [1, 1, 0, 1],
     ]
-    run = launch(compute, z, np.zeros((5, 4), complex), engine=engine, threads=4)
+    run = launch(compute, z, np.zeros((5, 4), complex), threads=4)
     assert np.allclose(run.arrays["out"], right, rtol=1e-14)
 
 
@@ -335,7 +316,7 @@ def test_a_real_function_of_complex_numbers_is_refused():
         launch(compute, np.zeros(1, complex))
 
 
-def test_arrays_in_tuples_have_elements_rows_and_lengths(engine):
+def test_arrays_in_tuples_have_elements_rows_and_lengths():
     def pick(given, out):
         out[0] = given[0][1] + given[1][0][2] + given[2]
         out[1] = len(given[0]) + len(given[1][0]) + given[1][1]
@@ -344,11 +325,11 @@ def test_arrays_in_tuples_have_elements_rows_and_lengths(engine):
             out[2 + k] = given[0][1:][k]
 
     a, b = np.arange(3), np.arange(4) * 10
-    run = launch(pick, (a, (b, 7), 5), np.zeros(4, int), engine=engine, threads=1, block_size=1)
+    run = launch(pick, (a, (b, 7), 5), np.zeros(4, int), threads=1, block_size=1)
     assert run.arrays["out"].tolist() == [26, 14, 1, 2]
 
 
-def test_powers_of_complex_numbers(engine):
+def test_powers_of_complex_numbers():
     def powers(z, out):
         i = cuda.grid(1)
         out[0, i] = 1 + z[i] ** 3 * 2
@@ -358,5 +339,5 @@ def test_powers_of_complex_numbers(engine):
 
     z = np.array([1 + 2j, -0.5 - 1j, 3j, 2])
     right = [1 + z**3 * 2, (z**0.5j) ** z, z**2]
-    run = launch(powers, z, np.zeros((3, 4), complex), engine=engine, threads=4)
+    run = launch(powers, z, np.zeros((3, 4), complex), threads=4)
     assert np.allclose(run.arrays["out"], right, rtol=1e-13)

@@ -16,14 +16,13 @@ MACHINES = (mm.HMM(2, 4, 5, 3), mm.DMM(4, 3), mm.UMM(4, 7), mm.HMM(2, 4, 5, 3, b
 
 
 def ran(case, machine, program=None, **options):
-    """What a run leaves in the arrays."""
     args = copy.deepcopy(case.args)
     program = numba_program(case.python) if program is None else program
     return machine.run(program, *args, **case.sizes, **options).arrays
 
 
 def same_arrays(first, second):
-    """Whether arrays hold the same bits; all NaNs count as equal."""
+    """Compare the bits of arrays; all NaNs count as equal."""
     return all(
         np.array_equal(first[name], second[name], equal_nan=first[name].dtype.kind == "f")
         and np.array_equal(

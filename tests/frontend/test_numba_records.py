@@ -20,8 +20,7 @@ POINT = np.dtype(
 )
 
 
-@pytest.mark.parametrize("engine", ["array", "events"])
-def test_fields_of_records(engine):
+def test_fields_of_records():
     def fields(points, one, out):
         points[1].x = points[0].x + 1
         points[1].x += 3
@@ -42,7 +41,7 @@ def test_fields_of_records(engine):
     right = copy.deepcopy(args)
     fields(*right)
     program = numba_program(fields)
-    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
     program.specialized(args).store(run.arrays)
     for found, python in zip(args, right, strict=True):
         assert np.array_equal(found, python)
@@ -66,8 +65,7 @@ def test_a_field_may_be_named_outside():
     assert run.arrays["points_x"].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("engine", ["array", "events"])
-def test_kernels_make_arrays_of_records(engine):
+def test_kernels_make_arrays_of_records():
     records = numba_types.from_dtype(POINT)
 
     def through_shared(points, out):
@@ -87,7 +85,7 @@ def test_kernels_make_arrays_of_records(engine):
     points["x"], points["y"] = np.arange(4), [[k, 10 * k] for k in range(4)]
     out = np.zeros(4, POINT)
     program = numba_program(through_shared)
-    run = MACHINE.run(program, points, out, threads=4, schedule="asynchronous", engine=engine)
+    run = MACHINE.run(program, points, out, threads=4, schedule="asynchronous")
     program.specialized([points, out]).store(run.arrays)
     assert out["x"].tolist() == [3, 2, 1, 0]
     assert out["y"].tolist() == [[3, 33], [2, 22], [1, 11], [0, 0]]

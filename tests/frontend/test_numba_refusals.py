@@ -30,6 +30,12 @@ REFUSED = {
     "a[0] = cuda.to_device(a)": OTHERS,
     "cuda.synchronize()": OTHERS,
     "a[0] = cuda.syncthreads()": "as a statement of its own",
+    "cuda.grid(1)": "this statement does nothing",
+    "a[0] = [1, 2]": "a list isn't in the language of programs; use a cuda.local.array",
+    "a[0] = 1 + TABLE": "or pass it to the kernel as a parameter",
+    "TABLE[0] = a[0]": "it is constant; make it a parameter and pass it to the kernel",
+    "s = cuda.shared.array(cuda.threadIdx.x, numba.int64)": "must be the same for all threads; "
+    "make it of numbers, parameters, shapes, cuda.blockDim and cuda.gridDim",
     # Arrays of odd shapes, with a name:
     "s = cuda.shared.array(-1, numba.int64)": "extents are whole numbers from 1 on",
     "s = cuda.local.array(0, numba.int64)": "extents are whole numbers from 1 on",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32
 
 import mmsim as mm
 from mmsim.errors import BarrierError, LanguageError, TypeFault
@@ -13,23 +13,17 @@ from mmsim.frontend.numba.kernel import numba_program
 MACHINE = mm.HMM(2, 4, 5, 3)
 
 
-@pytest.fixture(params=["array", "events"])
-def engine(request):
-    return request.param
-
-
-def launch(kernel, *args, engine="array", grid=1, block=4):
+def launch(kernel, *args, grid=1, block=4):
     return MACHINE.run(
         numba_program(kernel),
         *args,
         grid=grid,
         block=block,
         schedule="asynchronous",
-        engine=engine,
     ).arrays
 
 
-def test_where_a_thread_is(engine):
+def test_where_a_thread_is():
     def where(out):
         x, y, z = cuda.grid(3)
         sx, sy, _ = cuda.gridsize(3)
@@ -39,7 +33,7 @@ def test_where_a_thread_is(engine):
         out[at, 2] = cuda.blockDim.x + 10 * cuda.blockDim.y + 100 * cuda.blockDim.z
         out[at, 3] = cuda.gridDim.x + 10 * cuda.gridDim.y + 100 * cuda.gridDim.z
 
-    out = launch(where, np.full((24, 4), -1), engine=engine, grid=(1, 2, 3), block=(2, 2, 1))["out"]
+    out = launch(where, np.full((24, 4), -1), grid=(1, 2, 3), block=(2, 2, 1))["out"]
     x, y, z = (one.ravel("F") for one in np.indices((2, 4, 3)))
     assert out[:, 0].tolist() == (x + 10 * (y % 2)).tolist()
     assert out[:, 1].tolist() == (10 * (y // 2) + 100 * z).tolist()
@@ -47,7 +41,7 @@ def test_where_a_thread_is(engine):
     assert set(out[:, 3]) == {321}
 
 
-def test_a_tiled_matrix_product(engine):
+def test_a_tiled_matrix_product():
     def product(a, b, c):
         x, y = cuda.grid(2)
         tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -64,11 +58,11 @@ def test_a_tiled_matrix_product(engine):
         c[x, y] = total
 
     a = np.arange(16, dtype=np.float32).reshape(4, 4)
-    c = launch(product, a, a + 1, np.zeros_like(a), engine=engine, grid=(2, 2), block=(2, 2))["c"]
+    c = launch(product, a, a + 1, np.zeros_like(a), grid=(2, 2), block=(2, 2))["c"]
     assert np.array_equal(c, a @ (a + 1))
 
 
-def test_atomics_of_integers_and_floats(engine):
+def test_atomics_of_integers_and_floats():
     def all_of_them(whole, real, bits, old):
         i = cuda.grid(1)
         cuda.atomic.add(whole, i % 3, 1)
@@ -86,20 +80,20 @@ def test_atomics_of_integers_and_floats(engine):
 
     real = np.array([[0, 0], [0, np.nan]])
     bits = np.array([0, 0, 7, 0, 0], np.uint32)
-    found = launch(all_of_them, np.zeros(5, np.int32), real, bits, np.zeros(4, int), engine=engine)
+    found = launch(all_of_them, np.zeros(5, np.int32), real, bits, np.zeros(4, int))
     assert found["whole"].tolist() == [2, 1, 1, 77, 3]
     assert found["real"].tolist() == [[-2, 3], [-3, 3]]
     assert found["bits"].tolist() == [15, 0, 4, 1, 6]
     assert found["old"].tolist() == [0, 0, 1, 2]
 
 
-def test_what_is_no_number_stays_in_a_word_and_does_not_get_there(engine):
+def test_what_is_no_number_stays_in_a_word_and_does_not_get_there():
     def extremes(x):
         cuda.atomic.max(x, 0, 1)
         cuda.atomic.max(x, 1, np.nan)
         cuda.atomic.nanmin(x, 2, 5)
 
-    x = launch(extremes, np.array([np.nan, 4, np.nan]), engine=engine)["x"]
+    x = launch(extremes, np.array([np.nan, 4, np.nan]))["x"]
     assert np.array_equal(x, [np.nan, 4, 5], equal_nan=True)
 
 
@@ -116,7 +110,7 @@ def test_an_atomic_that_cuda_has_not_for_a_type_is_refused():
         launch(lacking, np.zeros(2))
 
 
-def test_lanes_exchange_values(engine):
+def test_lanes_exchange_values():
     def exchange(out, votes):
         i = cuda.laneid
         everyone = 0xFFFFFFFF
@@ -134,7 +128,7 @@ def test_lanes_exchange_values(engine):
         cuda.syncwarp()
         out[5, i] = cuda.lanemask_lt()
 
-    found = launch(exchange, np.zeros((6, 4)), np.zeros(5, np.uint32), engine=engine)
+    found = launch(exchange, np.zeros((6, 4)), np.zeros(5, np.uint32))
     assert found["out"].tolist() == [
         [3, 3, 3, 3],
         [0, 0, 1, 2],
@@ -146,18 +140,18 @@ def test_lanes_exchange_values(engine):
     assert found["votes"].tolist() == [10, 15, 115, 1, 1]
 
 
-def test_barriers_count(engine):
+def test_barriers_count():
     def count(out):
         i = cuda.grid(1)
         out[0, i] = cuda.syncthreads_count(i % 3 == 0)
         out[1, i] = cuda.syncthreads_and(i >= 0)
         out[2, i] = cuda.syncthreads_or(i == 9)
 
-    out = launch(count, np.zeros((3, 8), int), engine=engine, block=8)["out"]
+    out = launch(count, np.zeros((3, 8), int), block=8)["out"]
     assert out.tolist() == [[3] * 8, [1] * 8, [0] * 8]
 
 
-def test_the_grid_waits(engine):
+def test_the_grid_waits():
     def rotate(x):
         grid = cuda.cg.this_grid()
         i = cuda.grid(1)
@@ -166,11 +160,11 @@ def test_the_grid_waits(engine):
         x[(i + 1) % x.size] = value
         cuda.cg.this_grid().sync()
 
-    x = launch(rotate, np.arange(8), engine=engine, grid=2)["x"]
+    x = launch(rotate, np.arange(8), grid=2)["x"]
     assert x.tolist() == [7, 0, 1, 2, 3, 4, 5, 6]
 
 
-def test_threads_with_nothing_more_to_do_are_not_waited_for_at_the_grids_barrier(engine):
+def test_threads_with_nothing_more_to_do_are_not_waited_for_at_the_grids_barrier():
     def some(x, out):
         cuda.cg.this_grid()
         i = cuda.grid(1)
@@ -179,7 +173,7 @@ def test_threads_with_nothing_more_to_do_are_not_waited_for_at_the_grids_barrier
             cuda.cg.this_grid().sync()
             out[i] = x[(i + 3) % x.size]
 
-    out = launch(some, np.zeros(12), np.full(12, -1), engine=engine, grid=3, block=4)["out"]
+    out = launch(some, np.zeros(12), np.full(12, -1), grid=3, block=4)["out"]
     assert out[::3].tolist() == [3, 6, 9, 0]
     assert set(out.tolist()) == {-1, 3, 6, 9, 0}
 
@@ -201,15 +195,3 @@ def test_a_barrier_gives_nothing():
 
     with pytest.raises(LanguageError, match=r"'cuda\.syncthreads' has no value"):
         launch(wrong, np.zeros(1))
-
-
-def test_threads_of_a_block_share_memory(engine):
-    def turn(x):
-        s = cuda.shared.array(4, int32)
-        t = cuda.threadIdx.x
-        s[t] = x[cuda.grid(1)]
-        cuda.syncthreads()
-        x[cuda.grid(1)] = s[3 - t]
-
-    x = launch(turn, np.arange(8), engine=engine, grid=2)["x"]
-    assert x.tolist() == [3, 2, 1, 0, 7, 6, 5, 4]

@@ -33,18 +33,13 @@ class Pair(NamedTuple):
 ORIGIN = Point(3, 4)
 
 
-@pytest.fixture(params=["array", "events"])
-def engine(request):
-    return request.param
-
-
-def launch(kernel, *args, engine="events", threads=1):
+def launch(kernel, *args, threads=1):
     return MACHINE.run(
-        numba_program(kernel), *args, threads=threads, engine=engine, schedule="asynchronous"
+        numba_program(kernel), *args, threads=threads, schedule="asynchronous"
     ).arrays
 
 
-def test_named_tuples_have_fields_items_and_lengths(engine):
+def test_named_tuples_have_fields_items_and_lengths():
     def fields(pair, out):
         at = pair.at
         swapped = Point(at.y, at.x)
@@ -57,12 +52,12 @@ def test_named_tuples_have_fields_items_and_lengths(engine):
         out[3] = ORIGIN.y - ORIGIN[0]
         out[4] = pair.values.size * 100 + pair.values.shape[0] * 10 + len(pair.values)
 
-    out = launch(fields, Pair(np.array([5, 6]), Point(1, 2)), np.zeros(5), engine=engine)["out"]
+    out = launch(fields, Pair(np.array([5, 6]), Point(1, 2)), np.zeros(5))["out"]
     assert out.tolist() == [102, 21, 8, 1, 222]
 
 
 @pytest.mark.parametrize("module", [cuda, own_cuda])
-def test_vectors_are_made_of_numbers_and_of_vectors(module, engine):
+def test_vectors_are_made_of_numbers_and_of_vectors(module):
     @cuda.jit(device=True)
     def added(a, b):
         return module.float32x2(a.x + b.x, a.y + b.y)
@@ -76,7 +71,7 @@ def test_vectors_are_made_of_numbers_and_of_vectors(module, engine):
         out[4], out[5] = total.x, total.y
         out[6] = len(tuple(pair))
 
-    out = launch(vectors, np.zeros(7), engine=engine)["out"]
+    out = launch(vectors, np.zeros(7))["out"]
     tenth = np.float32(0.1)
     assert out.tolist() == [10, 70000 - 65536, 10, 4, tenth + tenth, 7, 2]
 
@@ -103,7 +98,7 @@ def test_a_tuple_with_an_object_in_it_is_refused():
         launch(first, (None, 1), np.zeros(1))
 
 
-def test_a_name_of_several_loops_may_hold_another_kind_in_each(engine):
+def test_a_name_of_several_loops_may_hold_another_kind_in_each():
     def loops(a, out):
         for x in (1, 2):
             out[0] += x
@@ -114,7 +109,7 @@ def test_a_name_of_several_loops_may_hold_another_kind_in_each(engine):
         for x in ((1, 2, 3), (4, 5, 6)):
             out[3] += x[2]
 
-    out = launch(loops, np.zeros(5), np.zeros(4), engine=engine)["out"]
+    out = launch(loops, np.zeros(5), np.zeros(4))["out"]
     assert out.tolist() == [3, 9, 14, 9]
 
 

@@ -5,7 +5,6 @@ import os
 import pickle
 import subprocess
 import sys
-import textwrap
 import threading
 from functools import partial
 
@@ -288,7 +287,7 @@ def folder(tmp_path):
 
 
 def python(folder, *words):
-    """What Python prints, where the tests' modules and those of the folder can be imported."""
+    """Run Python where the tests' modules and those of the folder can be imported."""
     done = subprocess.run(
         [sys.executable, *map(str, words)],
         env={**os.environ, "PYTHONPATH": f"{folder}:{sys.path[0]}:{folder_of_tests()}"},
@@ -320,20 +319,6 @@ def test_programs_of_a_notebook(folder):
     )
     # Its __main__ has no file from which another process could import it.
     assert "all the same" in python(folder, "-c", shell)
-
-
-def test_a_pool_of_multiprocessing(folder):
-    text = SCRIPT.partition("from concurrent")[0] + textwrap.dedent("""
-        import multiprocessing
-        from worker import work
-        if __name__ == "__main__":
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                programs = [typed, nest(1, None)]
-                assert pool.map(work, programs) == list(map(work, programs))
-            print("all the same")
-        """)
-    (folder / "script.py").write_text(text)
-    assert python(folder, folder / "script.py") == "all the same\n"
 
 
 def test_a_dask_cluster(tmp_path):

@@ -50,7 +50,7 @@ def is_even(y):
 
 
 def is_rounded(y, compare):
-    """Whether y >= 0 is the float nearest to a number; compare(q) is its sign less q."""
+    """Tell whether y >= 0 is the float nearest to a number; compare(q) is its sign less q."""
     low, high = neighbours(y)
     below, above = compare(low), -1 if high is None else compare(high)
     return (below > 0 or (below == 0 and is_even(y))) and (above < 0 or (above == 0 and is_even(y)))

@@ -18,7 +18,7 @@ NAMES = [(name, one) for one in REMEDIES for name in one.names]
 
 
 def refusal(line, **outside):
-    """How a program with this line is refused."""
+    """The error of a program with this line."""
     source = f"def program(T, a):\n    {line}\n"
     filename = f"<{line}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

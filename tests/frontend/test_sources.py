@@ -41,12 +41,6 @@ def test_a_file(tmp_path):
     assert source.lines == ("@mm.program", "def double(T, a, factor):", "    a[T.id] *= factor")
 
 
-def test_the_line_of_an_access_is_the_line_in_its_file(tmp_path):
-    module = from_file(tmp_path / "lines.py", DOUBLE)
-    run = mm.DMM(4, 2).run(module.double, np.arange(4), 2, threads=4)
-    assert {row.line for row in run.accesses} == {5}
-
-
 @pytest.fixture
 def notebook(monkeypatch):
     # A shell takes the place of the main module, which others need back to start processes.
@@ -91,7 +85,7 @@ def prompt(*options):
 
 
 def type_in(child, text):
-    """What the prompt answers to the last of some lines."""
+    """The prompt's answer to the last of some lines."""
     for line in text.split("\n"):
         child.sendline(line)
         answered = child.expect_exact([">>> ", "... "])
@@ -131,20 +125,6 @@ def test_a_prompt_shows_a_refusal(terminal):
     shown = type_in(terminal, DOUBLE.replace("factor\n", "[1]\n"))
     assert "a list isn't in the language of programs" in shown
     assert "a[T.id] *= [1]" in shown
-
-
-def test_a_nested_function_captures_numbers():
-    def make(step):
-        @mm.program
-        def count(T, a):
-            a[T.id] = T.id * step
-
-        return count
-
-    machine = mm.DMM(4, 2)
-    for step in (2, 3):
-        run = machine.run(make(step), np.zeros(3, int), threads=3)
-        assert run.arrays["a"].tolist() == [0, step, 2 * step]
 
 
 def test_lines_may_stand_further_left_than_the_function():

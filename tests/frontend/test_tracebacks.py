@@ -1,7 +1,6 @@
 """What is shown of where an error was raised: the user's lines and the program's, not mmsim's."""
 
 import os
-import re
 import subprocess
 import sys
 import traceback
@@ -75,20 +74,6 @@ def test_ipython_shows_the_users_lines():
         timeout=100,
     )
     compare(done.stdout.split("=====\n")[3:-1])
-
-
-def test_a_notebook_shows_the_users_lines():
-    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
-    nbclient.NotebookClient(
-        notebook, timeout=100, allow_errors=True, kernel_name="python3"
-    ).execute()
-    shown = []
-    for cell in notebook.cells[3:]:
-        (output,) = cell.outputs
-        text = "\n".join(output["traceback"])
-        shown.append(re.sub(r"\x1b\[[\d;]*m", "", text))
-    compare(shown)
 
 
 @mm.program

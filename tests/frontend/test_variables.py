@@ -8,7 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import FormatError
-from mmsim.results.variables import Change, TracedVariable
+from mmsim.results.events import Change, TracedVariable
 
 both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 
@@ -86,17 +86,7 @@ def test_a_warp_by_hand():
         [[0, 1], [0, 2]],
     ]
     assert shown[6]["r"].tolist() == [[0, 3], [0, 2]]
-    assert [one["odd"] for one in shown] == [
-        None,
-        None,
-        False,
-        False,
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
+    assert [one["odd"] for one in shown] == [None] * 2 + [False] * 4 + [True] * 3
     assert [one["n_2"] for one in shown] == [3, 3, 3, 3, 3, 3, 1, 1, 1]
     halves = [name for name in shown[0] if name.startswith("half")]
     assert [[one[name] for name in halves] for one in shown[5:7]] == [[None, None], [1.5, 1.0]]

@@ -132,35 +132,6 @@ def test_every_launch_and_every_kernel_has_a_line():
         assert lines(section("The kernels", "##"), row["kernel"], row["data"])
 
 
-def test_the_third_set_has_a_section_where_it_is_measured_predicted_and_counted(
-    tmp_path, monkeypatch
-):
-    about = {"kernel": "scatter", "data": "random doubles"}
-    time = {"what": "time", **about, "predicted": 2.0, "bound": "tags"}
-    own = {"what": "counts", **about, "step": 0, **{one.field: 3_000_000 for one in COUNTED}}
-    card = {**about, "step": 0, **{metric: 1_500_000 for one in COUNTED for metric in one.metrics}}
-    third = {
-        "THIRD": Record("THIRD", {}, ({**about, "measured": 2.5},)),
-        "third-counters": Record("third-counters", {}, (card,)),
-    }
-    without = {name: one for name, one in RESULTS.records.items() if name not in third}
-    monkeypatch.setattr(counters_page, "KEPT", tmp_path)
-    for which in ("icpp", "kernels"):
-        (tmp_path / f"{which}.json").write_text((KEPT / f"{which}.json").read_text())
-    unpredicted = counters_page.page(Results({**without, **third}))
-    (tmp_path / "third.json").write_text(Record("third-cached", {}, (time, own)).to_json())
-    page = plain(counters_page.page(Results({**without, **third})))
-    assert page.startswith(plain(unpredicted))
-    added = page.removeprefix(plain(unpredicted))
-    assert added.startswith("\n## A third set of kernels\n")
-    (line,) = lines(added, "scatter", "random doubles")
-    assert line[3:6] == ["2.00 / 2.50", "tags", "**3.000 / 4.500**"]
-    assert line[6] == "**3.000 / 1.500**"
-    for name in third:
-        fewer = {**without, **{one: record for one, record in third.items() if one != name}}
-        assert plain(counters_page.page(Results(fewer))) == plain(unpredicted)
-
-
 def test_a_count_that_the_profiler_lacks_is_a_question():
     records = dict(RESULTS.records)
     record = records["kernels-counters"]
@@ -184,7 +155,7 @@ def test_each_count_is_explained():
 
 
 def test_hits_and_misses_mean_the_same_on_both():
-    """What is said of them: the sums are near, and as much more than the sectors read."""
+    """The sums are near, and as much more than the sectors read."""
     off = []
     for own, card in Predictions.kept("icpp", RESULTS).pairs():
         counted = sum(card[f"lts__t_sectors_op_read_lookup_{one}.sum"] for one in ("hit", "miss"))
@@ -202,7 +173,6 @@ def test_hits_and_misses_mean_the_same_on_both():
 
 
 def test_the_multiprocessors_of_the_card_ask_for_the_same_sectors():
-    """What the DMMs ask for is what the first level counts, to the last sector, of plain access."""
     (asked,) = (one for one in COUNTED if one.title == "L1 sectors")
     for own, card in Predictions.kept("icpp", RESULTS).pairs():
         if own["permutation"] in ("identical", "all", "bit_reversal", "transpose"):
@@ -220,9 +190,6 @@ def test_no_launch_uses_the_old_value_of_an_atomic():
     ]
     assert {about["kernel"] for about, _ in found} == {"histogram"}
     assert {target for _, target in found} == {None}
-
-
-# ------------------------------------------------------------ what is wrong with a time
 
 
 def off(**counts):
@@ -264,9 +231,6 @@ def test_every_time_that_is_far_off_has_a_reason_and_no_other(which):
 def test_without_times_that_are_far_off_nothing_is_said(monkeypatch):
     monkeypatch.setattr(predictions, "FAR", 10.0)
     assert wrong(Predictions.kept("kernels", RESULTS)) == ""
-
-
-# ------------------------------------------------------------ what is predicted for it
 
 
 def test_what_binds_launches_is_what_binds_them_longest(monkeypatch):

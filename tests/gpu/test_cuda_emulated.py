@@ -6,7 +6,9 @@ ascending and in descending order, so that only programs without a race come out
 
 from __future__ import annotations
 
+import importlib.util
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,13 +31,13 @@ MACHINES = {"global": mm.HMM(4, 32, 5), "shared": mm.DMM(32, 5)}
 RULES = []
 
 
-def rule(*arguments, threads=1, block_size=None, spaces=("global", "shared"), **options):
+def rule(*arguments, threads=1, block_size=None, spaces=("global", "shared")):
     """A program and the arguments to try it with."""
 
     def add(function):
         program = function if isinstance(function, mm.Program) else mm.program(function)
         for space in spaces:
-            RULES.append((program, arguments, threads, block_size, space, options))
+            RULES.append((program, arguments, threads, block_size, space))
         return program
 
     return add
@@ -45,27 +47,6 @@ WHOLE = np.array([0, 1, -1, 2, -2, 3, -3, 7, -7, 63, 64, 65, 2**62, 2**63 - 1, -
 X, Y = (part.ravel() for part in np.meshgrid(WHOLE, WHOLE))
 PARTS = np.array([0.0, -0.0, 0.5, -0.75, 1.0, 2.5, -3.0, 1e300, 0.1, math.inf, -math.inf, math.nan])
 F, G = (part.ravel() for part in np.meshgrid(PARTS, PARTS))
-OUT = np.zeros((12, X.size), np.int64)
-FLOATS = np.zeros((10, F.size))
-
-
-@rule(X, Y, OUT, threads=X.size)
-def whole_numbers(T, x, y, out):
-    i = T.id
-    out[0, i] = x[i] + y[i]
-    out[1, i] = x[i] - y[i]
-    out[2, i] = x[i] * y[i]
-    if y[i] != 0:
-        out[3, i] = x[i] // y[i]
-        out[4, i] = x[i] % y[i]
-    if y[i] >= 0:
-        out[5, i] = x[i] << y[i]
-        out[6, i] = x[i] >> y[i]
-        out[7, i] = x[i] ** y[i]
-    out[8, i] = min(x[i], y[i]) ^ max(x[i], y[i])
-    out[9, i] = -x[i]
-    out[10, i] = abs(x[i])
-    out[11, i] = ~x[i] & y[i] | 5
 
 
 WORDS = {
@@ -134,136 +115,12 @@ def atomic_counters(T, words, y, old):
 
 
 @rule(np.tile(F, (3, 1)), G, np.zeros((3, F.size)), threads=F.size)
-@rule(
-    np.tile(F32, (3, 1)),
-    G32,
-    np.zeros((3, F.size), np.float32),
-    threads=F.size,
-)
+@rule(np.tile(F32, (3, 1)), G32, np.zeros((3, F.size), np.float32), threads=F.size)
 def atomic_floats(T, words, y, old):
     i = T.id
     old[0, i] = mm.atomic.add(words, (0, i), y[i])
     old[1, i] = mm.atomic.exch(words, (1, i), y[i])
     old[2, i] = mm.atomic.cas(words, (2, i), y[i], 9.5)
-
-
-@rule(np.arange(40) % 7, np.zeros(7, np.int64), threads=40, block_size=16, spaces=("global",))
-def atomic_histogram(T, x, h):
-    own = mm.shared(7, dtype=int)
-    mm.atomic.add(own, x[T.id], T.id)
-    T.barrier()
-    if T.index < 7:
-        mm.atomic.add(h, T.index, own[T.index])
-
-
-@rule(F, G, FLOATS, threads=F.size)
-def floats(T, x, y, out):
-    i = T.id
-    out[0, i] = x[i] + y[i] * 3.0
-    out[1, i] = x[i] - y[i]
-    if y[i] != 0:
-        out[2, i] = x[i] / y[i]
-        out[3, i] = x[i] // y[i]
-        out[4, i] = x[i] % y[i]
-    out[5, i] = min(x[i], y[i])
-    out[6, i] = max(x[i], y[i])
-    out[7, i] = abs(x[i]) - float(x[i] < y[i])
-    if abs(x[i]) < 1000:
-        out[8, i] = int(x[i]) + (x[i] and 2)
-    out[9, i] = (x[i] or y[i]) if x[i] == x[i] else math.inf
-
-
-@rule(np.arange(-8, 8), np.zeros((6, 16)), threads=16)
-def mixed_types(T, x, out):
-    i = T.id
-    value = x[i]
-    half = value / 2
-    out[0, i] = half // 1 + value
-    out[1, i] = value > half
-    out[2, i] = (value > 0) + (value > 3) * 7
-    out[3, i] = value if value > 2 else half
-    out[4, i] = (value and half) or 9
-    out[5, i] = not value - 1
-
-
-@rule(np.arange(6), np.zeros((8, 6), np.int64), threads=6)
-def loops(T, x, out):
-    i = T.id
-    for k in range(x[i]):
-        out[0, i] += k
-    for k in range(5, -i, -2):
-        out[1, i] = out[1, i] * 3 + k
-    step = i - 2 if i != 2 else 9
-    for k in range(0, 4 * step, step):
-        out[2, i] = out[2, i] * 2 + k
-        if k == 6:
-            continue
-        if k > 8:
-            break
-        out[2, i] += 1
-    last = -1
-    for last in range(2, 2 + i):
-        last = last * 10
-    out[3, i] = last
-    n = i
-    for k in range(n):
-        n = n + 5
-        out[4, i] += n + k
-    while x[(i + out[5, i]) % 6] < 4 and out[5, i] < 7:
-        out[5, i] += 1
-    for k in range(4):
-        if k > 0:
-            out[6, i] += carried * k  # noqa: F821 (from the trip before)
-        carried = i + k
-    for k in range(3):
-        for m in range(k, 3):
-            if m == 2:
-                break
-            out[7, i] += 10 * k + m
-
-
-LOW, HIGH = -(2**63), 2**63 - 1
-FAR = [  # for which start, stop and step a loop goes far, or not at all
-    *((LOW, HIGH, 2**62), (-HIGH, HIGH, 2**62 - 1), (HIGH, LOW, -(2**62)), (HIGH, LOW, LOW)),
-    *((HIGH - 2, HIGH, 5), (LOW, HIGH, HIGH), (HIGH, LOW, 1), (LOW, HIGH, -1), (LOW, LOW, LOW)),
-]
-
-
-@rule(*np.array(FAR).T, np.zeros((3, len(FAR)), np.int64), threads=len(FAR))
-def loops_that_go_far(T, start, stop, step, out):
-    for k in range(start[T.id], stop[T.id], step[T.id]):
-        out[0, T.id] += 1
-        out[1, T.id] = k
-    for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
-        out[2, T.id] = k
-
-
-def clamped(x, low, high):
-    if x < low:
-        return low
-    for turn in range(3):
-        if x > high + turn:
-            return high
-    return x
-
-
-def counted(T, a, upto):
-    r = mm.registers(3)
-    for k in range(upto):
-        r[k % 3] += k
-        if k > a[T.id]:
-            return r[0] - 100
-    return r[0] + r[1] * 10 + r[2] * 100
-
-
-@rule(np.arange(-4, 12), np.zeros((3, 16), np.int64), threads=16)
-def helpers(T, a, out):
-    out[0, T.id] = clamped(a[T.id], -2, 5) + clamped(clamped(a[T.id], 0, 9), 3, 4)
-    for k in range(3):
-        out[1, T.id] += counted(T, a, k + 4)
-    i, j = T.id, T.count - T.id
-    i, j = j, i
-    out[2, T.id] = i * 100 + j
 
 
 @rule(np.arange(40) % 7, np.zeros(40, np.int64), threads=40)
@@ -286,19 +143,6 @@ def returns_and_barriers(T, a, out):
         if k == T.id:
             return
         out[T.id] += k
-
-
-@rule(np.zeros((7, 100), np.int64), threads=100, block_size=48, spaces=["global"])
-@rule(np.zeros((7, 100), np.int64), threads=100)
-def who_am_i(T, out):
-    i = T.id
-    out[0, i] = T.index
-    out[1, i] = T.block
-    out[2, i] = T.lane
-    out[3, i] = T.warp
-    out[4, i] = T.count
-    out[5, i] = T.block_size
-    out[6, i] = T.blocks
 
 
 @rule(np.zeros((3, 64), np.int64), threads=64, block_size=16, spaces=["global"])
@@ -325,7 +169,7 @@ def narrow_types(T, a, b, c, d, e, f, out):
     out[0, i] = a[i] * b[i] + c[i] * d[i]
     out[1, i] = e[i] * e[i] if f[i] else -e[i]
     out[2, i] = min(a[i], c[i]) + max(b[i], d[i]) + min(e[i], e[3]) + (f[i] or a[i])
-    out[3, i] = d[i] << 3
+    out[3, i] = (d[i] << 3) + (a[i] and b[i]) + (e[i] and 2)
     T.barrier()
     a[i], b[i] = -a[i] % 100, abs(b[i]) // 2
     d[i] = d[i] - 1
@@ -354,14 +198,7 @@ A = np.arange(40) * 3 % 41
 
 
 @rule(A, np.zeros((14, 40), np.int64), 7, threads=40)
-@rule(
-    np.arange(40) * 3 % 41,
-    np.zeros((14, 40), np.int64),
-    1,
-    threads=40,
-    block_size=32,
-    spaces=["global"],
-)
+@rule(A, np.zeros((14, 40), np.int64), 1, threads=40, block_size=32, spaces=["global"])
 def exchange(T, a, out, n):
     i = T.id
     x = a[i]
@@ -472,12 +309,9 @@ LAYOUTS = [
     placed(mm.layout.RAP(32, seed=3), (32, 32)),
     placed(mm.layout.RAS(32, seed=3), (7, 32), np.int32),
     placed(mm.layout.RAS(32, seed=3), (100, 32), np.float32),
-    placed(mm.layout.RAS(300, seed=3), (3, 300)),
-    placed(mm.layout.RAS(4, seed=3), (1100, 4)),
-    placed(mm.layout.Diagonal(32), (40, 32)),
-    placed(mm.layout.RAS(8, seed=1), (64,)),
-    placed(mm.layout.ThreeP(4, seed=1), (4, 4, 4, 4)),
-    placed(mm.layout.RAW(), (5, 6)),
+    *(placed(mm.layout.RAS(300, seed=3), (3, 300)), placed(mm.layout.RAS(4, seed=3), (1100, 4))),
+    *(placed(mm.layout.Diagonal(32), (40, 32)), placed(mm.layout.RAS(8, seed=1), (64,))),
+    *(placed(mm.layout.ThreeP(4, seed=1), (4, 4, 4, 4)), placed(mm.layout.RAW(), (5, 6))),
     placed(Backwards(), (5, 6)),
 ]
 
@@ -507,11 +341,25 @@ for one in LAYOUTS:
     rule(one, np.zeros_like(one.data), threads=24)(function)
 
 
+def rows_of_the_language():
+    """The programs of the language's own tests that say which words they leave."""
+    path = Path(__file__).parents[1] / "frontend" / "test_language_meaning.py"
+    spec = importlib.util.spec_from_file_location("rows_of_the_language", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [row.values for row in module.ROWS]
+
+
+for function, _, arguments, how in rows_of_the_language():
+    out = np.zeros(how.get("size", 4), how.get("dtype", np.int64))
+    rule(*arguments, out, threads=how.get("threads", 4))(function)
+
+
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory):
     written = [
         kernel(program, *arguments, threads=threads, block_size=block_size, space=space)
-        for program, arguments, threads, block_size, space, _ in RULES
+        for program, arguments, threads, block_size, space in RULES
     ]
     return Emulated(written, tmp_path_factory.mktemp("rules"))
 
@@ -520,7 +368,7 @@ def rules(tmp_path_factory):
     "number", range(len(RULES)), ids=[f"{one[0].name}-{one[4]}" for one in RULES]
 )
 def test_a_rule_of_the_language(rules, number):
-    program, arguments, threads, block_size, space, _ = RULES[number]
+    program, arguments, threads, block_size, space = RULES[number]
     run = MACHINES[space].run(program, *arguments, threads=threads, block_size=block_size)
     for backward in (False, True):
         assert same(rules.run(number, backward), run.arrays), rules.kernels[number].source
@@ -548,16 +396,12 @@ WAIT_FOR_EARLIER_BLOCKS = {"look_back", "bands"}
 """Programs that never end where later blocks come first, and each block runs to its end."""
 
 
-def examples():
-    yield from mmsim_algorithms.programs()
-
-
 @pytest.mark.parametrize(
     "sixth", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 6))]
 )
 def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path, sixth):
     written, launches = [], []
-    chosen = list(examples())[sixth::6]
+    chosen = list(mmsim_algorithms.programs())[sixth::6]
     for program in chosen:
         example = program.prepare(32)
         block_size = example.block_size
@@ -580,7 +424,7 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path, sixth
 
 def test_in_lock_step_programs_that_lean_on_it_are_right_too(tmp_path):
     written, launches = [], []
-    for program in examples():
+    for program in mmsim_algorithms.programs():
         if program.name in NEED_LOCK_STEP:
             example = program.prepare(32)
             for space in ("global", "shared"):

@@ -10,9 +10,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from test_cuda_emulated import RULES, examples
+from test_cuda_emulated import RULES
 
 import mmsim as mm
+import mmsim_algorithms
 from mmsim.gpu import kernel
 from mmsim.ir.operators import BINARY
 from mmsim.ir.row import WHOLE, is_within
@@ -433,11 +434,11 @@ def compiled(source, folder):
 @needs_nvcc
 def test_nvcc_takes_every_text(tmp_path):
     written = []
-    for program in examples():
+    for program in mmsim_algorithms.programs():
         example = program.prepare(32)
         sizes = {"threads": example.threads, "block_size": example.block_size}
         written.append(kernel(program, *example.arguments, **sizes))
-    for program, arguments, threads, block_size, space, _ in RULES:
+    for program, arguments, threads, block_size, space in RULES:
         sizes = {"threads": threads, "block_size": block_size}
         written.append(kernel(program, *arguments, **sizes, space=space))
     texts, known = [], set()

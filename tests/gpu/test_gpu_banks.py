@@ -92,7 +92,7 @@ def test_a_launch_holds_the_requests_and_how_often_each_is_made(access):
 
 
 def counted_launches(access, count):
-    """What the profiler would say if the GPU followed the rule: its own 64, and the requests'."""
+    """Launches of a GPU that follows the rule: its own 64, and the requests'."""
     stages = [access.stages(index) for index in requests(access, count)]
     packs = [stages[first : first + access.packed] for first in range(0, count, access.packed)]
     totals = [sum(s * access.base**digit for digit, s in enumerate(pack)) for pack in ([], *packs)]

@@ -21,7 +21,7 @@ from mmsim.gpu import (
     ncu,
 )
 from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
-from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, Card, counted, points, zeros_words
+from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, ZEROS, Card, counted, points
 from mmsim.gpu.cache_stage import METRICS, Stage, chain, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
@@ -47,15 +47,12 @@ def arrays(point):
     """The array that a point accesses, and the others, as they are on the GPU."""
     a = {
         "scratch": np.zeros(WORDS, np.int32),
-        "zeros": np.zeros(zeros_words(), np.int32),
+        "zeros": np.zeros(ZEROS, np.int32),
         "chain": chain(cache_points.chain_lines(CARD)),
     }[point.array]
     if point.wide:
         a = a.view(np.int64)
     return (a,) if point.array == "scratch" else (a, np.zeros(1024, np.int32))
-
-
-# ------------------------------------------------------------ the points
 
 
 def test_each_point_differs_from_all_others_and_costs_what_its_number_says(monkeypatch):
@@ -112,9 +109,6 @@ def test_few_random_writes_fill_the_cache_twice(monkeypatch):
             _, _, words = point.numbers
             sectors = point.times[0] * point.threads // words * -(-words // SECTOR)
             assert 4 * SECTOR * sectors >= 2 * H200.cache_bytes
-
-
-# ------------------------------------------------------------ a GPU that is played
 
 
 @pytest.fixture
@@ -194,9 +188,6 @@ def test_one_text_is_compiled_once(played, monkeypatch):
     assert len(texts) == len(set(texts)) == 3
 
 
-# ------------------------------------------------------------ halves
-
-
 def test_each_multiprocessor_reads_after_another_one(played, monkeypatch):
     monkeypatch.setattr(cache_multiprocessors, "EVERY", 2)
     stage = Stage(played)
@@ -227,11 +218,8 @@ def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
     assert last == {"number": "halves of blocks", "halves": "0101"}
 
 
-# ------------------------------------------------------------ counts
-
-
 def launches():
-    """What the profiler counts: of each metric its place, and a thousand for each launch."""
+    """Counts of a profiler: of each metric its place, and a thousand for each launch."""
     return [
         Profiled(
             counted_name(point),
@@ -282,9 +270,6 @@ def test_the_profiler_is_given_which_caches_to_empty(tmp_path):
     with pytest.raises(NoCounters):
         ncu.profile(fake_ncu(tmp_path, body), NAME, ["m"], tmp_path, "a.module", cache="all")
     assert "--cache-control all " in (tmp_path / "ncu.csv").read_text()
-
-
-# ------------------------------------------------------------ the record
 
 
 def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monkeypatch):

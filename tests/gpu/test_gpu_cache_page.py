@@ -1,15 +1,8 @@
 """The page's sections about the cache, the memory and further kernels, from records as they are."""
 
-from dataclasses import replace
-
-import pytest
-
-from benchmarks.laboratory import kernel_sets
 from benchmarks.laboratory.cache import SHOWN, kernels
 from benchmarks.laboratory.cache import section as cache
-from benchmarks.laboratory.kernel_sets import later
 from benchmarks.laboratory.page import page
-from benchmarks.laboratory.predictions import COUNTED as PREDICTED
 from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.kept import Results
@@ -80,68 +73,6 @@ def test_kernels_have_the_counts_of_all_their_launches():
     assert cells(text, "gather") == ["gather", "Zipf", "1", "1.50", *len(SHOWN) * [""]]
     uncounted = kernels(Results({"KERNELS": TIMES}))
     assert cells(uncounted, "histogram")[4:] == len(SHOWN) * [""]
-
-
-LATER = [("unseen", "UNSEEN"), ("third", "THIRD")]
-
-
-def in_set(record, which, experiment):
-    """The same rows, of another set."""
-    name = record.experiment.replace("KERNELS", experiment).replace("kernels", which)
-    return replace(record, experiment=name)
-
-
-@pytest.mark.parametrize(("names", "words"), [*zip(LATER, ["A second", "A third"], strict=True)])
-def test_a_later_set_has_a_table_of_its_own(names, words):
-    first = {"KERNELS": TIMES, "kernels-counters": COUNTED}
-    alone = kernels(Results(first))
-    slower = replace(TIMES, rows=tuple({**row, "measured": 7.5} for row in TIMES.rows))
-    further = [in_set(one, *names) for one in (slower, COUNTED)]
-    both = kernels(Results({**first, **{one.experiment: one for one in further}}))
-    assert both.startswith(alone)
-    assert f"{words} set" in both
-    assert f"{words} set" not in alone
-    own = both.removeprefix(alone)
-    counted = len(SHOWN) * ["3.00"]
-    assert cells(own, "histogram") == ["histogram", "Zipf", "2", "7.50", *counted]
-
-
-@pytest.mark.parametrize(("which", "experiment"), LATER)
-def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_path, monkeypatch):
-    about = {"kernel": "gather", "data": "Zipf"}
-    counts = {one.field: 1_800_000 * len(one.metrics) for one in PREDICTED}
-    rows = (
-        {"what": "time", **about, "predicted": 1.2, "bound": "tags", "seconds": 3},
-        {"what": "counts", **about, "step": 0, "program": "gather", **counts},
-    )
-    counters = f"{which}-counters"
-    counted = Record(counters, {}, ({**about, "step": 0, **dict.fromkeys(METRICS, 1_500_000)},))
-    results = Results({experiment: in_set(TIMES, which, experiment), counters: counted})
-    monkeypatch.setattr(kernel_sets, "KEPT", tmp_path)
-    assert later(which, results) == ""
-    (tmp_path / f"{which}.json").write_text(Record(f"{which}-cached", {}, rows).to_json())
-    text = later(which, results)
-    assert text.startswith(f"### {kernel_sets.LATER[which]['title']}\n")
-    assert "This is their first prediction." in text
-    said = "Mean absolute error 20% (a factor of 1.25), mean error -20%, the largest -20%"
-    assert f"{said}, 0 over 40%" in " ".join(text.split())
-    off = len(PREDICTED) * ["**+20%**"]
-    shown, reasons = text.split("1 times are off")
-    assert cells(shown, "gather") == ["gather", "Zipf", "1.50", "1.20", "0.80", *off]
-    assert "| gather | Zipf | -20% | tags | the rate of tags (L1 sectors +20%" in reasons
-    assert "histogram" not in text
-    assert later(which, Results({counters: counted})) == ""
-    (tmp_path / "first").mkdir()
-    before = Record(f"{which}-cached", {}, ({**rows[0], "predicted": 1.35}, rows[1]))
-    (tmp_path / "first" / f"{which}.json").write_text(before.to_json())
-    again = " ".join(later(which, results).split())
-    assert "This is their first prediction." not in again
-    assert "This is not the first prediction. When that one was made, the rules" in again
-    assert "It had a mean absolute error of 10.0% (a factor of 1.11), mean error -10.0%" in again
-    assert "(on average, more precisely, 10.00%)" in again
-    uncounted = later(which, Results({experiment: results[experiment]}))
-    uncounted = uncounted.split("1 times are off")[0]
-    assert cells(uncounted, "gather")[2:] == ["1.50", "1.20", "0.80", *len(PREDICTED) * [""]]
 
 
 def test_both_stand_on_the_page_where_they_are_kept():

@@ -10,7 +10,6 @@ from mmsim.api.kernels import kernel
 from mmsim.gpu import cache_programs as programs
 from mmsim.gpu.cache_points import LINE, SECTOR
 from mmsim.gpu.cache_stage import chain
-from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 WARP = 32
@@ -29,14 +28,6 @@ def p(*numbers):
 def groups(found, kind="read", array="a"):
     """The address groups that the accesses to an array take."""
     return sum(row.stages for row in found.accesses if (row.kind, row.array) == (kind, array))
-
-
-# ------------------------------------------------------------ the programs
-
-
-def words_accessed(found):
-    """The words that were written, by their values."""
-    return np.flatnonzero(found.arrays["a"]).tolist()
 
 
 @pytest.mark.parametrize("program", [programs.walk, programs.walk_writing])
@@ -72,13 +63,8 @@ def test_a_walk_begins_anew_where_the_array_ends():
     assert (once.arrays["a"] != -1).sum() == 4
 
 
-def test_more_threads_than_places_share_them():
-    found = run(programs.walk_writing, np.full(64, -1, np.int32), p(1, 3, 1), threads=8)
-    assert found.arrays["a"][:4].tolist() == [0, 1, 2, -1]
-
-
 def scattered_words(times, units, unit, words, threads=64):
-    """How often `scattered_adding` adds to each word, unit by unit."""
+    """Additions of `scattered_adding` to each word, unit by unit."""
     a = np.zeros(units * unit, np.int32)
     given = p(times, units, unit, words)
     found = run(programs.scattered_adding, a, given, threads=threads)
@@ -161,25 +147,3 @@ def test_a_chain_goes_through_all_lines():
     ]
     assert sorted(ends[:9]) == [LINE * line for line in range(9)]
     assert ends[9] == ends[0] == 0
-
-
-# ------------------------------------------------------------ the kernels
-
-
-@needs_compiler
-def test_kernels_leave_what_the_simulator_does(tmp_path):
-    cases = [
-        (programs.walk_writing, (np.full(512, -1, np.int32), p(5, 100, 4))),
-        (programs.walk_writing, (np.full(512, -1), p(5, 100, 4))),
-        (programs.scattered_writing, (np.full(2048, -1, np.int32), p(5, 50, 32, 8))),
-        (programs.scattered_adding, (np.zeros(2048, np.int32), p(5, 50, 32, 8))),
-        (programs.spread, (np.zeros(2048, np.int32), p(5, 4, 8, 17, 64))),
-        (programs.rounds, (np.ones(4096, np.int32), np.zeros(64, np.int32), p(3, 2), 4)),
-        (programs.follow, (chain(64), np.zeros(64, np.int32), p(5, 32))),
-    ]
-    written = [kernel(program, *given, threads=64) for program, given in cases]
-    emulated = Emulated(written, tmp_path)
-    for number, (program, given) in enumerate(cases):
-        found = run(program, *given, threads=64)
-        left = emulated.run(number)
-        assert all((left[name] == found.arrays[name]).all() for name in left), program.name

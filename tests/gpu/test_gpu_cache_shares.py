@@ -28,9 +28,6 @@ KEPT = Results.read()
 NVCC = shutil.which("nvcc")
 
 
-# ------------------------------------------------------------ the kernel
-
-
 @pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 def test_nvcc_takes_what_is_written_in_cuda_c(tmp_path):
     (tmp_path / "kernels.cu").write_text("\n".join((ASKS, WRITES, READS, WHERE)))

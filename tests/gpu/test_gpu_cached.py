@@ -77,19 +77,13 @@ def test_each_number_comes_of_its_row():
 @pytest.mark.parametrize(
     ("number", "name"),
     [
-        ("random read hits", "tag_time"),
-        ("read hits", "sector_time"),
-        ("write hits", "cross_time"),
-        ("memory, reads", "memory_time"),
-        ("runs, read", "row_time"),
-        ("partial writes", "fill_time"),
-        ("hit latency", "global_latency"),
-        ("miss latency", "miss_latency"),
-        ("multiprocessors", "port_time"),
-        ("multiprocessors", "wire_time"),
+        *(("random read hits", "tag_time"), ("read hits", "sector_time")),
+        *(("write hits", "cross_time"), ("memory, reads", "memory_time")),
+        *(("runs, read", "row_time"), ("partial writes", "fill_time")),
+        *(("hit latency", "global_latency"), ("miss latency", "miss_latency")),
+        *(("multiprocessors", "port_time"), ("multiprocessors", "wire_time")),
         ("multiprocessors, written", "write_port_time"),
-        ("multiprocessors, written", "write_wire_time"),
-        ("atomics", "atomic_time"),
+        *(("multiprocessors, written", "write_wire_time"), ("atomics", "atomic_time")),
     ],
 )
 def test_a_slower_point_makes_a_slower_number(number, name):
@@ -282,7 +276,6 @@ def test_the_permutations_are_predicted_as_the_page_says():
 
 
 def test_most_counts_of_the_permutations_are_right():
-    """How many of the launches are within 5% of what the card counted."""
     launches = Predictions.kept("icpp", KEPT_RESULTS).launches()
     right = {
         title: sum(off is not None and abs(off) <= NEAR for off in (row[title] for row in launches))

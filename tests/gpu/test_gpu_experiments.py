@@ -32,15 +32,13 @@ from mmsim.host import plugins
 from mmsim.host.checkout import commit_of
 from mmsim.reports.gpu import error, measured_summary, measured_table
 from mmsim_algorithms import dmm_permutation, hmm_permutation, permutations
-from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
 from mmsim_algorithms.gpu import icpp_tables as global_tables
-from mmsim_algorithms.gpu import permuting, planned, programs
+from mmsim_algorithms.gpu import permuting, planned
 from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
 from mmsim_algorithms.gpu.planned import RandomTasks, Task
 from mmsim_algorithms.hmm_permutation import plan
 from mmsim_algorithms.hmm_permutation.programs import Plan
-from mmsim_algorithms.transpose import hmm as hmm_transpose
 from tests.kit.cards.played import DEVICE, KNOWN, after_launches
 from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
@@ -104,26 +102,6 @@ def test_the_scheduled_permutation_costs_what_a_thread_for_each_word_costs(shape
     # On one DMM, so that it may have any number of tiles.
     single = hmm_permutation.scheduled(mm.HMM(1, 32, 10), a, steps)
     assert costs(mm.total(runs)) == costs(single)
-
-
-@pytest.mark.parametrize("words", [1, 2, 4, 8])
-def test_several_words_of_a_thread_are_the_requests_of_several_threads(words):
-    side = 256
-    a = np.arange(side * side, dtype=np.float32).reshape(side, side)
-    moves = np.array([permutations.random(side, row) for row in range(side)])
-    s, d = schedules.conflict_free_rows(moves, 32)
-    sizes = {"threads": side * side // words, "block_size": side // words}
-    run = MACHINE.run(programs.row_wise, a, np.zeros_like(a), s, d, words, **sizes)
-    assert (np.take_along_axis(run.arrays["b"], moves, 1) == a).all()
-    single = MACHINE.run(
-        hmm_permutation.row_wise, a, np.zeros_like(a), s, d, threads=a.size, block_size=side
-    )
-    assert costs(run) == costs(single)
-
-    sizes = {"threads": side * side // words, "block_size": 1024 // words}
-    run = MACHINE.run(programs.transpose, a, np.zeros_like(a), 32, words, **sizes)
-    assert (run.arrays["b"] == a.T).all()
-    assert costs(run) == costs(hmm_transpose.transposed(MACHINE, a))
 
 
 def test_the_paper_s_launches_are_those_of_its_section_viii():
@@ -724,13 +702,6 @@ def test_the_calibration_of_another_gpu_is_refused(one, at_hand, capsys, tmp_pat
     seen = capsys.readouterr().err
     assert "is the calibration of Another GPU, but the GPU here is A GPU" in seen
     assert one == at_hand == []
-
-
-def test_a_file_that_can_t_be_written_is_reported_before_the_work(one, at_hand, capsys, tmp_path):
-    for words in (["calibrate"], ["reproduce", "ONE"]):
-        assert main(["gpu", *words, "--json", str(tmp_path)]) == 2
-        assert "Is a directory" in capsys.readouterr().err
-    assert at_hand == one == []
 
 
 def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkeypatch):

@@ -27,11 +27,7 @@ from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.pipeline import Timing
 from mmsim.gpu.record import Record
 from mmsim.gpu.signed import digest_of
-from mmsim_algorithms.gpu import dense_kernels as dense
-from mmsim_algorithms.gpu import indexed_kernels as indexed
 from mmsim_algorithms.gpu import kernels_tables
-from mmsim_algorithms.gpu import reduction_kernels as reductions
-from mmsim_algorithms.gpu import sparse_kernels as sparse
 from mmsim_algorithms.gpu.drawn_numbers import by_octaves, cycle, different_keys, geometric
 from mmsim_algorithms.gpu.indexed_kernels import HashTable
 from mmsim_algorithms.gpu.kept import FOLDER
@@ -208,99 +204,25 @@ def test_a_kernel_leaves_what_numpy_computes_also_when_it_is_launched_again(case
     assert all((again[one] == expected).all() for one, expected in launched.expected.items())
 
 
-def leaves_the_same(given, folder):
-    """Programs that are compiled and run leave what they leave on the simulator."""
-    written = [
-        kernel(program, *arrays, threads=threads_of(block), block_size=block)
-        for program, arrays, block in given
-    ]
-    emulated = Emulated(written, folder)
-    for number, (program, arrays, block) in enumerate(given):
-        run = MACHINE.run(program, *arrays, threads=threads_of(block), block_size=block)
+@needs_compiler
+@pytest.mark.parametrize("cases", [of_each_kind, sums_and_searches, scatters_and_passes])
+def test_their_cuda_c_leaves_the_same(cases, tmp_path):
+    """The first launch of each program, compiled and run, leaves what it does on the simulator."""
+    first = {}
+    for case in cases(QUICK):
+        launched = case.make()
+        arrays = dict(launched.arrays)
+        for step in launched.steps:
+            sizes = {"threads": step.threads, "block_size": step.block_size}
+            given = step.given(arrays)
+            run = MACHINE.run(step.program, *given, **sizes, engine="array")
+            first.setdefault(step.program, (kernel(step.program, *given, **sizes), run.arrays))
+            names = [one for one in step.arguments if isinstance(one, str)]
+            arrays |= zip(names, run.arrays.values(), strict=True)
+    emulated = Emulated([written for written, _ in first.values()], tmp_path)
+    for number, (program, (_, right)) in enumerate(first.items()):
         left = emulated.run(number)
-        assert all((left[one] == run.arrays[one]).all() for one in left), program.name
-
-
-def threads_of(block):
-    """Four blocks for the tiles, two blocks or one for 64 threads."""
-    return 4 * block if block == 1024 else 64
-
-
-@needs_compiler
-def test_their_cuda_c_leaves_the_same(tmp_path):
-    graph, n = grid(8), 64
-    search = Search.start(graph, 5).after(graph, 2)
-    state = [one.astype(np.int32) for one in (search.frontier, search.cost >= 0, search.cost)]
-    nothing = np.zeros(n, np.int32)
-    square = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
-    given = [
-        (reductions.clear, (np.ones(100, np.int32),), 64),
-        (indexed.gather, (square[0], np.zeros(64, np.float32), graph.c[:64]), 32),
-        (dense.padded_transpose, (square, np.zeros_like(square), 32), 1024),
-        (sparse.begin, (nothing, nothing + 1, nothing + 2, *state), 32),
-        (sparse.expand, (graph.r, graph.c, state[0], nothing, *state[1:]), 32),
-        (sparse.advance, (nothing, state[0], nothing + 1), 32),
-        (dense.seven_points, (square.reshape(4, 4, -1)[..., :4].copy(), np.ones((4, 4, 4))), 32),
-        (dense.naive_transpose, (square[:4, :16].copy(), np.zeros((16, 4), np.float32)), 32),
-        (reductions.sum_by_shuffles, (square[:3].ravel().astype(float), np.ones(1), 32), 32),
-        (reductions.block_scan, (graph.c[:64], nothing, np.zeros(2, np.int32)), 32),
-        (reductions.add_before, (nothing + 3, np.array([5, 9], np.int32)), 32),
-        (indexed.binary_search, (np.sort(graph.c[:50]), graph.c[50:114], nothing), 32),
-        (
-            indexed.axpy,
-            (square[:3].ravel(), square[3:6].ravel(), np.zeros(192, np.float32), 5, 3),
-            32,
-        ),
-        (indexed.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
-    ]
-    leaves_the_same(given, tmp_path)
-
-
-@needs_compiler
-def test_the_third_set_s_cuda_c_leaves_the_same(tmp_path):
-    graph, n = grid(8), 64
-    square = np.arange(64 * 64, dtype=np.float32).reshape(64, 64) % 97
-    one, nothing = np.zeros(n, np.float32), np.zeros(n, np.int32)
-    places = np.random.RandomState(1).permutation(n).astype(np.int32)
-    numbers = np.random.RandomState(2).randint(-9, 9, size=256, dtype=np.int64).astype(np.int32)
-    few = numbers[:n]
-    before = (np.cumsum(few > 0) - (few > 0)).astype(np.int32)
-    keys = different_keys(3000, 3)[::60]
-    table = HashTable.of(keys, 6)
-    asked = np.concatenate([keys[:32], keys[:32] + 1]).astype(np.int32)
-    given = [
-        (dense.dense_row_of_thread, (square, square[0], one), 32),
-        (dense.dense_row_of_warp, (square[:2], square[0], np.zeros(2), 32), 32),
-        (
-            sparse.by_coordinates,
-            (places, graph.c[:64], square[1], square[2], one),
-            32,
-        ),
-        (sparse.push, (graph.r, graph.c, square[3], one), 32),
-        (indexed.scatter, (square[0], one, places), 32),
-        (indexed.mark, (nothing, graph.c[:64]), 32),
-        (
-            indexed.scatter_pairs,
-            (few, graph.c[:64], places, nothing, nothing.copy()),
-            32,
-        ),
-        (indexed.compact, (few, before, np.zeros(int((few > 0).sum()), np.int32)), 32),
-        (
-            indexed.look_up,
-            (table.slots, table.values, asked, nothing, table.shift),
-            32,
-        ),
-        (dense.nine_points, (square[:8, :8].copy(), one.reshape(8, 8)), 32),
-        (dense.five_points_by_tiles, (square[:8, :8].copy(), np.ones((8, 8)), 4), 16),
-        (dense.hadamard_step, (square[:4].ravel(), square[4:8].ravel(), 4), 32),
-        (reductions.bitonic_step, (numbers[:128], 32, 16), 32),
-        (reductions.bitonic_steps_of_block, (numbers[:128], 64), 32),
-        (reductions.products_of_block, (square[0], square[1], np.zeros(2, np.float32)), 32),
-        (reductions.sum_of_block, (square[0], np.zeros(1, np.float32)), 64),
-        (dense.rotate, (square[:8, :8].copy(), one.reshape(8, 8), 222, 128), 32),
-        (indexed.move, (square[:4].reshape(64, 4), one.reshape(32, 2).repeat(2, 0), 3), 32),
-    ]
-    leaves_the_same(given, tmp_path)
+        assert all((left[one] == right[one]).all() for one in left), program.name
 
 
 # ------------------------------------------------------------ times

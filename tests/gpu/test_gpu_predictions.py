@@ -25,6 +25,7 @@ from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation import conflict_free, destination_designated
 from tests.kit.cards.played import DEVICE, KNOWN
+from tests.kit.generators.random_programs import define
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -65,75 +66,35 @@ def test_words_of_8_bytes_are_served_half_a_warp_at_a_time(asked, doubled):
 # ------------------------------------------------------------ repetitions of a program
 
 
-@mm.program
-def copied(T, a, b):
-    b[T.id] = a[T.id]
+def once_and_again(name, arrays, body, between=""):
+    """A program of these statements, and one that runs them in a loop."""
+    lines = body.split("\n")
+    again = [*lines, between] if between else lines
+    text = "".join(f"    {line}\n" for line in lines)
+    loop = "".join(f"        {line}\n" for line in again)
+    heads = f"def {name}(T, {arrays}):\n", f"def {name}_again(T, {arrays}, repetitions):\n"
+    return (
+        mm.program(define(heads[0] + text, name)),
+        mm.program(define(f"{heads[1]}    for _ in range(repetitions):\n{loop}", f"{name}_again")),
+    )
 
 
-@mm.program
-def copied_again(T, a, b, repetitions):
-    for _ in range(repetitions):
-        b[T.id] = a[T.id]
-
-
-@mm.program
-def designated(T, a, b, p):
-    b[p[T.id]] = a[T.id]
-
-
-@mm.program
-def designated_again(T, a, b, p, repetitions):
-    for _ in range(repetitions):
-        b[p[T.id]] = a[T.id]
-
-
-@mm.program
-def scheduled(T, a, b, s, d):
-    b[d[T.id]] = a[s[T.id]]
-
-
-@mm.program
-def scheduled_again(T, a, b, s, d, repetitions):
-    for _ in range(repetitions):
-        b[d[T.id]] = a[s[T.id]]
-
-
-@mm.program
-def transposed_in_place(T, a):
-    i, j = T.id // a.shape[0], T.id % a.shape[0]
-    c = a[i, j]
-    T.barrier()
-    a[j, i] = c
-
-
-@mm.program
-def transposed_in_place_again(T, a, repetitions):
-    i, j = T.id // a.shape[0], T.id % a.shape[0]
-    for _ in range(repetitions):
-        c = a[i, j]
-        T.barrier()
-        a[j, i] = c
-        T.barrier()  # it reads what it writes
-
-
-@mm.program
-def uneven(T, a, b):
-    """Warps with much and with little to do, and a barrier in the middle."""
-    for k in range(T.warp):
-        b[(T.id * k) % b.size] = a[T.id]
-    T.barrier()
-    if T.lane < 20:
-        b[T.id] = a[T.lane * 8]
-
-
-@mm.program
-def uneven_again(T, a, b, repetitions):
-    for _ in range(repetitions):
-        for k in range(T.warp):
-            b[(T.id * k) % b.size] = a[T.id]
-        T.barrier()
-        if T.lane < 20:
-            b[T.id] = a[T.lane * 8]
+copied, copied_again = once_and_again("copied", "a, b", "b[T.id] = a[T.id]")
+designated, designated_again = once_and_again("designated", "a, b, p", "b[p[T.id]] = a[T.id]")
+scheduled, scheduled_again = once_and_again("scheduled", "a, b, s, d", "b[d[T.id]] = a[s[T.id]]")
+transposed_in_place, transposed_in_place_again = once_and_again(
+    "transposed_in_place",
+    "a",
+    "i, j = divmod(T.id, a.shape[0])\nc = a[i, j]\nT.barrier()\na[j, i] = c",
+    between="T.barrier()",  # it reads what it writes
+)
+# Warps with much and with little to do, and a barrier in the middle.
+uneven, uneven_again = once_and_again(
+    "uneven",
+    "a, b",
+    "for k in range(T.warp):\n    b[(T.id * k) % b.size] = a[T.id]\nT.barrier()\n"
+    "if T.lane < 20:\n    b[T.id] = a[T.lane * 8]",
+)
 
 
 @mm.program
@@ -314,7 +275,7 @@ def staged(T, a, b):
 
 @mm.program
 def searched(T, a, b):
-    """How often each thread looks is known only when it has looked."""
+    """Looks: their number is known only when a thread has looked."""
     c = mm.shared(4)
     x = T.id
     while a[x] != 0:

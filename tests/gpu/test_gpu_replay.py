@@ -16,7 +16,6 @@ import mmsim_algorithms
 from mmsim import cuda, gpu
 from mmsim.errors import LaunchError
 from mmsim.gpu.counting import prepare
-from tests.kit.cards import gpu_programs
 from tests.kit.cards.played import DEVICE, KNOWN
 from tests.kit.oracle.emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 
@@ -84,11 +83,6 @@ def test_programs_that_lean_on_lock_step_are_right_in_lock_step(a_gpu):
                 assert arrays[name].tobytes() == values.tobytes(), (program, space, name)
 
 
-def test_random_programs_compute_what_they_do_when_simulated(a_gpu):
-    for outcome in gpu_programs.outcomes(gpu_programs.draw(20, 0)):
-        assert outcome.equal, outcome
-
-
 def test_a_program_in_shared_memory_is_timed_in_cycles(a_gpu):
     n = 1024
     p = np.random.RandomState(0).permutation(n)
@@ -97,9 +91,6 @@ def test_a_program_in_shared_memory_is_timed_in_cycles(a_gpu):
     assert (found.arrays["b"][p] == a).all()
     assert found.unit == "cycles"
     assert 0 < found.low <= found.median <= found.high
-
-
-# ------------------------------------------------------------ kernels of cuda.jit, emulated
 
 
 def turn(a, b, factor):

@@ -85,12 +85,6 @@ def test_all_random_programs_were_equal_and_four_tools_silent():
         assert set(re.findall(r"\d+", line)) == {"0"}
 
 
-ATOMICS = pytest.mark.skipif(
-    not (RESULTS / "atomics.json").exists(), reason="no results of atomics are kept"
-)
-
-
-@ATOMICS
 def test_atomics_in_shared_memory_that_give_an_old_word_take_the_model_s_wavefronts():
     counted = [row for row in kept("atomics").rows if row["measure"] == "counts"]
     own = [
@@ -102,7 +96,6 @@ def test_atomics_in_shared_memory_that_give_an_old_word_take_the_model_s_wavefro
     assert [hardware(row) for row in own] == [row["model"] for row in own]
 
 
-@ATOMICS
 def test_what_is_kept_of_atomics_is_what_the_model_says_today():
     rows = kept("atomics").rows
     timed = [row for row in rows if row["measure"] == "cycles"]
@@ -116,9 +109,6 @@ def test_what_is_kept_of_atomics_is_what_the_model_says_today():
     assert all(row["equal"] for row in timed)
     for row in timed:
         assert row["low"] <= row["cycles"] <= row["high"]
-
-
-# ------------------------------------------------------------ predicted again
 
 
 def without_measurements(row):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -123,17 +122,6 @@ def test_other_launches_or_data_are_marked_row_by_row():
     assert in_words(PREDICTED, found).startswith("not shown for 2 of 3: the launches")
 
 
-def test_a_prediction_or_a_measurement_of_before_is_not_signed():
-    for folder in (KEPT, KEPT / "first"):
-        for which in SETS:
-            old = Record.read(folder / f"{which}.json")
-            if broken(old) is not None:
-                assert "not signed" in in_words(old, Results.read()[SETS[which].experiment])
-
-
-# ------------------------------------------------------------ digests
-
-
 def test_the_rules_digest_changes_with_any_source(monkeypatch, tmp_path):
     (tmp_path / "gpu").mkdir()
     (tmp_path / "model.py").write_text("TAGS = 1\n")
@@ -163,9 +151,6 @@ def test_the_digest_of_launches_changes_with_program_size_argument_and_data():
     ]
     assert len(set(found)) == len(found)
     assert digest_of(case.make().steps, case.make().arrays) == found[0]
-
-
-# ------------------------------------------------------------ the commands
 
 
 def quick_tasks(which, sides=()):
@@ -316,7 +301,3 @@ def test_what_the_page_calls_shown_is_in_an_older_commit():
             predicted, record = Record.read(folder / f"{which}.json"), results[one.experiment]
             if in_words(predicted, record).startswith("shown"):
                 assert not_committed(predicted, record, Path(folder)) is None
-
-
-def test_a_saved_record_is_json_with_one_seal():
-    assert json.loads(PREDICTED.to_json())["seal"] == PREDICTED.facts["seal"]

@@ -76,8 +76,6 @@ def test_without_a_profiler_the_command_says_so(monkeypatch, tmp_path, capsys):
     assert "ncu is not on the PATH" in capsys.readouterr().err
 
 
-# ------------------------------------------------------------ what is kept
-
 RESULTS = Results.read()
 
 
@@ -116,9 +114,6 @@ def test_other_counts_are_other_sentences():
     assert "are the card's wavefronts in 50 of 50" in " ".join(before.split())
     assert "are the card's wavefronts in 49 of 50" in " ".join(after.split())
     assert tiles_section(Results({})) == ""
-
-
-# ------------------------------------------------------------ tensor-layouts
 
 
 @pytest.mark.parametrize(

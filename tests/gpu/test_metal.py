@@ -5,13 +5,10 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from benchmarks.laboratory.page import TABLES, main, page
 from benchmarks.laboratory.rendering import TEMPLATES
-from mmsim.gpu import atomics
-from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import kept as kept_module
 from mmsim_algorithms.gpu.figures import svg_of
@@ -26,7 +23,6 @@ from mmsim_algorithms.gpu.kept import (
 )
 from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
 from mmsim_algorithms.reports.distributions import kept_distributions
-from tests.kit.views.markdown import cells
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Results.read()
@@ -47,41 +43,14 @@ def prose():
 # What the page may say in digits of its own: no results, but what the hardware, the model or a
 # paper fixes.
 FACTS = (
-    "8 words of 4 bytes, each",
-    "a sector serves 4",
-    "a sector takes 4",
-    "4 times the mean",
-    "multiprocessor 0",
-    "of 4 bytes",
-    "of 8 bytes",
-    "are 8 bytes wide",
-    "be 8 bytes wide",
-    "4-byte word",
-    "the 64 bytes above",
-    "fetches 64 bytes",
-    "runs of 16 words",
-    "in 32 banks",
-    "among 32 banks",
-    "over 32 banks",
-    "16 banks",
-    "in one of 16",
-    "16 + 16",
-    "width 32",
-    "with stride 1",
-    "32 x 32 words",
-    "GTX 680",
-    "Figure 7",
-    "predicted/measured - 1",
-    "n/2 words apart",
-    "n/32 · (1 + bytes/4) + n/4",
-    "√n = 8192",
-    "a mean of 15%, none over 40%, and 54 of 60",
-    "aim was 20%",
-    "more than 15%",
-    "within 15%",
-    "within 5%",
-    "more than 5%",
-    "over 5%",
+    *("8 words of 4 bytes, each", "a sector serves 4", "a sector takes 4", "4 times the mean"),
+    *("multiprocessor 0", "of 4 bytes", "of 8 bytes", "are 8 bytes wide", "be 8 bytes wide"),
+    *("4-byte word", "the 64 bytes above", "fetches 64 bytes", "runs of 16 words"),
+    *("in 32 banks", "among 32 banks", "over 32 banks", "16 banks", "in one of 16", "16 + 16"),
+    *("width 32", "with stride 1", "32 x 32 words", "GTX 680", "Figure 7"),
+    *("predicted/measured - 1", "n/2 words apart", "n/32 · (1 + bytes/4) + n/4", "√n = 8192"),
+    *("a mean of 15%, none over 40%, and 54 of 60", "aim was 20%", "more than 15%"),
+    *("within 15%", "within 5%", "more than 5%", "over 5%"),
 )
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w])")
 
@@ -100,9 +69,6 @@ def test_nothing_in_the_wheel_needs_the_laboratory():
 
 def test_the_page_stands_in_the_readme():
     assert "docs/metal.md" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------ numbers are computed
 
 
 TEXTS = [*TEMPLATES.glob("*.md"), *(Path(kept_module.__file__).parent / "texts").glob("*.md")]
@@ -143,14 +109,9 @@ def changed(results, **factors):
         (
             "ICPP_T2",
             [
-                "At √n = 4096 and 8192 the model",
-                "One algorithm stands out",
-                "Below √n = 4096",
-                "Random, bit reversal",
-                "The most expensive is",
-                "It is within",
-                "Today the scheduled",
-                "Scheduled moves",
+                *("At √n = 4096 and 8192 the model", "One algorithm stands out"),
+                *("Below √n = 4096", "Random, bit reversal", "The most expensive is"),
+                *("It is within", "Today the scheduled", "Scheduled moves"),
                 "The fastest algorithm",
             ],
         ),
@@ -188,18 +149,6 @@ def test_the_errors_of_coalesced_cells():
     assert f"{sum(scheduled) / len(scheduled):.1%} | {max(scheduled):.1%} |" in text()
 
 
-def test_the_explanation_by_sectors():
-    machine = RESULTS.calibration("ICPP-T2")
-    near = 0
-    for row in TABLE_2:
-        if row["algorithm"] == "S-designated" and not row["coalesced"]:
-            n, size = row["sqrt n"] ** 2, {"float": 4, "double": 8}[row["type"]]
-            groups = n / 32 * (1 + size / 4) + n / 4
-            time = machine.group_ps * 1e-9 * groups + machine.launch_ns * 1e-6
-            near += abs(time / row["measured"] - 1) <= 0.25
-    assert f"It is within 25% in {near} of 36 cells." in prose()
-
-
 def test_the_winners():
     cells = {}
     for row in TABLE_2:
@@ -220,33 +169,6 @@ def test_a_launch_has_each_cell_once(shape):
     cells = [(r["type"], r["permutation"], r["sqrt n"], r["algorithm"]) for r in rows]
     sizes = 5 if shape is PAPER else 6
     assert len(cells) == len(set(cells)) == 2 * 5 * 3 * sizes
-
-
-def fastest(shape):
-    """The fastest algorithm of each cell of the paper's sizes, launched so."""
-    cells = {}
-    for row in launched(RESULTS["ICPP-T2"].rows, shape):
-        if row["sqrt n"] <= 4096:
-            place = row["type"], row["permutation"], row["sqrt n"]
-            cells.setdefault(place, []).append((row["measured"], row["algorithm"]))
-    return {place: min(times)[1] for place, times in cells.items()}
-
-
-def test_the_cells_whose_winner_changes_with_the_launch():
-    winners = [fastest(shape) for shape in (SEVERAL, SHORT, PAPER)]
-    places = [place for place in winners[0] if len({one[place] for one in winners}) > 1]
-    crossed = [place for place in places if any(one[place] == "scheduled" for one in winners)]
-    assert f"changes with the launch in {len(places)} of {len(winners[0])} cells" in prose()
-    assert f"In {len(places) - len(crossed)} of them only D- and S-designated" in prose()
-    table = text()[text().index("The fastest algorithm changes") :].split("\n\n")[1]
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
-    found = {
-        (kind, name.replace(" ", "_"), int(side)): [cell.split()[0] for cell in cells]
-        for kind, name, side, *cells in lines
-    }
-    assert found == {
-        place: [one[place].removesuffix("-designated") for one in winners] for place in crossed
-    }
 
 
 def test_table_3_is_of_as_many_permutations_as_the_paper_s():
@@ -290,11 +212,6 @@ def test_what_the_page_says_in_words_holds():
     assert max(times) > 1.1 * min(times)  # "In double it doesn't"
 
 
-def test_smaller_arrays():
-    small = [r for r in TABLE_2 if r["sqrt n"] < 4096 and r["coalesced"]]
-    assert f"takes up to {max(map(factor, small)):.2f} times as long as the card" in prose()
-
-
 def test_the_counts():
     rows = RESULTS["counters"].rows
     equal = sum(row["hardware"] == row["model"] for row in rows)
@@ -323,95 +240,6 @@ def test_device_driver_date_and_command_are_named():
         facts = record.facts
         assert f"{facts['device']} (driver {facts['driver']}, CUDA {facts['cuda']})" in prose()
         assert f"| {record.experiment} | `{facts['command']}` | {facts['date']} |" in text()
-
-
-# ------------------------------------------------------------ atomics
-
-
-def counted(case):
-    """A card that merges additions of 1, tries additions of floats again, and else is the model."""
-    about = case.access.about(case.pattern)
-    stages = about["model by size"]
-    if case.access.name == "int32 add of 1, unused":
-        stages = min(stages, 2)
-    if case.access.dtype is np.float32:
-        stages *= 3
-    counts = {name: stages for name in atomics.WANTED[case.access.memory]}
-    counts["lts__t_sectors_op_red.sum"] = None
-    return Profiled(case.kernel.name, counts)
-
-
-@pytest.fixture(scope="module")
-def with_atomics():
-    """The page of a record of atomics, which is made up."""
-    cases = atomics.prepare()
-    rows = list(atomics.compare(cases, [counted(case) for case in cases]))
-    for access in atomics.ACCESSES:
-        if access.again is not None:
-            for pattern in atomics.patterns_in_time():
-                about = access.about(pattern)
-                time = about["model by size"] + 0.5
-                right = access.dtype is not np.float32
-                rows.append({"measure": "cycles", **about, "cycles": time, "equal": right})
-    facts = {**RESULTS["counters"].facts, "device": "a card", "command": "mmsim gpu atomics"}
-    record = Record("atomics", facts, tuple(rows))
-    return page(Results({**RESULTS.records, "atomics": record}))
-
-
-def cells_of(text, first):
-    """The cells of the line of a table that begins so."""
-    return cells(text, first)[1:]
-
-
-def test_without_a_record_of_atomics_the_page_has_no_section_of_them():
-    rest = {name: one for name, one in RESULTS.records.items() if name != "atomics"}
-    text = page(Results(rest))
-    assert "## Atomics" not in text
-    assert "data races, atomic operations, and accesses" in " ".join(text.split())
-
-
-def test_the_page_has_what_was_counted_of_atomics(with_atomics):
-    assert "On a card small programs" in " ".join(with_atomics.split())
-    assert "data races, and accesses" in " ".join(with_atomics.split())
-    start = with_atomics.index("### In shared memory\n\nThe card counts wavefronts")
-    end = with_atomics.index("### In global memory\n\nAtomics of")
-    shared = with_atomics[start:end]
-    used = cells_of(shared, "int32 add, old value used")
-    assert used[:4] == ["72", "72", "0", "0"]
-    assert len(set(used[4].split(", "))) == 1
-    merged = cells_of(shared, "int32 add of 1, unused")
-    assert merged[3] == "0"
-    assert int(merged[1]) + int(merged[2]) == 72
-    assert cells_of(shared, "float32 add, unused")[:4] == ["12", "0", "0", "12"]
-    # 12 patterns with other wavefronts than the model: a column for each such access.
-    head = next(line for line in shared.splitlines() if line.startswith("| pattern"))
-    assert [cell.strip() for cell in head.split("|")[3:-1]] == [
-        "int32 add of 1, unused",
-        "int32 cas, old value used",
-        "int64 add, old value used",
-        "float32 add, old value used",
-        "float32 add, unused",
-    ]
-    assert cells_of(shared, "one address") == ["32", "2", "64", "32", "96", "96"]
-    assert cells_of(shared, "stride 2") == ["2", "2", "4", "4", "6", "6"]
-    assert '12 of 12 patterns of "int32 cas, old value used" are equal' in " ".join(shared.split())
-    assert '12 of 12 patterns of "int64 add, old value used" are equal' in " ".join(shared.split())
-
-
-def test_a_count_that_is_missing_is_a_question(with_atomics):
-    far = with_atomics[with_atomics.index("Atomics of global memory meet") :]
-    assert cells_of(far, "one address")[:2] == ["32", "64, ?"]
-
-
-def test_the_page_says_how_long_atomics_take(with_atomics):
-    times = with_atomics[with_atomics.index("### In time") :]
-    cells = cells_of(times, "int32 add, old value used")
-    assert (cells[0], cells[2]) == ("32.5, 32", "1024, 1024")
-    assert cells_of(times, "int64 add, old value used")[0] == "64.5, 64"
-    assert "In 12 of 18 cells the array was what the simulator computes" in times
-
-
-# ------------------------------------------------------------ figures
 
 
 def test_every_figure_is_there_and_in_the_page():

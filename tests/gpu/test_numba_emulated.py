@@ -39,10 +39,8 @@ def test_functions(path):
     for name, function in list(vars(module).items()):
         if not name.startswith("test_"):
             continue
-        values = {"engine": ["events"]}
-        for mark in getattr(function, "pytestmark", []):
-            if mark.name == "parametrize" and mark.args[0] != "engine":
-                values[mark.args[0]] = mark.args[1]
+        marks = getattr(function, "pytestmark", [])
+        values = dict(mark.args for mark in marks if mark.name == "parametrize")
         wanted = list(inspect.signature(function).parameters)
         for chosen in product(*(values[one] for one in wanted)):
             yield function, dict(zip(wanted, chosen, strict=True))
@@ -53,7 +51,7 @@ test_functions.__test__ = False
 
 @cache
 def launches():
-    """What the tests launch: the program, its arguments before, the sizes, the arrays after."""
+    """Launches of the tests: the program, its arguments before, the sizes, the arrays after."""
     found, run = [], mm.HMM.run
 
     def recorded(machine, program, *args, **options):
@@ -88,7 +86,7 @@ FEWEST = 80
 
 
 def same(found, right):
-    """Whether arrays are equal; of floats the last bits may differ, as C's functions do."""
+    """Compare arrays; of floats the last bits may differ, as C's functions do."""
     if right.dtype.kind not in "fc":
         return np.array_equal(found, right)
     digits = 1e-5 if right.dtype in (np.float32, np.complex64) else 1e-12

@@ -1,7 +1,5 @@
 """Mutation testing of the claims: what each depends on, and that it notices (docs/mutation.md)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import SimpleNamespace
 

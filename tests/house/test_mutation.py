@@ -1,7 +1,5 @@
 """Mutation testing itself: `make mutate` finds a rule that no test holds, and says so."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 A new capability may raise it, in the commit that brings the capability.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

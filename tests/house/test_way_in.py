@@ -10,6 +10,7 @@ from test_house import FLOOR
 
 import mmsim as mm
 from mmsim.engines.array.engine import FEW
+from tests.kit.runs.programs import copy
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs" / "_ext"))
@@ -19,11 +20,6 @@ TOUR = ROOT / "docs" / "explanation" / "tour.md"
 DESCRIBED = ("ir", "frontend", "meaning", "engines", "results", "cuda")
 READMES = [ROOT / "mmsim" / room / "README.md" for room in DESCRIBED]
 FILE = re.compile(r"`([\w./*]+(?:\.py|\.md|\.yml|\.yaml)|(?:mmsim|tests|docs)/[\w/]+)`")
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 def missing(page):

@@ -1,19 +1,22 @@
 """The earlier accesses for which an access waits."""
 
-from __future__ import annotations
+import pytest
 
 import mmsim as mm
 from mmsim.ir.needs import needs
 from mmsim.ir.walk import accesses
 
-
-def found(program):
-    body = program.code.body
-    return [sorted(one) for one in needs(body, len(list(accesses(body))))]
+CASES = []
 
 
-@mm.program
+def waits(*earlier):
+    """Note for which earlier accesses each access of a program waits."""
+    return lambda function: CASES.append((mm.program(function), list(earlier)))
+
+
+@waits([], [], [0])
 def copied(T, a, b, c):
+    """A copy is no use and a write is one."""
     x = a[T.id]
     y = x
     b[T.id] = 1
@@ -21,12 +24,9 @@ def copied(T, a, b, c):
     c[T.id] = y
 
 
-def test_a_copy_is_no_use_and_a_write_is_one():
-    assert found(copied) == [[], [], [0]]
-
-
-@mm.program
+@waits([], [], [], [0], [1])
 def computed(T, a, b):
+    """Arithmetic waits where its result is used."""
     x = a[0]
     y = a[1]
     z = x + 1
@@ -35,12 +35,9 @@ def computed(T, a, b):
     b[2] = y
 
 
-def test_arithmetic_waits_where_its_result_is_used():
-    assert found(computed) == [[], [], [], [0], [1]]
-
-
-@mm.program
+@waits([], [], [0, 1], [0, 1])
 def branched(T, a, b):
+    """A test uses what any branch may have left."""
     x = a[0]
     if T.id > 2:
         x = a[1]
@@ -49,24 +46,18 @@ def branched(T, a, b):
     b[1] = 2
 
 
-def test_a_test_uses_what_any_branch_may_have_left():
-    assert found(branched) == [[], [], [0, 1], [0, 1]]
-
-
-@mm.program
+@waits([], [0])
 def summed(T, a, b, n):
+    """A sum needs its reads where it is written."""
     x = 0
     for k in range(n):
         x += a[k]
     b[0] = x
 
 
-def test_a_sum_needs_its_reads_where_it_is_written():
-    assert found(summed) == [[], [0]]
-
-
-@mm.program
+@waits([1], [0], [1], [2])
 def by_index(T, a, b, d, n):
+    """An index is used also inside arithmetic: of d[k], a[.], d[n], b[0] that by x, before d[n]."""
     x = 0
     r = mm.registers(2)
     for k in range(n):
@@ -75,24 +66,17 @@ def by_index(T, a, b, d, n):
     b[0] = r[d[n] % 2] + 1
 
 
-def test_an_index_is_used_also_inside_arithmetic():
-    """d[k], a[.], d[n], b[0]: x is the index of a register before d is read again."""
-    assert found(by_index) == [[1], [0], [1], [2]]
-
-
-@mm.program
+@waits([], [0])
 def bounded(T, a, b):
+    """The bound of a loop is used."""
     n = a[0]
     for k in range(n):
         b[k] = 0
 
 
-def test_the_bound_of_a_loop_is_used():
-    assert found(bounded) == [[], [0]]
-
-
-@mm.program
+@waits([], [0], [], [2])
 def in_registers(T, a, b, n):
+    """Registers are copies and their index is a use."""
     r = mm.registers(4)
     for k in range(n):
         r[k] = a[k]
@@ -103,12 +87,9 @@ def in_registers(T, a, b, n):
     b[5] = 1
 
 
-def test_registers_are_copies_and_their_index_is_a_use():
-    assert found(in_registers) == [[], [0], [], [2]]
-
-
-@mm.program
+@waits([], [0], [0], [2])
 def vectors_and_atomics(T, a, b):
+    """Vectors atomics and exchanges."""
     x, y = mm.vector(a, 2)[0]
     mm.vector(b, 2)[1] = 1, y
     old = mm.atomic.add(b, x, 1)
@@ -116,5 +97,7 @@ def vectors_and_atomics(T, a, b):
     b[7] = z
 
 
-def test_vectors_atomics_and_exchanges():
-    assert found(vectors_and_atomics) == [[], [0], [0], [2]]
+@pytest.mark.parametrize(("program", "earlier"), CASES, ids=[one.name for one, _ in CASES])
+def test_an_access_waits_for_those_whose_words_it_uses(program, earlier):
+    body = program.code.body
+    assert [sorted(one) for one in needs(body, len(list(accesses(body))))] == earlier

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
@@ -17,6 +16,7 @@ from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.row import Row
 from tests.kit.generators.random_programs import define
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
+from tests.kit.runs.paths import run_along
 
 PACKAGE = Path(mm.__file__).parent
 HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.0, 7.25, 1e300])
@@ -47,31 +47,27 @@ def calling(name):
     return program
 
 
-def results(program, x, monkeypatch, paths=("interpreted", "plain")):
+def results(program, x, paths=("interpreted", "plain")):
     """The result on each engine, by its name."""
-    whole, found = array.run, {}
-    machine = mm.HMM(2, 4, 5)
-    sizes = {"threads": len(x), "block_size": 4}
-    found["events"] = machine.run(program, x, np.zeros(len(x)), engine="events", **sizes)
-    for path in paths:
-        monkeypatch.setattr(
-            array, "run", lambda launch, check=False, path=path: whole(launch, check, path)
-        )
-        found[path] = machine.run(program, x, np.zeros(len(x)), engine="array", **sizes)
-    monkeypatch.setattr(array, "run", whole)
-    return {name: run.arrays["out"] for name, run in found.items()}
+    machine, sizes = mm.HMM(2, 4, 5), {"threads": len(x), "block_size": 4}
+    events = machine.run(program, x, np.zeros(len(x)), engine="events", **sizes)
+    found = {
+        path: run_along(path, program, x, np.zeros(len(x)), machine=machine, **sizes)
+        for path in paths
+    }
+    return {name: run.arrays["out"] for name, run in {"events": events, **found}.items()}
 
 
 @pytest.mark.parametrize(("function", "dtype"), [(powers_of_ten, float), (singles, np.float32)])
-def test_a_power_of_ten(function, dtype, monkeypatch):
+def test_a_power_of_ten(function, dtype):
     x = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 22.0, 30.5], dtype)
     program = mm.program(function)
-    found = results(program, x, monkeypatch, ["interpreted"])
+    found = results(program, x, ["interpreted"])
     right = np.power(dtype(10), x)
     assert all(np.array_equal(one, right) for one in found.values())
     with pytest.raises(CannotFuse):  # which rounds it in another way, and is interpreted instead
-        results(program, x, monkeypatch, ["plain"])
-    assert np.isinf(results(program, x * 0 + 400, monkeypatch, ["interpreted"])["events"]).all()
+        results(program, x, ["plain"])
+    assert np.isinf(results(program, x * 0 + 400, ["interpreted"])["events"]).all()
     text = program.cuda(x, np.zeros(8), threads=8)
     assert f"exp10{'f' if dtype is np.float32 else ''}(" in text
 
@@ -82,23 +78,12 @@ def test_a_power_of_ten_belongs_to_programs():
 
 
 @needs_compiler
-def test_a_power_of_ten_on_a_gpu_emulated_on_the_cpu(tmp_path):
-    from mmsim.gpu import kernel
-
-    x = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 22.0, 30.5])
-    made = [kernel(mm.program(one), x, np.zeros(8), threads=8) for one in (powers_of_ten, singles)]
-    emulated = Emulated(made, tmp_path)
-    assert emulated.run(0)["out"] == pytest.approx(10.0**x, rel=1e-15)
-    assert emulated.run(1)["out"] == pytest.approx(10.0**x, rel=1e-6)
-
-
-@needs_compiler
 def test_one_row_gives_every_backend_a_function(monkeypatch, tmp_path):
     from mmsim.gpu import kernel
 
     monkeypatch.setitem(FUNCTIONS, "rint", ROW)
     program = calling("rint")
-    found = results(program, HALVES, monkeypatch)
+    found = results(program, HALVES)
     made = kernel(program, HALVES, np.zeros(8), threads=8)
     assert "rint(" in made.source
     found["emulated"] = Emulated([made], tmp_path).run(0)["out"]
@@ -120,7 +105,7 @@ def test_one_row_gives_every_reader_an_operator(monkeypatch):
     body = tuple(walk.with_expressions(one, renamed) for one in named.code.body)
     named._code = replace(named.code, body=body)
     assert "'mod'" in repr(body)
-    found = results(named, x, monkeypatch, ["interpreted"])
+    found = results(named, x, ["interpreted"])
     assert all(np.array_equal(one, x % 8) for one in found.values())
     sizes = {"threads": 8}
     assert named.cuda(x, x.copy(), **sizes) == plain.cuda(x, x.copy(), **sizes)

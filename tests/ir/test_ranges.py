@@ -1,7 +1,5 @@
 """The ranges of integers, from which writers choose narrower types and leave out checks."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -340,7 +340,7 @@ BACKENDS = {
     "fused moves": lambda launch: Moves(launch.meaning.code.body, Analysis(every_kind.code.body)),
     "liveness": lambda launch: registers(launch.meaning.code.body, {"r": 4}),
     "uniformity": lambda launch: Uniformity(launch.meaning.code.body),
-    "memory": lambda launch: bytes_per_lane(launch.meaning),
+    "memory": bytes_per_lane,
     "tidy": lambda launch: tidy(launch.meaning.code.body),
     "CUDA writer": cuda,
 }

@@ -1,17 +1,10 @@
-"""The first kernels of every course: vectors; and what is left of one after a test."""
+"""Stream compaction, and a kernel with a mistake."""
 
 import numpy as np
 import pytest
 
 import mmsim as mm
 from tests.kit.runs.kernel_launches import Launcher, under_both_schedules
-
-
-@mm.program
-def saxpy(T, a, x, y):
-    """A grid-stride loop in single precision."""
-    for i in range(T.blockIdx.x * T.blockDim.x + T.threadIdx.x, len(x), T.gridDim.x * T.blockDim.x):
-        y[i] = mm.float32(a) * x[i] + y[i]
 
 
 @mm.program
@@ -33,14 +26,6 @@ def reverse_without_a_barrier(T, data):
     s = mm.shared(T.block_size, dtype=int)
     s[T.index] = data[T.id]
     data[T.id] = s[T.block_size - 1 - T.index]
-
-
-@under_both_schedules
-def test_saxpy(launch):
-    x, y = np.random.default_rng(21).random((2, 100)).astype(np.float32)
-    run = launch(saxpy, 0.1, x, y, grid=2, block=32)
-    assert run.arrays["y"].dtype == np.float32
-    assert (run.arrays["y"] == np.float32(0.1) * x + y).all()
 
 
 @under_both_schedules

@@ -1,7 +1,5 @@
 """A launch whose arguments are like those of one before is checked less, and refuses the same."""
 
-from __future__ import annotations
-
 import gc
 import re
 import weakref

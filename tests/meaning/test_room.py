@@ -245,7 +245,7 @@ def test_what_grows_is_asked_for_as_it_does(program, mode, what, monkeypatch):
         monkeypatch.setattr(free_memory, "available", lambda: 10 if growth.what == what else None)
         real(growth, most, held)
 
-    monkeypatch.setattr(memory_budget, "SMALL", 1 << 8)
+    monkeypatch.setattr(memory_budget, "SMALL", 1 << 7)
     monkeypatch.setattr(free_memory, "available", lambda: None)
     monkeypatch.setattr(launch_budget.Growth, "need", need)
     a = np.arange(256)

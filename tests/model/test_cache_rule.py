@@ -1,7 +1,5 @@
 """The cache's rule against the oracle's cache, and what is fixed by number."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cost of one warp's request: the congestion of banks, the number of address groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """RAP for arrays of four dimensions (RAP section VII)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -13,6 +13,7 @@ from mmsim.model.machines import LARGEST
 from mmsim.results import trace as traces
 from mmsim.view.player import TooLargeError
 from tests.kit.runs.paths import both_engines, both_schedules, outcome, run_along
+from tests.kit.runs.programs import copy
 
 HUGE = mm.HMM(2**31 - 1, 4, 5)
 SMALL = mm.HMM(2, 4, 5)
@@ -209,11 +210,6 @@ def test_what_is_too_large_to_draw_is_refused_before_it_takes_room(machine):
 
     assert peak_of(work) < 1 << 22
     assert run.profile()
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 @both_schedules

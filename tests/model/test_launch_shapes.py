@@ -1,7 +1,5 @@
 """A launch given by the extents of its grid and of its blocks."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

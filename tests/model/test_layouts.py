@@ -1,7 +1,5 @@
 """The words in which the elements of an array lie."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from mmsim.errors import RoomError
 from mmsim.model.layout import RAP, RAS, RAW, Diagonal, Layout, offsets_of
 from mmsim_algorithms import rap
 from mmsim_algorithms.rap import higher
+from tests.kit.runs.programs import transpose
 
 ROOT = Path(__file__).parents[2]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -98,12 +97,6 @@ def test_a_layout_is_anything_with_offsets():
 
     assert isinstance(Backwards(), Layout)
     assert offsets_of(Backwards(), (2, 2)).tolist() == [[3, 2], [1, 0]]
-
-
-@mm.program
-def transpose(T, a, b):
-    i, j = T.id // a.shape[1], T.id % a.shape[1]
-    b[j, i] = a[i, j]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Machines: their memory units, as data that doesn't change (docs/machines.md)."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -14,13 +12,10 @@ from mmsim.model.machines import Unit
 from mmsim.model.threads import Grid
 
 
-def test_a_dmm_has_one_unit_that_conflicts_by_bank():
+def test_a_dmm_has_a_unit_of_banks_and_a_umm_one_of_address_groups():
+    assert mm.UMM(4, 3).units == (Unit("memory", Groups(4), 3),)
     assert mm.DMM(4, 3).units == (Unit("memory", Banks(4), 3),)
     assert mm.DMM(4, 3).memory == mm.DMM(4, 3).units[0]
-
-
-def test_a_umm_has_one_unit_that_conflicts_by_address_group():
-    assert mm.UMM(4, 3).units == (Unit("memory", Groups(4), 3),)
 
 
 def test_an_hmm_has_a_group_unit_and_a_bank_unit_for_each_dmm():

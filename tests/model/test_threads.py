@@ -1,7 +1,5 @@
 """Threads cut into blocks and warps, and the DMMs of the blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

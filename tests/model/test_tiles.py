@@ -9,6 +9,7 @@ import mmsim as mm
 from mmsim.errors import LayoutError
 from mmsim.model.layout import Padded, Strided, Swizzle, XorRows, cute, offsets_of
 from tests.kit.runs.paths import both_engines
+from tests.kit.runs.programs import transpose
 
 
 @given(rows=st.integers(1, 6), columns=st.integers(1, 6), by=st.integers(0, 5))
@@ -146,12 +147,6 @@ def test_a_layout_that_does_not_fit_is_refused(layout, shape, said):
         return
     with pytest.raises(LayoutError, match=said):
         offsets_of(layout, shape)
-
-
-@mm.program
-def transpose(T, a, b):
-    i, j = T.id // a.shape[1], T.id % a.shape[1]
-    b[j, i] = a[i, j]
 
 
 @both_engines

@@ -18,8 +18,9 @@ from mmsim.results.findings import ADVICE, DOES, RACES, TITLES
 from tests.kit.generators.draws import draws
 from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.generators.random_programs import cases, run_case
-from tests.kit.planted.pair import zeros
+from tests.kit.planted.pair import ends, parts, zeros
 from tests.kit.runs.paths import SCHEDULES, both_engines, both_schedules
+from tests.kit.runs.programs import copy
 
 DMM = mm.DMM(width=4, latency=3)
 HMM = mm.HMM(dmms=2, width=4, global_latency=5)
@@ -39,11 +40,6 @@ def lines(program, finding):
     """The text of the lines of a finding."""
     (source,) = program.code.sources
     return [source.lines[line - source.first].strip() for line in finding.lines]
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 @mm.program
@@ -467,7 +463,7 @@ def test_collisions_are_those_of_the_trace(schedule, case):
     monitors = Monitors(launch, thorough=True)
     drive(driver_of(launch, monitors))
     found = {}
-    for line in monitors.concurrent_writes.first:
+    for line in monitors.concurrent_writes.found.first:
         finding = monitors.concurrent_writes.finding(line, "")
         found[finding.array, finding.lines[0]] = finding
     assert found.keys() == expected.keys()
@@ -485,10 +481,17 @@ def anything(T, a, values):
 
 
 @pytest.mark.parametrize(
-    ("values", "kept", "other"), [([1, 2, 3, 4], 1, 2), ([1, 1, 3, 2], 1, 3), ([5, 5, 5, 6], 5, 6)]
+    ("values", "kept", "other"),
+    [
+        ([1, 2, 3, 4], 1, 2),
+        ([1, 1, 3, 2], 1, 3),
+        ([5, 5, 5, 6], 5, 6),
+        ([1 + 0j, 1 + 0j, 1 + 0.5j, 1 + 0j], 1 + 0j, 1 + 0.5j),
+    ],
 )
 def test_another_winner_is_the_lowest_thread_with_another_value(values, kept, other):
-    found = one(check(anything, zeros(1), np.array(values), threads=4))
+    given = np.array(values)
+    found = one(check(anything, np.zeros(1, given.dtype), given, threads=4))
     assert found.note == f"a[0] ends as {kept}, but as {other} if the other's stays"
     assert found.threads == (0, values.index(other))
 
@@ -660,83 +663,63 @@ def test_a_layout_of_another_width_is_reported_and_run_all_the_same():
 # ------------------------------------------------------------------ what is said
 
 
-PLACE = ("work", "file.py", 12)
-FIRST = FoundAccess(0, 0, "write", *PLACE, 5)
-SECOND = FoundAccess(4, 0, "read", "work", "file.py", 13, 9)
+def at(action, line=12, time=5, thread=0):
+    return FoundAccess(thread, 0, action, "work", "file.py", line, time)
 
 
-def found(kind, *accesses, element=(None, None, None), **more):
-    return Finding(kind, *element, accesses or (FIRST,), **more)
+FIRST, SECOND = at("write"), at("read", 13, 9, 4)
+
+
+def found(kind, element, *accesses, **more):
+    return Finding(kind, *parts(element), accesses, **more)
 
 
 @pytest.mark.parametrize(
     ("finding", "text"),
     [
         (
-            found("race", FIRST, SECOND, element=("a", (3,), None), scope="interval"),
+            found("race", "a[3]", FIRST, SECOND, scope="interval"),
             "data race on a[3]: thread 0 writes it at time 5 (work, line 12) and thread 4 reads it "
             "at time 9 (work, line 13) in one barrier interval, in no order; put T.barrier() "
             "between the two, in a loop also between two iterations",
         ),
         (
-            found("unwritten", SECOND, element=("s", (1, 2), 3), elements=2),
+            found("unwritten", "s[1,2] of 3", SECOND, elements=2),
             "read of uninitialized memory, s[1, 2] of block 3: thread 4 reads it at time 9 "
             "(work, line 13) (and 1 more element); write it first; where another warp does, put "
             "T.barrier() between",
         ),
         (
-            found(
-                "barrier",
-                replace(FIRST, kind="barrier"),
-                replace(SECOND, kind="elsewhere"),
-                elements=3,
-            ),
+            found("barrier", "", at("barrier"), at("elsewhere", 13, 9, 4), elements=3),
             "divergent barrier: thread 0 waits at a barrier at time 5 (work, line 12) and "
             "thread 4 is elsewhere since time 9 (work, line 13) (and 2 more barriers); move the "
             "barrier to a place that all threads of the block reach",
         ),
         (
-            found("barrier", replace(FIRST, kind="barrier"), replace(SECOND, kind="end")),
+            found("barrier", "", at("barrier"), at("end", 13, 9, 4)),
             "divergent barrier: thread 0 waits at a barrier at time 5 (work, line 12) and "
             "thread 4 has ended since time 9 (work, line 13); move the barrier to a place that all "
             "threads of the block reach",
         ),
         (
-            found(
-                "winner",
-                FIRST,
-                replace(FIRST, thread=1),
-                element=("a", (0,), None),
-                note="a[0] ends as 1, but as 2 if the other's stays",
-            ),
+            found("winner", "a[0]", FIRST, at("write", thread=1), note=ends("a[0]", 1, 2)),
             "result that depends on which write wins, a[0]: thread 0 writes it at time 5 (work, "
             "line 12) and thread 1 writes it at time 5 (work, line 12): a[0] ends as 1, but as 2 "
             "if the other's stays; let one thread alone write it",
         ),
         (
-            found(
-                "deadlock",
-                SECOND,
-                replace(FIRST, kind="waits", time=8),
-                element=("flag", (0,), None),
-                note="no thread changes it",
-            ),
+            found("deadlock", "flag[0]", SECOND, at("waits", time=8), note="no thread changes it"),
             "deadlock, flag[0]: thread 4 reads it at time 9 (work, line 13) and thread 0 waits too "
             "at time 8 (work, line 12): no thread changes it; no order of the warps ends this "
             "wait: write before you wait, or wait at a barrier",
         ),
         (
-            found(
-                "capacity",
-                replace(FIRST, kind="declaration", time=None),
-                element=("s", None, 0),
-                note="no room",
-            ),
+            found("capacity", "s of 0", at("declaration", time=None), note="no room"),
             "too much shared memory, s of block 0: declared (work, line 12): no room; take "
             "smaller blocks, fewer of them on a DMM, or smaller shared arrays",
         ),
         (
-            found("arithmetic", replace(FIRST, kind="statement"), note="division by zero"),
+            found("arithmetic", "", at("statement"), note="division by zero"),
             "operation without a value: thread 0 is here at time 5 (work, line 12): division by "
             "zero; test the operands first",
         ),

@@ -7,42 +7,6 @@ import mmsim as mm
 from tests.kit.runs.paths import both_engines
 
 
-@mm.program
-def shared_element(T, a, b):
-    b[0] = a[T.id]
-
-
-@both_engines
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-@pytest.mark.parametrize(
-    ("first", "second", "found"),
-    [
-        (1 + 2j, 1 + 2j, []),
-        (1 + 2j, 1 + 3j, ["race"]),
-        (2 + 2j, 1 + 2j, ["race"]),
-        (0j, complex(-0.0, 0), ["race"]),
-        (complex(0, -0.0), 0j, ["race"]),
-    ],
-)
-def test_writes_race_if_a_bit_differs(engine, dtype, first, second, found):
-    values = np.array([first] * 4 + [second] * 4).astype(dtype)
-    run = mm.DMM(4, 2).run(
-        shared_element, values, np.zeros(1, dtype), threads=8, engine=engine, check=True
-    )
-    assert [one.kind for one in run.findings] == found
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_a_result_that_depends_on_the_winner_is_reported_in_full(dtype):
-    values = np.array([1, 1 + 0.5j]).astype(dtype)
-    report = mm.DMM(2, 1).check(shared_element, values, np.zeros(1, dtype), threads=2)
-    (finding,) = report.findings
-    assert finding.kind == "winner"
-    assert "b[0] ends as (1+0j), but as (1+0.5j)" in finding.note
-    same = mm.DMM(2, 1).check(shared_element, values[[1, 1]], np.zeros(1, dtype), threads=2)
-    assert same.findings == ()
-
-
 def test_many_values_keep_their_numbers_from_batch_to_batch(monkeypatch):
     from mmsim.monitors import racecheck
 

@@ -38,9 +38,6 @@ def race(program, array, index, first, second, elements=1, copy=None, scope="int
     return Finding("race", array, index, copy, accesses, scope, elements)
 
 
-# ------------------------------------------------------------------ within a barrier interval
-
-
 @mm.program
 def fold(T, a, n):
     a[T.id % n] = T.id
@@ -65,9 +62,6 @@ def test_warps_that_have_ended_are_waited_for_no_more(check):
         b[T.id] = a[T.id - 4]
 
     assert check(DMM, leave_early, zeros(8), zeros(8)).findings == ()
-
-
-# ------------------------------------------------------------------ between blocks
 
 
 @mm.program
@@ -160,6 +154,12 @@ def write_one(T, a, values):
         ([0.0, 0, 0, 0, -0.0, 0, 0, 0], True),  # bit by bit
         ([np.nan] * 8, False),
         ([False] * 4 + [True] * 4, True),
+        ([1 + 2j] * 8, False),
+        ([1 + 2j] * 4 + [1 + 3j] * 4, True),
+        ([0j] * 4 + [complex(-0.0, 0)] * 4, True),
+        ([complex(0, -0.0)] * 4 + [0j] * 4, True),
+        (np.array([2 + 2j] * 4 + [1 + 2j] * 4, "complex64"), True),
+        (np.array([0j] * 4 + [complex(0, -0.0)] * 4, "complex64"), True),
     ],
 )
 def test_two_writes_of_one_value_are_no_race(check, values, races, schedule):
@@ -298,9 +298,6 @@ def test_a_run_shows_its_findings(check):
     assert scope.startswith("Looked for ")
     assert "write wins, deadlocks (machine.check and mmsim check do); other arguments" in scope
     assert "nothing found" not in repr(replace(clean, findings=None))
-
-
-# ------------------------------------------------------------------ as JSON
 
 
 def test_json_keeps_findings(check):

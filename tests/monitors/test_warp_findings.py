@@ -1,7 +1,5 @@
 """Findings of a check where lanes exchange, and where barriers take the whole grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -25,9 +23,6 @@ def kinds_of(finding):
 
 def line(function, offset):
     return function.__code__.co_firstlineno + offset
-
-
-# ------------------------------------------------------------------ a missing sync
 
 
 def neighbours(T, a, b):
@@ -74,9 +69,6 @@ def waits(T, a, b):
 def changed_together(T, a, b):
     x = a[0]
     a[0] = mm.warp.shuffle(x, 0) + 1
-
-
-# ------------------------------------------------------------------ a write after another access
 
 
 def rotated(T, a, b):
@@ -353,8 +345,6 @@ def test_missing_syncs_are_found_in_many_warps_together():
     assert (run.engine, found.kind, found.elements) == ("array", "warp-sync", 1 << 12)
     assert (found.index, found.copy, found.threads) == ((0,), 0, (0, 7))
 
-
-# ------------------------------------------------------------------ barriers of the grid
 
 HMM = mm.HMM(2, 4, 5)
 TWO = {"machine": HMM, "threads": 8, "block_size": 4}

@@ -63,19 +63,6 @@ def test_a_launch_in_the_middle_has_no_race(schedule):
     assert (done == triangulated(polygon(24)))[inside].all()
 
 
-def test_tiles_are_faster_and_ask_the_global_memory_less():
-    def stages(run):
-        return sum(row.stages for row in run.accesses if row.space == "global")
-
-    machine, weights = mm.HMM(4, 4, 16), polygon(32)
-    naive = machine.run(in_global_memory, weights, threads=32)
-    tiles = by_tiles(machine, weights, 4)
-    m, w = 8, 4
-    assert stages(tiles) == w * m * (m - 1) * (m - 2) // 3 + 2 * w * m * m
-    assert stages(naive) == 32 * (32**2 - 1) // 3 - 2 * 31
-    assert tiles.time < naive.time
-
-
 @pytest.mark.parametrize(("w", "r"), [(2, 2), (4, 2), (4, 4)])
 def test_a_thread_reads_a_word_for_each_sum_and_a_stage_serves_w_threads(w, r):
     """The count of DP-LB.sums: shared reads of full warps in the products of tiles, and beyond."""

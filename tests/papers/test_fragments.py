@@ -10,10 +10,6 @@ from mmsim_algorithms.fragments.programs import listed, placed, shifts
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 
 
-def stages(run, array):
-    return sum(row.stages for row in run.accesses if row.array == array)
-
-
 @schedules
 @pytest.mark.parametrize("lengths", [[1], [3, 1, 9, 2], [4, 4, 4, 4], [16]])
 def test_the_list_is_read_in_its_order(lengths, schedule):
@@ -29,17 +25,3 @@ def test_the_list_is_read_in_its_order(lengths, schedule):
             run = machine.run(program, a, *given, b, threads=threads, schedule=schedule, check=True)
             assert run.arrays["b"].tolist() == wanted
             assert run.findings == ()
-
-
-@pytest.mark.parametrize(("f", "expected"), [(1, 16), (4, 16), (16, 16), (32, 32), (64, 64)])
-def test_more_fragments_than_warps_take_a_stage_each(f, expected):
-    """64 words, w = 4."""
-    a, start, first = placed([64 // f] * f, 4)
-    run = mm.UMM(4, 5).run(by_positions, a, shifts(start, first), np.zeros(64, int), threads=16)
-    assert stages(run, "a") == expected
-
-
-def test_a_thread_for_each_fragment_takes_a_stage_for_each_word():
-    a, start, first = placed([8] * 8, 4)
-    run = mm.UMM(4, 5).run(by_fragments, a, start, first, np.zeros(64, int), threads=8)
-    assert stages(run, "a") == stages(run, "b") == 64

@@ -8,13 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.claims import ClaimError, choose
-from mmsim.claims.claim import call_with
+from mmsim.claims import ClaimError
 from mmsim_algorithms import permutations
-from mmsim_algorithms.access import rounds_claims as hmm_rounds
-from mmsim_algorithms.dmm_permutation import permute
 from mmsim_algorithms.errors import PreconditionError
-from mmsim_algorithms.hmm_permutation import claims as hmm_permutation_claims
 from mmsim_algorithms.hmm_permutation import (
     columns_permuted,
     plan,
@@ -27,18 +23,8 @@ from mmsim_algorithms.reports import icpp_tables as reproduced
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 from mmsim_algorithms.transpose.hmm import transposed
 
-CLAIMS = [*hmm_rounds.CLAIMS, *hmm_permutation_claims.CLAIMS]
 MACHINE = mm.HMM(dmms=2, width=4, global_latency=10)
 SCHEDULES = ("synchronous", "asynchronous")
-
-
-@pytest.mark.parametrize("id_", ["ICPP-L5.d", "ICPP-L7.d", "ICPP-L8.d", "IEICE-3"])
-def test_exact_grids_cover_dmms_latencies_and_widths(id_):
-    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
-    cases = claim.cases()
-    assert {case["d"] for case in cases} >= {1, 2, 3, 4}
-    assert {case["L"] for case in cases} == {1, 5, 30, 100}
-    assert {case["w"] for case in cases} == {1, 2, 3, 4, 5, 8}
 
 
 @st.composite
@@ -66,16 +52,6 @@ def test_any_permutation_is_scheduled(square, L, schedule):
         assert "casual" not in {row.access_class for row in run.rounds}
 
 
-@settings(max_examples=25, deadline=None)
-@given(square=squares(), L=st.integers(1, 40))
-def test_conventional_algorithms_take_what_the_distribution_says(square, L):
-    w, dmms, P = square
-    machine, n = mm.HMM(dmms, w, L), P.size
-    D, inverse = (permutations.distribution(Q, w) for Q in (P, permutations.inverse(P)))
-    assert permute(machine, "D-designated", P).time == D + 2 * n // w + 3 * L - 3
-    assert permute(machine, "S-designated", P).time == inverse + 2 * n // w + 3 * L - 3
-
-
 @settings(max_examples=15, deadline=None)
 @given(
     w=st.integers(2, 4), rows=st.integers(1, 3), across=st.integers(1, 3), seed=st.integers(0, 99)
@@ -94,20 +70,6 @@ def test_columns_are_permuted():
     run = columns_permuted(MACHINE, a, row_tables(P, 4))
     for j in range(12):
         assert (run.arrays["b"][P[j], j] == a[:, j]).all()
-
-
-def test_five_launches_of_two_programs():
-    P = permutations.bit_reversal(64)
-    run = scheduled(MACHINE, np.arange(64), plan(P, 4))
-    assert run.launches == 5
-    assert {row.function for row in run.accesses} == {"row_wise", "transpose"}
-    assert run.arrays["b"].shape == (64,)
-
-
-def test_table_1_comes_out_as_printed():
-    cells = reproduced.icpp_table_1()
-    assert len(cells) == 42
-    assert [cell for cell in cells if not cell.agrees] == []
 
 
 def test_random_distributions_of_table_3():
@@ -181,27 +143,3 @@ def test_a_number_of_dmms_that_does_not_divide_costs_the_fullest_one():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(PreconditionError, match=message):
         call()
-
-
-def test_D_follows_from_the_permutation_in_every_grid():
-    (claim,) = choose(CLAIMS, "ICPP-L4.S")
-    assert all(case["D"] == call_with(claim.derived["D"], case) for case in claim.cases())
-
-
-@pytest.mark.parametrize(
-    ("id_", "outside"),
-    [
-        ("ICPP-T3.eps.least", {"n": 64, "w": 16}),
-        ("ICPP-T3.most", {"n": 64, "w": 8, "count": 1}),
-        ("ICPP-T1.d_designated", {"n": 64, "w": 1}),
-        ("ICPP-T1.s_designated", {"n": 4, "w": 2}),
-        ("ICPP-L5", {"rows": 12, "n": 32, "w": 2}),
-        ("ICPP-L4.transpose", {"n": 80, "w": 2}),
-        ("ICPP-T9", {"permutation": "shuffle", "n": 36, "w": 2}),
-        ("ICPP-LB", {"algorithm": "shuffle", "n": 36, "w": 2, "d": 1}),
-    ],
-)
-def test_a_domain_ends_where_the_claim_says_nothing(id_, outside):
-    (claim,) = [claim for claim in CLAIMS if claim.id == id_]
-    case = {**claim.cases()[0], **outside}
-    assert not all(call_with(condition.holds, case) for condition in claim.requires)

@@ -1,7 +1,6 @@
 """The papers' permutations, their distribution and their congestion."""
 
 from fractions import Fraction
-from itertools import permutations as all_orders
 from math import comb
 
 import numpy as np
@@ -99,41 +98,12 @@ def test_distribution_and_congestion_by_their_definitions(P, w):
     assert permutations.congestion(P, w) == sum(map(max, banks))
 
 
-@pytest.mark.parametrize(("n", "w"), [(2**16, 32), (2**18, 8)])
-def test_distributions_of_icpp_section_iv(n, w):
-    expected = {"identical": n // w, "shuffle": 2 * n // w, "bit-reversal": n, "transpose": n}
-    for name, value in expected.items():
-        P = permutations.NAMED[name](n, 0)
-        assert permutations.distribution(P, w) == value
-        assert permutations.distribution(permutations.inverse(P), w) == value
-
-
-def test_congestion_behind_cfp_table_2():
-    expected = {"identical": 32, "shuffle": 64, "transpose": 1024, "bit-reversal": 1024}
-    for name, value in expected.items():
-        P = permutations.NAMED[name](1024, 0)
-        assert permutations.congestion(P, 32) == value
-        assert permutations.congestion(permutations.inverse(P), 32) == value
-    random = [permutations.congestion(permutations.random(1024, seed), 32) for seed in range(200)]
-    assert 110 < np.mean(random) < 112
-
-
 def exact(n, w):
     return Fraction(n, w) ** 2 * (1 - Fraction(comb(n - w, w), comb(n, w)))
 
 
 @pytest.mark.parametrize("w", [1, 2, 3, 8, 32])
-@pytest.mark.parametrize("warps", [1, 2, 3, 10, 1000])
+@pytest.mark.parametrize("warps", [1, 2, 3, 10, 1000, 2**19])
 def test_expected_distribution_against_fractions(w, warps):
     n = w * warps
     assert permutations.expected_distribution(n, w) == pytest.approx(float(exact(n, w)), rel=1e-13)
-
-
-def test_expected_distribution_of_large_n_keeps_its_digits():
-    n, w = 2**24, 32
-    assert permutations.expected_distribution(n, w) == pytest.approx(float(exact(n, w)), rel=1e-13)
-
-
-def test_expected_distribution_is_the_mean_of_all_permutations():
-    values = [permutations.distribution(P, 2) for P in all_orders(range(6))]
-    assert permutations.expected_distribution(6, 2) == pytest.approx(np.mean(values))

@@ -1,14 +1,11 @@
 """The triangulation by a pipeline of threads: what it finds, its rounds by hand, and no race."""
 
-import numpy as np
 import pytest
 
 import mmsim as mm
 from mmsim_algorithms.triangulation import pipeline_claims as claims
-from mmsim_algorithms.triangulation.pipeline import empty_line, first, in_line, pipeline
+from mmsim_algorithms.triangulation.pipeline import empty_line, in_line, pipeline
 from mmsim_algorithms.triangulation.programs import (
-    by_diagonals,
-    diagonal_arrangement,
     least,
     weights,
 )
@@ -36,17 +33,3 @@ def test_too_few_threads_miss_sums():
     assert not claims.PAIRS.holds(n=12, p=5)
     assert claims.PAIRS.holds(n=12, p=6)
     assert claims.PAIRS.holds(n=13, p=6)
-
-
-def test_the_diagonals_follow_each_other():
-    assert [first(5, g) for g in range(6)] == [0, 5, 9, 12, 14, 15]
-
-
-@pytest.mark.parametrize("on", [mm.DMM, mm.UMM])
-def test_by_diagonals_has_fewer_stages(on):
-    n = 24
-    u = weights(n)
-    machine = on(8, 1)
-    one = machine.run(by_diagonals, diagonal_arrangement(u), np.zeros((n, n), int), threads=n)
-    other = machine.run(pipeline, in_line(u), empty_line(n), n, threads=n // 2)
-    assert 2 * one.time < other.time

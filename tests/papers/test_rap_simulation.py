@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from itertools import permutations, product
-from math import comb, factorial
 
 import numpy as np
 import pytest
@@ -49,33 +47,12 @@ def table_4():
 # Exact expectations, each by enumeration.
 
 
-@pytest.mark.parametrize("w", [1, 2, 3, 4, 5, 6])
-def test_expected_max_load_by_enumeration(w):
-    throws = [max(Counter(throw).values()) for throw in product(range(w), repeat=w)]
-    assert expected_max_load(w, w) == pytest.approx(sum(throws) / len(throws), abs=1e-12)
-
-
-@pytest.mark.parametrize(("balls", "bins"), [(1, 5), (5, 3), (3, 5), (7, 2)])
-def test_expected_max_load_of_other_numbers(balls, bins):
+@pytest.mark.parametrize(
+    ("balls", "bins"), [*((w, w) for w in range(1, 7)), (1, 5), (5, 3), (3, 5), (7, 2)]
+)
+def test_expected_max_load_by_enumeration(balls, bins):
     throws = [max(Counter(throw).values()) for throw in product(range(bins), repeat=balls)]
     assert expected_max_load(balls, bins) == pytest.approx(sum(throws) / len(throws), abs=1e-12)
-
-
-@pytest.mark.parametrize("w", [8, 16, 32])
-def test_expected_max_load_in_exact_fractions(w):
-    """n!/w^n times a coefficient of a power, in rational numbers."""
-
-    def at_most(m):
-        power = [Fraction(1)] + [Fraction(0)] * w
-        for _ in range(w):
-            power = [
-                sum((power[n - k] / factorial(k) for k in range(min(m, n) + 1)), Fraction(0))
-                for n in range(w + 1)
-            ]
-        return power[w] * factorial(w) / Fraction(w) ** w
-
-    exact = sum(1 - at_most(m) for m in range(w))
-    assert expected_max_load(w, w) == pytest.approx(float(exact), abs=1e-12)
 
 
 @pytest.mark.parametrize(("w", "cells"), [(1, 1), (2, 2), (3, 3), (2, 8), (3, 5), (4, 3)])
@@ -86,7 +63,6 @@ def test_expected_random_by_enumeration(w, cells):
 
 def test_random_cells_of_a_large_memory_are_balls_in_bins():
     assert expected_random(32, 32**3) == pytest.approx(expected_max_load(32, 32), abs=1e-3)
-    assert comb(32**3, 10) > 0  # no overflow on the way there
 
 
 def test_the_printed_ras_and_random_figures_are_the_exact_ones_rounded():
@@ -126,25 +102,6 @@ def test_counting_is_the_librarys_rule(pattern, layout, w):
     assert counted.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("layout", rap.LAYOUTS)
-@pytest.mark.parametrize("pattern", rap.ACCESSES)
-@pytest.mark.parametrize("w", [5, 8, 32])
-def test_a_sample_is_what_a_run_counts(pattern, layout, w):
-    """One layout, one access: the simulation's congestion is that of each warp on the DMM."""
-    for seed in range(3):
-        placed = rap.LAYOUTS[layout](w, seed)
-        shift = placed.offsets((w, w))[:, :1].T % w  # where element 0 of each row lies
-        row, column = patterns.cells(pattern, w, w, np.random.RandomState(0))
-        counted = simulation._congestions(row, column, shift, w, w)
-        a = mm.place(rap.matrix(w), placed)
-        for schedule in ("synchronous", "asynchronous"):
-            run = mm.DMM(w, 1).run(
-                rap.ACCESSES[pattern], a, threads=w * w, trace=True, schedule=schedule
-            )
-            assert [one.stage_count for one in run.trace.dispatches] == counted.tolist()
-            assert run.stages == counted.sum()
-
-
 @pytest.mark.parametrize("layout", rap_higher.LAYOUTS)
 @pytest.mark.parametrize("access", rap_higher.ACCESSES)
 def test_a_run_in_four_dimensions_counts_what_a_plain_count_does(access, layout):
@@ -179,20 +136,6 @@ def test_four_dimensions_have_the_law_of_the_layouts(layout):
         )
         error = np.hypot(np.std(built) / 20, np.std(sampled) / np.sqrt(4000))
         assert sure(sampled.mean(), error, np.mean(built)), access
-
-
-def test_own_permutations_are_permutations():
-    """Equal keys share one permutation; entries of different keys are independent."""
-    keys = np.array([[7, 7, 7, 7, 2, 9]] * 300) + 10 * np.arange(300)[:, None]
-    k = np.array([[0, 1, 2, 3, 0, 1]] * 300)
-    drawn = higher_simulation._own_permutations(4, keys, k, np.random.RandomState(0))
-    assert all(sorted(row) == [0, 1, 2, 3] for row in drawn[:, :4].tolist())
-    assert len({tuple(row) for row in drawn[:, :4].tolist()}) == 24
-    assert set(drawn[:, 4]) == set(drawn[:, 5]) == {0, 1, 2, 3}
-    again = higher_simulation._own_permutations(
-        4, keys[:, [0, 0]], k[:, [0, 0]], np.random.RandomState(0)
-    )
-    assert (again[:, 0] == again[:, 1]).all()
 
 
 # Table II.
@@ -432,7 +375,3 @@ def test_curves_stay_within_a_constant_of_log_over_loglog():
         assert point.mean <= 3 * point.log_ratio
     by_hand = {point.log_ratio for point in points if point.layout == "RAS" and point.w == 32}
     assert by_hand == {np.log(32) / np.log(np.log(32))}
-
-
-def test_tables_ship_with_the_package():
-    assert [len(printed_table(f"rap_table{number}")) for number in (2, 3, 4)] == [12, 9, 7]

@@ -27,10 +27,6 @@ PROGRAMS = (
 each_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 
 
-def stages(run):
-    return sum(row.stages for row in run.accesses)
-
-
 def inputs(n):
     random = np.random.default_rng(n)
     yield from (random.permutation(n), random.integers(0, 3, n), np.arange(n)[::-1], np.zeros(n))
@@ -102,15 +98,6 @@ def test_words_are_moved_to_their_places(w, h, schedule):
         for v, column in enumerate(parts.arrays["b"].reshape(h, w).T):
             assert sorted(column) == sorted(a[d % w == v])
         assert congestion(run) == congestion(parts) == 1
-
-
-def test_columns_that_hold_one_class_each_are_the_worst_for_a_fetch():
-    """Without sorting and spreading, a column would fetch all of its words from one column."""
-    w, h = 3, 9
-    classes = np.tile(np.arange(w), h)
-    run = partition(mm.DMM(w, 1), np.arange(w * h), classes)
-    assert (run.arrays["b"].reshape(h, w) % w == np.arange(w)).all()
-    assert stages(run) == 24 * 9 + 2 * 9 + 6 * 3
 
 
 @schedules

@@ -6,7 +6,7 @@ import pytest
 import mmsim as mm
 from mmsim_algorithms.sparse import ell, row_of_thread, row_of_warp
 from mmsim_algorithms.sparse.claims import CLAIMS, GROUPED, SCATTERED, is_grouped, is_scattered
-from mmsim_algorithms.sparse.programs import compressed, grouped, scattered, values
+from mmsim_algorithms.sparse.programs import grouped, scattered, values
 
 
 @pytest.mark.parametrize("program", [row_of_thread, row_of_warp], ids=lambda one: one.name)
@@ -21,23 +21,6 @@ def test_rows_may_have_any_length(program):
 
 def stages(run, array):
     return sum(row.stages for row in run.accesses if row.array == array)
-
-
-@pytest.mark.parametrize(("k", "banks", "groups"), [(1, 1, 1), (2, 2, 2), (3, 1, 3), (8, 4, 4)])
-def test_nonzero_words_of_a_warps_rows_lie_k_apart(k, banks, groups):
-    """w = 4, 4 warps, k reads each."""
-    c, (words, x) = grouped(16, k, 4), values(16, k)
-    for machine, expected in ((mm.DMM(4, 2), banks), (mm.UMM(4, 2), groups)):
-        run = machine.run(row_of_thread, *compressed(c, words), x, np.zeros(16, int), threads=16)
-        assert stages(run, "v") == stages(run, "c") == 4 * k * expected
-        assert stages(run, "x") == 4 * k
-
-
-def test_scattered_words_are_in_w_groups_and_w_banks():
-    c, (words, x) = scattered(32, 3, 4), values(32, 3)
-    for machine, expected in ((mm.DMM(4, 2), 1), (mm.UMM(4, 2), 4)):
-        run = machine.run(ell, c.T.copy(), words.T.copy(), x, np.zeros(32, int), threads=32)
-        assert stages(run, "x") == 8 * 3 * expected
 
 
 def test_the_claims_name_the_columns_that_their_times_need():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim_algorithms.string_matching import claims, in_one_memory, in_shared_memory
+from mmsim_algorithms.string_matching import in_one_memory, in_shared_memory
 from mmsim_algorithms.string_matching.programs import BLANK, edits
 
 
@@ -51,9 +51,3 @@ def test_parts_that_are_begun_too_late_find_too_many_edits():
         in_one_memory, x, y, np.zeros((2, 16), int), np.zeros(n, int), threads=16
     )
     assert (run.arrays["e"] == right).all()
-
-
-def test_shared_memory_is_faster():
-    case = {"n": 64, "m": 8, "p": 32, "w": 4, "d": 2, "L": 100, "l": 1}
-    shared = claims.on_hmm("synchronous", **case)
-    assert shared.time < claims.in_global_memory("synchronous", **case).time

@@ -1,6 +1,5 @@
 """Summed area tables: what they leave, how often they read and write a word, and no race."""
 
-from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -11,8 +10,6 @@ from mmsim.claims.claim import call_with
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.summed_area import (
     WAYS,
-    by_1r1w,
-    by_2r1w,
     by_bands,
     by_hybrid,
     hybrid_claims,
@@ -21,8 +18,6 @@ from mmsim_algorithms.summed_area import (
 from mmsim_algorithms.summed_area.one_memory import by_trees, in_one_memory
 
 ON_HMM = {**WAYS, "bands": by_bands, **{f"hybrid {k}": partial(by_hybrid, k=k) for k in (1, 2, 3)}}
-ONCE = ("a, read", "b, write")
-"""The quantities whose names say nothing: the words of the matrix and of the table."""
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 ways = pytest.mark.parametrize("way", ON_HMM)
 machines = pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 3)], ids=["DMM", "UMM"])
@@ -59,32 +54,6 @@ def test_trees_leave_the_same_for_any_number_of_threads(machine, schedule):
             assert in_one_memory(machine, a, p, schedule=schedule)[1].tolist() == sums(a)
 
 
-@ways
-def test_words_are_read_and_written_as_often_as_the_name_says(way):
-    """Words of the matrix and of the table; 4R4W and 2R2W have another matrix between.
-
-    16 tiles of 16 words: (1+r)R1W reads those of k(k + 1) tiles in the corners twice.
-    """
-    run = ON_HMM[way](mm.HMM(2, 4, 20), matrix(16))
-    words = Counter()
-    for row in run.accesses:
-        of_both = row.array in ("a", "b") if way in WAYS else f"{row.array}, {row.kind}" in ONCE
-        if row.space == "global" and of_both:
-            words[row.kind] += row.requests * 4
-    k = int(way[-1]) if way.startswith("hybrid") else 0
-    reads, writes = (int(way[0]), int(way[2])) if way in WAYS else (1, 1)
-    assert words == {"read": reads * 256 + 16 * k * (k + 1), "write": writes * 256}
-
-
-@ways
-def test_no_shared_access_meets_a_conflict_and_no_other_is_casual(way):
-    """But the rows of 2R2W, and the corners, one word for each of several tiles."""
-    run = ON_HMM[way](mm.HMM(2, 4, 20), matrix(16))
-    casual = {row.function for row in run.accesses if row.access_class == "casual"}
-    corners = {name: {"corners"} for name in ("2R1W", "hybrid 2", "hybrid 3")}
-    assert casual == {"2R2W": {"along"}, **corners}.get(way, set())
-
-
 @schedules
 @machines
 def test_no_tree_has_a_race(machine, schedule):
@@ -93,14 +62,6 @@ def test_no_tree_has_a_race(machine, schedule):
             by_trees, np.arange(2 * m * m), m, threads=p, schedule=schedule, check=True
         )
         assert run.findings == ()
-
-
-def test_each_way_is_the_fastest_somewhere():
-    """2R1W goes down all tiles in the global memory, 1R1W has a wave for each diagonal."""
-    a, slow, fast = matrix(64), mm.HMM(4, 4, 400), mm.HMM(4, 4, 1)
-    assert by_hybrid(slow, a, 12).time < min(by_1r1w(slow, a).time, by_2r1w(slow, a).time)
-    assert by_1r1w(fast, a).time < by_hybrid(fast, a, 12).time
-    assert by_bands(slow, a).time < by_1r1w(slow, a).time
 
 
 @pytest.mark.parametrize(

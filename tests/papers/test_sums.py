@@ -106,13 +106,6 @@ def test_what_the_sum_with_few_barriers_does_not_take_is_refused(w, n, p, match)
 
 
 @schedules
-def test_the_claims_refuse_warps_of_one_thread(schedule):
-    """They ran for ever: a warp of one thread leaves as many sums as it gets."""
-    with pytest.raises(PreconditionError, match="two threads or more"):
-        by_warps(schedule, "DMM", 8, 1, 4)
-
-
-@schedules
 @machines
 @pytest.mark.parametrize("p", [4, 8, 20, 64])
 def test_few_barriers_add_numbers_of_any_kind(machine, p, schedule):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.product import claims
 from mmsim_algorithms.product.programs import factors
 from mmsim_algorithms.product.tensor import TensorDMM, with_tensor_unit
 
@@ -16,6 +17,11 @@ def test_the_product(schedule):
         a, b = factors((w * q) ** 2)
         run = with_tensor_unit(TensorDMM(w, 2, 7), a, b, schedule=schedule)
         assert (run.arrays["c"] == a @ b).all()
+
+
+def test_a_thread_of_t_by_t_elements_holds_t_words_of_a_and_one_of_b(monkeypatch):
+    monkeypatch.setattr(claims, "within", lambda run, registers: registers)
+    assert claims.by_parts("synchronous", "DMM", 16, 2, 1, 2) == 6
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (4, 8), (16,), (0, 0)])

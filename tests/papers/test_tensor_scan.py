@@ -5,7 +5,7 @@ import pytest
 
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.prefix_sums import tensor_claims as claims
-from mmsim_algorithms.prefix_sums.tensor import by_products, with_tensor_unit
+from mmsim_algorithms.prefix_sums.tensor import with_tensor_unit
 from mmsim_algorithms.product.tensor import TensorDMM
 
 schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
@@ -19,49 +19,6 @@ def test_the_prefix_sums_of_any_number(schedule, w):
             a = np.arange(n)[::-1] ** 2
             run = with_tensor_unit(TensorDMM(w, 2, 7), a, p, schedule=schedule)
             assert (run.arrays["x"] == np.cumsum(a)).all()
-
-
-def test_both_engines():
-    machine, a = TensorDMM(3, 2, 7), np.arange(27)
-    for schedule in ("synchronous", "asynchronous"):
-        runs = [
-            machine.run(by_products, a, 3, threads=9, schedule=schedule, engine=engine)
-            for engine in ("events", "array")
-        ]
-        assert runs[0].time == runs[1].time
-        assert (runs[0].arrays["x"] == runs[1].arrays["x"]).all()
-
-
-def by_matrices(x, w):
-    """The prefix sums and the rows of each product, as cited; n is a power of w."""
-    sums = np.triu(np.ones((w, w), int))
-    spread = np.eye(w, dtype=int)
-    spread[0] = 1
-    x, n, h, sent = x.copy(), x.size, 1, []
-
-    def multiply(words, matrix):
-        rows = x[words].reshape(-1, w)
-        sent.append(len(rows))
-        x[words] = (rows @ matrix).ravel()
-
-    while h < n:
-        multiply(slice(h - 1, n, h), sums)
-        h *= w
-    while h > w:
-        h //= w
-        multiply(slice(h - 1, n - h // w, h // w), spread)
-    return x, sent
-
-
-@pytest.mark.parametrize(("n", "w"), [(27, 3), (64, 4), (16, 2), (5, 5)])
-def test_a_call_for_each_product_of_matrices(n, w):
-    a = np.arange(n) * 7919 % 1009
-    sums, sent = by_matrices(a, w)
-    assert (sums == np.cumsum(a)).all()
-    run = claims.prefix_sums("synchronous", n=n, p=n, w=w, l=1, L=1)
-    assert [one.stages for one in run.rounds if one.space == "shared"] == [
-        w * rows for rows in sent
-    ]
 
 
 @pytest.mark.parametrize(

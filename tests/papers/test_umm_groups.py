@@ -53,14 +53,6 @@ def test_the_example_of_eight_banks_and_two_registers():
     assert (swapped.arrays["b"] == global_transpose(machine, a, 512, 2).arrays["b"]).all()
 
 
-def test_by_hand_with_one_register():
-    """w = 16, r = 1: two rows of four words at a time, 2 reads and 2 writes for 16 words."""
-    a = np.arange(256).reshape(16, 16)
-    run = global_transpose(mm.UMM(16, 5), a, 16, 1)
-    assert run.time == 16 * 4 * 5
-    assert run.registers.data == 1
-
-
 @pytest.mark.parametrize(
     ("w", "shape", "p", "r", "text"),
     [
@@ -78,9 +70,6 @@ def test_input_that_it_does_not_take_is_refused(w, shape, p, r, text):
     with pytest.raises(PreconditionError) as error:
         global_transpose(mm.UMM(w, 1), np.zeros(shape, int), p, r)
     assert text in str(error.value)
-
-
-# ------------------------------------------------------------------ registers
 
 
 def test_a_swap_in_place_holds_two_words():
@@ -107,9 +96,6 @@ def test_apart_transposes_matrices_below_one_another(w, r, schedule):
     a = np.arange(3 * (2 * side) ** 2).reshape(3, 2 * side, 2 * side)
     run = transpose(mm.UMM(w, 2), a, w, r, schedule, apart)
     assert (run.arrays["b"].reshape(a.shape) == a.swapaxes(1, 2)).all()
-
-
-# ------------------------------------------------------------------ what no program can do
 
 
 def least_stages(n, w, r):

@@ -6,7 +6,7 @@ import pytest
 import mmsim as mm
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.umm_permutation import steps
-from mmsim_algorithms.umm_permutation.cases import permuted, time_of_data
+from mmsim_algorithms.umm_permutation.cases import permuted
 from mmsim_algorithms.umm_permutation.squares import (
     columns_permuted,
     fourth_power,
@@ -42,18 +42,6 @@ def test_a_machine_of_width_1_moves_its_word():
     run = rows_permuted(mm.UMM(1, 5), np.array([[7]]), [[0]], 1)
     assert run.arrays["b"].tolist() == [[7]]
     assert run.time == 13 * 5
-
-
-def test_rows_by_hand():
-    """w = 2, l = 3, 3 warps for 4 rows of 2 x 2 words: two turns of 13 w accesses.
-
-    The first turn has three warps, hence rounds of 3 + 2; the second one, 1 + 2.
-    """
-    a, P = matrix(2)
-    run = rows_permuted(mm.UMM(2, 3), a, P, 6)
-    assert [one.stages for one in run.rounds] == [3] * 26 + [1] * 26
-    assert run.time == 26 * (3 + 2) + 26 * (1 + 2)
-    assert time_of_data(run) == 20 * (3 + 2) + 20 * (1 + 2)
 
 
 def test_columns_are_two_transposes_more():

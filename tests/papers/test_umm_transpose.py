@@ -103,12 +103,6 @@ def rows_of(run):
     return {(row.kind, row.access_class, row.stages / row.requests) for row in run.accesses}
 
 
-def test_by_hand():
-    """w = 4, 8 x 8, two warps, l = 5: 2 tiles to a warp, 8 rounds each of 2 + 4; then 16 pairs."""
-    run = transpose(mm.UMM(4, 5), matrix(8, 8), 8)
-    assert run.time == 2 * 8 * (2 + 4) + 4 * (4 + 2 * 4)
-
-
 def test_a_swap_can_cost_more_than_a_copy_where_the_last_step_is_short():
     """n = 225, p = 75, w = 3: 90 pairs of words, first 75, then 15."""
     b = np.arange(225).reshape(15, 15)

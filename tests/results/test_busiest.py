@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.engines.bottlenecks import at_bottlenecks
+from mmsim.engines.tally import at_bottlenecks
 from mmsim.errors import FormatError
 from mmsim.model.cache import COUNTS, counters
 from mmsim.results.cache import BUSIEST, OF_RUN

@@ -64,6 +64,7 @@ def same(trace, other):
 
 
 def test_the_runs_are_accepted_before_they_are_damaged():
+    assert FREE.trace.changes[0].name == "r"
     assert Run.from_json(FREE.to_json()) == FREE
     assert Run.from_json(STEP.to_json()) == STEP
     assert Report.from_json(REPORT.to_json()) == REPORT
@@ -78,8 +79,8 @@ def test_all_that_follows_comes_back(run):
 
 # ------------------------------------------------------------ files of earlier versions
 
-EARLIER = Path(__file__).parent / "earlier"
-FILES = sorted(EARLIER.glob("*.json"))
+FIRST_FORMAT = Path(__file__).parent / "first_format"
+FILES = sorted(FIRST_FORMAT.glob("*.json"))
 
 
 def kind_of(file):
@@ -113,18 +114,20 @@ def test_the_earliest_files_lack_shapes_positions_and_phases():
         return [without(one, *names) for one in value] if isinstance(value, list) else value
 
     for name, lacking in (("turns", ("position",)), ("vectors", ("phases",))):
-        text = (EARLIER / f"{name}.json").read_text()
+        text = (FIRST_FORMAT / f"{name}.json").read_text()
         document = without(json.loads(text), *lacking)
         if name == "turns":
             del document["value"]["shape"], document["value"]["record"]["shape"]
         assert Run.from_json(json.dumps(document)) == Run.from_json(text)
-    document = without(json.loads((EARLIER / "layout.json").read_text()), "variables", "changes")
+    document = without(
+        json.loads((FIRST_FORMAT / "layout.json").read_text()), "variables", "changes"
+    )
     trace = Run.from_json(json.dumps(document)).trace
     assert (trace.variables, trace.changes) == ((), ())
 
 
 def test_a_compare_and_swap_of_an_earlier_file_shows_in_its_stages():
-    run = Run.from_json((EARLIER / "atomics.json").read_text())
+    run = Run.from_json((FIRST_FORMAT / "atomics.json").read_text())
     assert {one.line for one in run.trace.dispatches if one.swap} == {23}
 
 
@@ -148,7 +151,7 @@ def test_a_compare_and_swap_of_an_earlier_file_shows_in_its_stages():
     ],
 )
 def test_an_earlier_file_that_contradicts_itself(part, number, field, value):
-    document = json.loads((EARLIER / "turns.json").read_text())
+    document = json.loads((FIRST_FORMAT / "turns.json").read_text())
     document["value"]["record"][part][number][field] = value
     with pytest.raises(FormatError, match=rf"{field} of number {number} of its {part} isn't what"):
         Run.from_json(json.dumps(document))
@@ -159,9 +162,9 @@ def test_an_earlier_file_that_contradicts_itself(part, number, field, value):
 TRACE = "record"
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "words"),
-    [
+TIME, WARP, SITE, THREADS, ELEMENTS, VALUES = range(6)
+DAMAGES = [
+    *((FREE, place, value, words) for place, value, words in (
         (("machine",), {"$class": "HMM", "dmms": 0, "width": 4}, "damaged"),
         (("machine", "dmms"), {}, "damaged"),
         (("machine", "dmms"), {"$array": "int64", "shape": [1], "base64": ""}, "damaged"),
@@ -197,57 +200,21 @@ TRACE = "record"
         ((TRACE, "sites", 0, "array"), "c", "is of an unknown array or vector"),
         ((TRACE, "sites", 0, "vector"), 3, "is of an unknown array or vector"),
         ((TRACE, "sites", 0, "kind"), "look", "kind of Site can't be 'look'"),
-    ],
-)  # fmt: skip
-def test_a_trace_that_can_not_be(place, value, words):
-    refuse_changed(FREE, words, (*place, value))
-
-
-def test_a_trace_of_more_units_than_there_can_be_is_refused_immediately():
-    @mm.program
-    def read(T, a):
-        a[T.id]
-
-    run = mm.HMM(2, 4, 3).run(read, np.zeros(16), threads=16, block_size=4, trace=True)
-    words = "it has 2147483648 memory units, more than the 4194304 possible"
-    many = ("machine", "dmms", 2**31 - 1), ("threads", 10**12)
-    refuse_changed(run, words, *many)
-
-
-@pytest.mark.parametrize(
-    ("rounds", "words"),
-    [
+    )),
+    *((STEP, (TRACE, "rounds"), value, words) for value, words in (
         ([-1, *STEP.trace.rounds[1:]], "its round of time -1 doesn't begin"),
         (list(STEP.trace.rounds[::-1]), "doesn't begin when the one before is over|could be at"),
         (list(STEP.trace.rounds[1:]), "its trace has other rounds|could be at"),
         ([*STEP.trace.rounds, STEP.time], f"its round of time {STEP.time} doesn't begin"),
-    ],
-)
-def test_rounds_of_a_trace_that_can_not_be(rounds, words):
-    refuse_changed(STEP, words, (TRACE, "rounds", rounds))
-
-
-@pytest.mark.parametrize(
-    ("offsets", "words"),
-    [
+    )),
+    *((FREE, (TRACE, "parameters", 0, "offsets"), encode(value), words) for value, words in (
         (np.arange(16)[::-1] * 0, "doesn't give each element of shape .* a word of its own"),
         (np.arange(16) + 1, "the words 1 to 16; the first is 0"),
         (np.arange(16) * 2**60, "the layout of 'a' gives the elements"),
         (np.arange(15), "failed: ValueError: cannot reshape"),
         (np.arange(16) + 0.5, "must give an integer array of that shape"),
-    ],
-)
-def test_a_layout_that_can_not_be(offsets, words):
-    refuse_changed(FREE, words, (TRACE, "parameters", 0, "offsets", encode(offsets)))
-
-
-ROW = (TRACE, "asked", 0)
-TIME, WARP, SITE, THREADS, ELEMENTS, VALUES = range(6)
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
+    )),
+    *((FREE, (TRACE, "asked", 0, field), value, words) for field, value, words in (
         (WARP, 4, "the dispatch of warp 4 at 0 is of warp 4, which doesn't exist there"),
         (WARP, -1, "is of warp .*, which doesn't exist there"),
         (SITE, 10, "the dispatch of warp 0 at 0 is of an unknown access"),
@@ -266,24 +233,57 @@ TIME, WARP, SITE, THREADS, ELEMENTS, VALUES = range(6)
         (TIME, 1, "the dispatch of warp 0 at 1 could be at 0"),
         (TIME, -1, "is at no time of the run"),
         (TIME, 2**62, "is at no time of the run"),
-    ],
-)
-def test_a_dispatch_that_can_not_be(field, value, words):
-    refuse_changed(FREE, words, (*ROW, field, value))
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
+    )),
+    *((FREE, (TRACE, "asked", -1, VALUES), value, words) for value, words in (
         ([200] * 4, "has values that its array can't hold"),
         ([0.5] * 4, "has values that its array can't hold"),
         ([10**400] * 4, "can't be"),
         ([1] * 3, "has values that its array can't hold"),
         ([], "has values that its array can't hold"),
-    ],
-)
-def test_a_value_beyond_a_narrow_array(values, words):
-    refuse_changed(FREE, words, (TRACE, "asked", -1, VALUES, values))
+    )),
+    *((FREE, (TRACE, "arrivals", 0, field), value, words) for field, value, words in (
+        (0, -1, "the arrival of warp 0 at -1 is at no time of the run"),
+        (0, 10**6, "is at no time of the run"),
+        (0, 0, "the wait of warp 0 from 0 begins before its last one ends|comes after"),
+        (1, 7, "the arrival of warp 7 at .* is of warp 7, which doesn't exist there"),
+        (2, 1, "is of warp 0, which doesn't exist there"),
+        (3, 0, "is in line 0, which no source has"),
+    )),
+    *((FREE, (TRACE, "releases", 0, field), value, words) for field, value, words in (
+        (0, FREE.time + 1, f"the release of block 0 at {FREE.time + 1} is at no time of the run"),
+        (2, [0, 2], "is of warp 2, which doesn't exist there"),
+        (2, [], "lets no warp go"),
+        (2, [9], "is of warp .*, which doesn't exist there"),
+        (2, [0, 0], "releases warp 0 at .* without its arrival"),
+    )),
+    *((FREE, (TRACE, "changes", 0, field), value, words) for field, value, words in (
+        (2, "zz", "the change of 'zz' at 0 is of an unknown variable or element"),
+        (2, 1, "changes of Trace can't be 1"),
+        (3, 2, "is of an unknown variable or element"),
+        (1, 4, "is of warp .*, which doesn't exist there"),
+        (4, [1], "is of other threads than its warp has"),
+        (0, -1, "is at no time of the run"),
+        (0, 10**6, "is at no time of the run"),
+        (4, [0, 0, 0, 0.5], "has values that its variable can't hold"),
+        (4, [0, 0, 0, None], "has values that its variable can't hold"),
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "place", "value", "words"), DAMAGES)
+def test_a_trace_that_can_not_be(run, place, value, words):
+    refuse_changed(run, words, (*place, value))
+
+
+def test_a_trace_of_more_units_than_there_can_be_is_refused_immediately():
+    @mm.program
+    def read(T, a):
+        a[T.id]
+
+    run = mm.HMM(2, 4, 3).run(read, np.zeros(16), threads=16, block_size=4, trace=True)
+    words = "it has 2147483648 memory units, more than the 4194304 possible"
+    many = ("machine", "dmms", 2**31 - 1), ("threads", 10**12)
+    refuse_changed(run, words, *many)
 
 
 def kept(dtype, *numbers):
@@ -332,54 +332,6 @@ def test_dispatches_that_do_not_follow_one_another():
     refuse_changed(FREE, "the dispatch of warp 0 at 1 could be at 3", (TRACE, "asked", again))
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        (0, -1, "the arrival of warp 0 at -1 is at no time of the run"),
-        (0, 10**6, "is at no time of the run"),
-        (0, 0, "the wait of warp 0 from 0 begins before its last one ends|comes after"),
-        (1, 7, "the arrival of warp 7 at .* is of warp 7, which doesn't exist there"),
-        (2, 1, "is of warp 0, which doesn't exist there"),
-        (3, 0, "is in line 0, which no source has"),
-    ],
-)
-def test_an_arrival_that_can_not_be(field, value, words):
-    refuse_changed(FREE, words, (TRACE, "arrivals", 0, field, value))
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        (0, FREE.time + 1, f"the release of block 0 at {FREE.time + 1} is at no time of the run"),
-        (2, [0, 2], "is of warp 2, which doesn't exist there"),
-        (2, [], "lets no warp go"),
-        (2, [9], "is of warp .*, which doesn't exist there"),
-        (2, [0, 0], "releases warp 0 at .* without its arrival"),
-    ],
-)
-def test_a_release_that_can_not_be(field, value, words):
-    refuse_changed(FREE, words, (TRACE, "releases", 0, field, value))
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        (2, "zz", "the change of 'zz' at 0 is of an unknown variable or element"),
-        (2, 1, "changes of Trace can't be 1"),
-        (3, 2, "is of an unknown variable or element"),
-        (1, 4, "is of warp .*, which doesn't exist there"),
-        (4, [1], "is of other threads than its warp has"),
-        (0, -1, "is at no time of the run"),
-        (0, 10**6, "is at no time of the run"),
-        (4, [0, 0, 0, 0.5], "has values that its variable can't hold"),
-        (4, [0, 0, 0, None], "has values that its variable can't hold"),
-    ],
-)
-def test_a_change_that_can_not_be(field, value, words):
-    assert FREE.trace.changes[0].name == "r"
-    refuse_changed(FREE, words, (TRACE, "changes", 0, field, value))
-
-
 def test_registers_that_take_more_room_than_there_is():
     number = [one.name for one in FREE.trace.variables].index("r")
     words = "its threads hold 17592186044432 values, more than the 268435456 possible"
@@ -400,9 +352,8 @@ def with_row(run, rows, place, changes):
     return replace(run, **{rows: tuple(parts)})
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+WRONG = [
+    *((replace(FREE, **changes), words) for changes, words in (
         ({"time": -1, "record": None}, "it takes -1 time units"),
         ({"time": FREE.time + 1}, "its trace differs in time"),
         ({"threads": 0, "record": None}, "threads=0, but it must be at least 1"),
@@ -416,23 +367,17 @@ def with_row(run, rows, place, changes):
         ({"rounds": STEP.rounds}, "it has rounds, which only the synchronous schedule has"),
         ({"sources": FREE.sources * 2}, "its trace differs in sources"),
         ({"sources": (), "record": None}, "is in a line that no source has"),
-    ],
-)
-def test_a_run_that_can_not_be(changes, words):
-    refuse(replace(FREE, **changes), words)
-
-
-def test_a_trace_that_ends_early():
-    waits = FREE.time - FREE.trace.dispatches[-1].time  # until its last request has completed
-    assert waits > 1
-    words = "its trace ends before its last request"
-    early = ("time", FREE.time - 1)
-    refuse_changed(FREE, words, early, (TRACE, "changes", []), ("findings", []))
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+    )),
+    *((replace(REPORT, **changes), words) for changes, words in (
+        ({"time": -1, "record": None}, "it takes -1 time units"),
+        ({"time": 100}, "its trace differs in time"),
+        ({"threads": 0, "record": None}, "threads=0"),
+        ({"schedule": "never", "record": None}, "there is no schedule 'never'"),
+        ({"program": "other"}, "its trace differs in program"),
+        ({"findings": ()}, "it has no run, and no finding that says why"),
+        ({"run": STEP}, "its run differs in block_size"),
+    )),
+    *((with_row(FREE, "accesses", 0, changes), words) for changes, words in (
         ({"line": 1}, "the access of 'a' in line 1 is in a line that no source has"),
         ({"file": "elsewhere.py"}, "is in a line that no source has"),
         ({"space": "memory"}, "goes to an unknown memory: 'memory'"),
@@ -443,25 +388,29 @@ def test_a_trace_that_ends_early():
         ({"stages": 2**62}, "has 4 requests, 4611686018427387904 stages"),
         ({"access_class": "fine"}, "the access of 'a' in line .* is coalesced, not 'fine'"),
         ({"access_class": "casual"}, "is coalesced, not 'casual'"),
-    ],
-)
-def test_an_access_that_can_not_be(changes, words):
-    refuse(with_row(FREE, "accesses", 0, changes), words)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+    )),
+    *((with_row(STEP, "rounds", 1, changes), words) for changes, words in (
         ({"number": 0}, "round 1 has the number 0, begins at"),
         ({"start": 0}, "round 1 has the number 1, begins at 0 and takes .* before it ends at"),
         ({"time": 0}, "takes 0 time units"),
         ({"time": 100}, "round 2 has the number 2"),
         ({"line": 1}, "round 1, of 's' in line 1 is in a line that no source has"),
         ({"requests": 5}, "has 5 requests, 4 stages"),
-    ],
-)
-def test_a_round_that_can_not_be(changes, words):
-    refuse(with_row(STEP, "rounds", 1, changes), words)
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_a_run_or_a_report_that_can_not_be(run, words):
+    refuse(run, words)
+
+
+def test_a_trace_that_ends_early():
+    waits = FREE.time - FREE.trace.dispatches[-1].time  # until its last request has completed
+    assert waits > 1
+    words = "its trace ends before its last request"
+    early = ("time", FREE.time - 1)
+    refuse_changed(FREE, words, early, (TRACE, "changes", []), ("findings", []))
 
 
 def test_rounds_that_do_not_fill_the_time():
@@ -506,30 +455,11 @@ def test_an_index_out_of_range_may_lie_outside_and_a_total_has_blocks_of_several
     assert Run.from_json(found.to_json()) == found
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"time": -1, "record": None}, "it takes -1 time units"),
-        ({"time": 100}, "its trace differs in time"),
-        ({"threads": 0, "record": None}, "threads=0"),
-        ({"schedule": "never", "record": None}, "there is no schedule 'never'"),
-        ({"program": "other"}, "its trace differs in program"),
-        ({"findings": ()}, "it has no run, and no finding that says why"),
-        ({"run": STEP}, "its run differs in block_size"),
-    ],
-)
-def test_a_report_that_can_not_be(changes, words):
-    refuse(replace(REPORT, **changes), words)
-
-
 def test_a_report_whose_run_takes_another_time():
     report = mm.HMM(2, 4, 3).check(turn, *ARGUMENTS, threads=16, block_size=8)
     assert Report.from_json(report.to_json()) == report
     longer = replace(report, time=report.time + 1)
     refuse(longer, "its run differs in time")
-
-
-# ------------------------------------------------------------ maps that no one can draw
 
 
 def test_a_map_that_is_too_large_is_refused_before_it_is_made():

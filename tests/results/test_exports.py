@@ -223,21 +223,14 @@ CALL = ["run", PROGRAM, "--width", "4", "--latency", "2", "--size", "16"]
 
 
 def test_the_command_line_saves_all(capsys, tmp_path):
-    saved = {name: str(tmp_path / name) for name in ("run.csv", "run.svg", "run.trace")}
-    options = [
-        "--csv",
-        saved["run.csv"],
-        "--plot",
-        saved["run.svg"],
-        "--chrome",
-        saved["run.trace"],
-    ]
+    table, figure, trace = (str(tmp_path / f"run.{kind}") for kind in ("csv", "svg", "trace"))
+    options = ["--csv", table, "--plot", figure, "--chrome", trace]
     assert main([*CALL, *options]) == 0
-    assert [row["stages"] for row in read(saved["run.csv"])] == ["4", "4"]
+    assert [row["stages"] for row in read(table)] == ["4", "4"]
     assert "register 1" in (tmp_path / "run.svg").read_text()
     assert complete(json.loads((tmp_path / "run.trace").read_text()), "request")
     assert main([*CALL, "--rounds", *options[:2]]) == 0
-    assert [row["time"] for row in read(saved["run.csv"])] == ["5", "5"]
+    assert [row["time"] for row in read(table)] == ["5", "5"]
 
 
 def test_the_command_line_draws_what_fits(capsys, tmp_path):

@@ -16,15 +16,11 @@ from mmsim.results.events import Arrival, Release, Wait
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, run_case
 from tests.kit.runs.paths import both_schedules
+from tests.kit.runs.programs import copy
 
 all_machines = pytest.mark.parametrize(
     "machine", [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 3)], ids=["DMM", "UMM", "HMM"]
 )
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
 
 
 @mm.program
@@ -71,9 +67,6 @@ def registers(run):
 
 def table(text):
     return [line.strip() for line in text.strip().splitlines()]
-
-
-# ------------------------------------------------------------------ a run by hand, in full
 
 
 def test_a_dmm_by_hand():

@@ -59,14 +59,6 @@ def test_rows_have_the_kind_and_the_numbers_of_their_machine(rows, tmp_path):
     assert read(tmp_path / "rows.jsonl") == rows
 
 
-def test_pandas_filters_by_them(rows, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.read_json(tmp_path / "rows.jsonl", lines=True)
-    wide = frame[(frame.kind == "DMM") & (frame.width == 8)]
-    assert wide.time.tolist() == [row["time"] for row in rows if row["machine"] == str(MACHINES[1])]
-    assert frame[frame.dmms == 2].kind.unique().tolist() == ["HMM"]
-
-
 def test_a_failed_case_has_them_too(tmp_path):
     (row,) = mm.sweep(case, {"machine": MACHINES[3:4], "n": [13]}, tmp_path / "rows.jsonl", jobs=1)
     assert row["error"] == "ValueError"

@@ -1,7 +1,5 @@
 """`mmsim sweep`, and the figure that it draws."""
 
-import json
-
 import pytest
 
 import mmsim as mm
@@ -281,8 +279,3 @@ def test_what_cannot_be_drawn_is_reported(rows, over, claim, message):
     chosen = None if claim is None else claim_of(claim)
     with pytest.raises(MMSimError, match=message):
         mm.figures.sweep(rows, over, chosen)
-
-
-def test_rows_are_json(out):
-    assert sweep(out, *STRIDE, "--jobs", 1) == 0
-    assert [json.loads(line)["size"] for line in out.read_text().splitlines()] == [256, 512]

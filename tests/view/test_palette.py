@@ -50,7 +50,7 @@ def lab(light):
 
 
 def ciede2000(first, second):
-    """How different two colours look, by CIEDE2000: 1 is just noticed side by side."""
+    """The difference of two colours by CIEDE2000: 1 is just noticed side by side."""
     (L1, a1, b1), (L2, a2, b2) = first, second
     mean = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
     stretch = 1.5 - 0.5 * np.sqrt(mean**7 / (mean**7 + 25.0**7))

@@ -107,7 +107,7 @@ PLAYERS = {
 
 
 def apart(first, second):
-    """Whether two boxes do not overlap, but for a pixel that both are rounded to."""
+    """Tell whether two boxes do not overlap, but for a pixel that both are rounded to."""
     _, left, top, right, bottom = first
     _, other_left, other_top, other_right, other_bottom = second
     return (

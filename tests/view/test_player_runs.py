@@ -51,9 +51,6 @@ def now(shown):
     return shown.evaluate("mmsim.time")
 
 
-# ------------------------------------------------------------ several launches
-
-
 def test_a_total_keeps_the_traces(permuted):
     assert [trace.program for trace in permuted.traces] == [
         *("row_wise", "transpose", "row_wise", "transpose", "row_wise")
@@ -157,8 +154,6 @@ def test_warps_of_several_launches_are_drawn(permuted):
     spans = [path for bar in axes.collections for path in bar.get_paths()]
     assert max(path.get_extents().x1 for path in spans) == permuted.time
 
-
-# ------------------------------------------------------------ two runs
 
 PAIRS = {
     "before and after": lambda: (

@@ -1,7 +1,6 @@
 """Space, stops and links: a real Chromium presses keys, and reads where the player is."""
 
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim_algorithms import permutations
+from tests.kit.views.states import until
 
 
 @mm.program
@@ -30,14 +30,6 @@ def now(shown):
     return shown.evaluate("mmsim.time")
 
 
-def until(holds):
-    """Wait for something; the page's rules forbid what Playwright would wait with."""
-    end = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_space_plays_without_a_click_and_never_scrolls(show, run):
     shown = show(run.player(), viewport={"width": 900, "height": 400})
     scrolled = "[scrollY, document.documentElement.scrollHeight > innerHeight]"
@@ -45,7 +37,7 @@ def test_space_plays_without_a_click_and_never_scrolls(show, run):
     play = shown.locator("#play")
     shown.keyboard.press(" ")
     assert play.inner_text() == "Pause"
-    until(lambda: now(shown) > 1)
+    until(shown, "mmsim.time > 1")
     shown.keyboard.press(" ")
     assert play.inner_text() == "Play"
     # Wherever one has clicked; a button that was clicked is not pressed again.
@@ -95,7 +87,7 @@ def test_space_on_the_page_around_a_player(browser, run, tmp_path):
 
 
 def stops(shown, text):
-    """Where the player stops with this text, by the keys S and Shift+S."""
+    """The player's stops with this text, by the keys S and Shift+S."""
     field = shown.get_by_label("Stop at")
     field.fill(text)
     field.press("Enter")
@@ -152,7 +144,7 @@ def test_stops(show, run):
     seen = 0
     while seen < last:
         shown.keyboard.press(" ")
-        until(lambda before=seen: now(shown) > before)
+        until(shown, f"mmsim.time > {seen}")
         shown.locator("#play", has_text="Play").wait_for()
         assert now(shown) in changes(lambda value: value == 7)
         seen = now(shown)
@@ -205,7 +197,7 @@ def test_a_link_reopens_what_is_shown(show, run):
     assert view(show(player, address=link)) == view(shown)
     # An address that is typed in goes there, on the same page.
     shown.evaluate("location.hash = '#t=3&warp=1&lecture'")
-    until(lambda: now(shown) == 3)
+    until(shown, "mmsim.time === 3")
     assert shown.locator("#run.lecture").count() == 1
     assert shown.locator("#follow option:checked").inner_text() == "warp 1"
     for nonsense in ("#t=many", "#warp=99&t=2", "#stop=whenever", "#address=-1&unit=none", "#%"):

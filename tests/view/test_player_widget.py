@@ -98,9 +98,6 @@ def test_a_saved_notebook_shows_the_page(run, widget, browser, tmp_path):
     shown.close()
 
 
-# ------------------------------------------------------------------ in the browser
-
-
 HOST = """<!doctype html><meta charset="utf-8"><style>button { color: rgb(1, 2, 3) }</style>
 <h1 style="font-size: 50px">a notebook</h1><button id="play">its own</button><p id="keys"></p>
 <div id="first"></div><div id="second"></div>"""

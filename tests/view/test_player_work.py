@@ -158,7 +158,7 @@ def test_the_names_of_rows_stay_in_sight_where_the_table_is_wide(show):
 
 
 def test_a_page_is_ascii():
-    """Which a browser decodes faster."""
+    """A browser decodes it faster."""
     player = copying().player()
     player.data["program"] = "Größe → \U0001d465"
     assert player.html().isascii()

@@ -7,7 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.results.roofline import LATENCY, SHARED, roofline, under_way
-from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import alt_text
 
 CARD = mm.Cached(
     4, 8, 200, 3, sectors=2, tag_time=7, sector_time=3, memory_time=5, fill_time=9, row_time=20,
@@ -127,14 +127,9 @@ def test_bars_are_the_counters_times_the_rates(schedule):
 def test_what_binds_is_marked():
     """Each resource in turn is made slow; where none is, the latency binds."""
     for name, rate in (
-        ("tags", "tag_time"),
-        ("sectors", "sector_time"),
-        ("crossings", "cross_time"),
-        ("memory", "memory_time"),
-        ("tags", "fill_time"),
-        ("rows", "row_time"),
-        ("pages", "page_time"),
-        (LATENCY, "global_latency"),
+        *(("tags", "tag_time"), ("sectors", "sector_time"), ("crossings", "cross_time")),
+        *(("memory", "memory_time"), ("tags", "fill_time"), ("rows", "row_time")),
+        *(("pages", "page_time"), (LATENCY, "global_latency")),
     ):
         run = scattered(replace(CARD, **{rate: 10_000}))
         axes = mm.figures.roofline(run)

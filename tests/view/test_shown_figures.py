@@ -13,7 +13,7 @@ import mmsim as mm
 from mmsim.claims import Claim
 from mmsim.claims.fit import fit_numbers
 from mmsim.results.curve import Curve, Series
-from mmsim.view.figures.alt_text import MOST, alt_text
+from mmsim.view.figures.files import MOST, alt_text
 from mmsim.view.figures.paper import DARK_FIRST
 from mmsim.view.figures.times import curve_svg, draw_curve
 
@@ -108,7 +108,7 @@ def test_axes_show_the_figure_with_what_is_seen(name):
 
 
 def test_a_figure_is_not_drawn_twice():
-    """What IPython shows of its own accord at the end of a cell are the figures of pyplot."""
+    """IPython shows the figures of pyplot of its own accord at the end of a cell."""
     before = pyplot.get_fignums()
     for draw, _ in FIGURES.values():
         draw()
@@ -172,9 +172,6 @@ def test_code_in_a_notebook_is_monospaced_and_titles_stand_above_their_columns(b
     assert titles == page.locator("tr:nth-child(3) td").evaluate_all(sides)
     assert titles[-1] == "left"
     page.close()
-
-
-# ------------------------------------------------------------------ points, bounds
 
 
 def lines_by_label(axes):

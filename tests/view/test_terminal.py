@@ -58,13 +58,8 @@ def test_borders_go_first_and_then_columns():
     assert first.startswith("package.module:a_name 12345678 it reads rows")
     rows = [("package.module:a_name", "", "it reads"), ("package.module:b_name", "1", "")]
     assert [" ".join(line.split()) for line in shown(38, rows=[*rows, ROWS[0]])[:8]] == [
-        "A caption",
-        "program package.module:a_name",
-        "what it does it reads",
-        "",
-        "program package.module:b_name",
-        "shared stages 1",
-        "",
+        *("A caption", "program package.module:a_name", "what it does it reads", ""),
+        *("program package.module:b_name", "shared stages 1", ""),
         "program package.module:a_name",
     ]
 

@@ -5,7 +5,7 @@ import pytest
 import mmsim as mm
 from mmsim.claims.fit import fit_numbers
 from mmsim.errors import LaunchError, MMSimError
-from mmsim.view.figures.alt_text import alt_text
+from mmsim.view.figures.files import alt_text
 
 CASES = [{"n": n, "w": w, "l": l} for n in (16, 32, 64) for w in (2, 4, 8) for l in (1, 3, 4, 9)]
 

@@ -201,9 +201,6 @@ def test_what_can_not_be_drawn(how, words):
         mm.layout.RAW().plot(**{"shape": (4, 4), **how})
 
 
-# ------------------------------------------------------------------ conflicts
-
-
 def words_drawn(axes):
     """Of each cell of words: phase, bank and row of it, its thread's text and its colour."""
     found = {}

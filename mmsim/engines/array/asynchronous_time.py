@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
@@ -73,6 +74,12 @@ def scheduled(
 
     def work() -> int:
         return asynchronous_time(launch.machine, launch.grid, operations, start, control)
+
+    return watched(work, control, progress)
+
+
+def watched(work: Callable[[], int], control: npt.NDArray[np.int64], progress: Progress) -> int:
+    """The result of `work()`, with progress and Ctrl-C by `control`, see `asynchronous_time`."""
 
     def watch() -> None:
         progress.report("asynchronous schedule", int(control[1]), "warp requests")
@@ -218,11 +225,9 @@ def prepare(
     blocks = _blocks(grid, dmms)
     warps = blocks * size  # of a DMM
 
-    sequences = np.zeros(
-        (blocks * dmms * size, 2), np.uint32 if len(operations) < 2**32 else np.int64
-    )
-    sequences[: grid.warps, 0] = start[:-1]
-    sequences[: grid.warps, 1] = start[1:]
+    sequences = sequences_of(start, warps * dmms)
+    if len(operations) < 2**32:
+        sequences = sequences.astype(np.uint32)
     sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
 
     words = words_for(warps)
@@ -255,11 +260,16 @@ def prepare(
     )
 
 
-def _blocks(grid: Grid, dmms: int) -> int:
-    """The blocks of a DMM, filled up.
+def sequences_of(start: npt.NDArray[np.int64], warps: int) -> npt.NDArray[np.int64]:
+    """Where the operations of each warp begin and end; the last warps have none."""
+    found = np.zeros((warps, 2), np.int64)
+    found[: len(start) - 1, 0] = start[:-1]
+    found[: len(start) - 1, 1] = start[1:]
+    return found
 
-    An odd number keeps the DMMs' data from sharing cache sets.
-    """
+
+def _blocks(grid: Grid, dmms: int) -> int:
+    """The blocks of a DMM, filled up to an odd number: DMMs' data don't share cache sets."""
     return -(-grid.blocks // dmms) | 1
 
 

@@ -18,8 +18,7 @@ from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import completion
 from mmsim.model.under_way import all_done, next_request, sent
 
-REQUEST = BARRIER + 1
-"""An operation: this number plus the number of a request."""
+REQUEST = BARRIER + 1  # an operation: this number plus the number of a request
 
 
 class Launch(NamedTuple):
@@ -30,30 +29,18 @@ class Launch(NamedTuple):
 
     dmms: int
     blocks: int
-    size: int
-    """Warps of a block."""
-    places: int
-    """The most requests of a warp under way."""
-    latency: int
-    """The latency of the shared memories."""
-    firsts: Any
-    """The first DMM of each cluster, and the end of the last one."""
-    operations: Any
-    """The operations of the warps: 1 is a barrier, 2 + r is request r."""
-    threads: Any
-    """Threads of each block."""
-    needs: Any
-    """For each access, whether it waits for the requests of each other access."""
-    kinds: Any
-    """The kind of each access, a number of `mmsim.model.cache`."""
-    to_shared: Any
-    """For each access, whether it goes to shared memory."""
-    site: Any
-    """The access of each request."""
-    stages: Any
-    """The stages of each request."""
-    ends: Any
-    """The end of the sectors of each request."""
+    size: int  # warps of a block
+    places: int  # the most requests of a warp under way
+    latency: int  # the latency of the shared memories
+    firsts: Any  # the first DMM of each cluster, and the end of the last one
+    operations: Any  # the operations of the warps: 1 is a barrier, 2 + r is request r
+    threads: Any  # threads of each block
+    needs: Any  # for each access, whether it waits for the requests of each other access
+    kinds: Any  # the kind of each access, a number of `mmsim.model.cache`
+    to_shared: Any  # for each access, whether it goes to shared memory
+    site: Any  # the access of each request
+    stages: Any  # the stages of each request
+    ends: Any  # the end of the sectors of each request
     sectors: Any
     touched: Any
 
@@ -61,55 +48,34 @@ class Launch(NamedTuple):
 class State(NamedTuple):
     """The state of a schedule."""
 
-    sequences: Any
-    """The place of each warp in its operations, and their end."""
+    sequences: Any  # the place of each warp in its operations, and their end
     times: Any
-    sites: Any
-    """The requests under way of each warp, see `mmsim.model.under_way`."""
-    ready: Any
-    """For each DMM the tree of its warps that are ready at the memory unit."""
-    ready_shared: Any
-    """The same at its shared memory."""
-    last: Any
-    """For each DMM the nodes of the warps that the two units dispatched last."""
-    dmms: Any
-    """For each cluster the tree of its DMMs with a warp that is ready at the memory unit."""
-    clusters: Any
-    """The tree of clusters with such a DMM."""
-    last_of: Any
-    """For each cluster the node of the DMM whose warp was dispatched last."""
-    free: Any
-    """For each DMM the time when its shared memory is free."""
-    planned: Any
-    """For each DMM, whether the heap holds a dispatch of its shared memory."""
-    room: Any
-    """For each DMM the number of threads that it has room for."""
-    dmm: Any
-    """The DMM of each block that has begun."""
-    ended: Any
-    """Blocks that have ended and still occupy their room, in ascending order."""
-    making_room: Any
-    """Blocks that make room now."""
-    unfinished: Any
-    """For each block, the warps that have not ended."""
-    arrived: Any
-    """For each block, the warps that wait at its barrier."""
-    waiting: Any
-    """Those warps, from the block's first place on."""
-    todo: Any
-    """Warps that go on now."""
+    sites: Any  # the requests under way of each warp, see `mmsim.model.under_way`
+    ready: Any  # for each DMM the tree of its warps that are ready at the memory unit
+    ready_shared: Any  # the same at its shared memory
+    last: Any  # for each DMM the nodes of the warps that the two units dispatched last
+    dmms: Any  # for each cluster the tree of its DMMs with a warp that is ready at the memory unit
+    clusters: Any  # the tree of clusters with such a DMM
+    last_of: Any  # for each cluster the node of the DMM whose warp was dispatched last
+    free: Any  # for each DMM the time when its shared memory is free
+    planned: Any  # for each DMM, whether the heap holds a dispatch of its shared memory
+    room: Any  # for each DMM the number of threads that it has room for
+    dmm: Any  # the DMM of each block that has begun
+    ended: Any  # the tree of blocks that have ended and still occupy their room
+    unfinished: Any  # for each block, the warps that have not ended
+    arrived: Any  # for each block, the warps that wait at its barrier
+    waiting: Any  # those warps, from the block's first place on
+    todo: Any  # warps that go on now
     heap_times: Any
-    heap: Any
-    """The heap of events: warps that go on; after these, shared memories that dispatch."""
+    heap: Any  # the heap of events: warps that go on; after these, shared memories that dispatch
     numbers: Any
     """The size of the heap, the size of `todo`, the last completion, the sum of `bring`."""
-    counts: Any
-    """The costs of each access's requests, see `mmsim.model.cache`."""
+    counts: Any  # the costs of each access's requests, see `mmsim.model.cache`
 
 
-IN_HEAP, TO_DO, DONE, SEEN, BEGUN, ENDED = range(6)
-LINE = 16
-"""Numbers of 4 bytes in a line of this computer's cache."""
+OF_BLOCKS = "dmm", "unfinished", "arrived"  # the fields with a number for each block
+IN_HEAP, TO_DO, DONE, SEEN, BEGUN = range(5)
+LINE = 16  # numbers of 4 bytes in a line of this computer's cache
 LARGE = 1 << 14
 """A cache with more slots doesn't fit into the caches near this computer's processor."""
 
@@ -194,24 +160,10 @@ def begin_block(launch: Launch, state: State, x: int) -> bool:
     return True
 
 
-def end_block(state: State, block: int) -> None:
-    """Note that the last warp of a block has ended."""
-    place = state.numbers[ENDED]
-    state.numbers[ENDED] = place + 1
-    while place > 0 and state.ended[place - 1] > block:
-        state.ended[place] = state.ended[place - 1]
-        place -= 1
-    state.ended[place] = block
-
-
 def make_room(launch: Launch, state: State) -> None:
     """Let the ended blocks make room, in order, and begin the next ones there."""
-    count = state.numbers[ENDED]
-    state.numbers[ENDED] = 0
-    for place in range(count):
-        state.making_room[place] = state.ended[place]
-    for place in range(count):
-        block = state.making_room[place]
+    while state.ended[0] != 0:
+        block = take(state.ended, 0) - len(state.ended)
         x = state.dmm[block]
         state.room[x] += launch.threads[block]
         while begin_block(launch, state, x):
@@ -230,10 +182,7 @@ def open_barrier(launch: Launch, state: State, block: int) -> None:
 
 
 def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
-    """Let the warps in `todo` do their next operations, and the warps that follow from these.
-
-    `clusters` are those of the DMMs.
-    """
+    """Let the warps in `todo` do their next operations, and the warps that follow from these."""
     size = launch.size
     while state.numbers[TO_DO] > 0:
         state.numbers[TO_DO] -= 1
@@ -245,7 +194,7 @@ def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
             state.unfinished[block] -= 1
             open_barrier(launch, state, block)
             if state.unfinished[block] == 0:
-                end_block(state, block)
+                add(state.ended, len(state.ended) + block)
             continue
         operation = launch.operations[sequence[0]]
         if operation == BARRIER:
@@ -331,19 +280,9 @@ def dispatch(
     kind = launch.kinds[site]
     if kind == READ and numbers.sets * numbers.ways > LARGE:
         state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
-    done = serve(
-        numbers,
-        cache,
-        now,
-        x,
-        kind,
-        launch.stages[request],
-        launch.sectors,
-        launch.touched,
-        first,
-        end,
-    )
-    add_counts(numbers, cache, state.counts[site], x, kind, launch.sectors, first, end)
+    who, asked = (x, kind), (launch.sectors, launch.touched, first, end)
+    done = serve(numbers, cache, now, *who, launch.stages[request], *asked)
+    add_counts(numbers, cache, state.counts[site], *who, launch.sectors, first, end)
     under_way(launch, state, warp, site, now, done)
     return taken
 
@@ -357,7 +296,7 @@ def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: 
     warps = len(state.sequences)
     while True:
         ready = state.clusters[0] != 0
-        if state.numbers[ENDED] > 0 and (
+        if state.ended[0] != 0 and (
             state.numbers[IN_HEAP] == 0 or state.heap_times[0] > now or state.heap[0] >= warps
         ):
             make_room(launch, state)
@@ -419,7 +358,6 @@ PARTS = (
     push,
     pop,
     begin_block,
-    end_block,
     make_room,
     open_barrier,
     go_on,

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.engines.array import asynchronous_time as plain_time
 from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array import turns_compiled
+from mmsim.engines.array.asynchronous_time import (
+    register_trees,
+    sequences_of,
+    watched,
+    words_for,
+)
 from mmsim.engines.array.lazy_compilation import LazilyCompiled
 from mmsim.engines.cached_launch import (
     asked,
     bytes_of_tables,
+    in_arrays,
     last_sector,
+    leave,
     needed,
     new_state,
     plain_state,
-    sparse,
 )
-from mmsim.host.cores import cores, in_thread, on_all_cores
+from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
@@ -37,12 +43,10 @@ from mmsim.model.sectors import Asked, gather
 
 Integers = npt.NDArray[np.int64]
 Numeric = npt.NDArray[Any]
-FEW = 5_000
-"""The sectors that Python plays before Numba is loaded."""
+FEW = 5_000  # the sectors that Python plays before Numba is loaded
 PLAY = LazilyCompiled("cached_compiled.play", 1_000_000)
 """The sectors that Python plays in about the time that compiling takes."""
-OF_A_REQUEST = 60
-"""Bytes of a request, in addition to its sectors."""
+OF_A_REQUEST = 60  # bytes of a request, in addition to its sectors
 OF_A_NOTE = 600
 OF_A_PLACE = 12
 FEW_PLACES = 64
@@ -69,28 +73,23 @@ def gather_all(
     return at
 
 
-def write_other(numbers: rule.Numbers, state: rule.State, lines: int) -> None:
-    """The rule's function, called here in order to compile it."""
-    rule.write_other(numbers, state, lines)
-
-
 def swept(machine: Machine, lines: int) -> rule.State:
     """A machine's cache, in arrays, after writes of `lines` lines of another array."""
     numbers = machine.cache
     assert numbers is not None
     state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
-    compiled()[3](numbers, state, lines)
+    compiled().write_other(numbers, state, lines)
     return state
 
 
 @cache
-def compiled() -> Any:
+def compiled() -> SimpleNamespace:
     """Compile `play`, `serve_round`, `gather_all` and `write_other`; the code is kept on disk."""
     from mmsim.host import compiler
 
     extending: Any = import_module("numba.extending")
     numba: Any = import_module("numba")
-    plain_time.register_trees()
+    register_trees()
     extending.overload(rule.quotient)(quick_quotient(numba))
     extending.overload(rule.slot_of)(quick_slot_of(numba))
     for functions in (rule.PARTS, under_way.PARTS, sectors_file.PARTS, player.PARTS):
@@ -98,10 +97,10 @@ def compiled() -> Any:
             extending.register_jitable(forceinline=True)(function)
     source = inspect.getsource(sys.modules[__name__]) + "".join(map(inspect.getsource, PARTS))
     how = {"error_model": "numpy", "_nrt": False}
-    return [
-        compiler.compiled(function, source, **how)
-        for function in (player.play, player.serve_round, gather_all, write_other)
-    ]
+    entered = player.play, player.serve_round, gather_all, rule.write_other
+    return SimpleNamespace(
+        **{function.__name__: compiler.compiled(function, source, **how) for function in entered}
+    )
 
 
 def quick_quotient(numba: Any) -> Any:
@@ -121,8 +120,7 @@ def quick_quotient(numba: Any) -> Any:
     return chosen
 
 
-LANES = 8
-"""Slots of a cache that are compared together."""
+LANES = 8  # slots of a cache that are compared together
 
 
 def quick_slot_of(numba: Any) -> Any:
@@ -179,8 +177,7 @@ PARTS = (rule, under_way, sectors_file, player, turns_compiled)
 NO_SECTORS, UNTOUCHED = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """Some requests of one access: their stages, their sectors, the end of each one's sectors."""
 
     site: int
@@ -189,19 +186,13 @@ class Note:
     touched: Numeric
     ends: Integers
 
-    @property
-    def bytes(self) -> int:
-        """The bytes of the note."""
-        return self.stages.nbytes + self.sectors.nbytes + self.touched.nbytes + self.ends.nbytes
-
 
 class Requests:
     """The requests of a launch, in the order of their notes."""
 
-    def __init__(self, launch: Launch, growth: Growth, compile: bool | None = None) -> None:
+    def __init__(self, launch: Launch, growth: Growth) -> None:
         self.launch = launch
         self.growth = growth
-        self.compile = compile
         self.notes: list[Note] = []
         self.count = 0
         self.sectors = 0
@@ -214,30 +205,18 @@ class Requests:
             for site in launch.meaning.sites
         ]
 
-    def note(
-        self,
-        site: int,
-        addresses: Integers,
-        firsts: Integers,
-        stages: Integers,
-    ) -> int:
+    def note(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> int:
         """Note requests of one access, which begin at `firsts`; return the first one's number."""
         number = self.count
         note = self.made(site, addresses, firsts, stages)
         self.notes.append(note)
         self.count += len(stages)
         self.sectors += len(note.sectors)
-        self.held += note.bytes + OF_A_NOTE
+        self.held += OF_A_NOTE + sum(column.nbytes for column in note[1:])
         self.growth.need(2 * self.held + OF_A_REQUEST * self.count, self.held)
         return number
 
-    def made(
-        self,
-        site: int,
-        addresses: Integers,
-        firsts: Integers,
-        stages: Integers,
-    ) -> Note:
+    def made(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> Note:
         """Note requests of one access."""
         if self.to_shared[site]:
             stages = stages * self.launch.machine.shared[0].stage_time
@@ -270,27 +249,22 @@ class Requests:
         def work(first: int, last: int) -> None:
             most = asked.most(int(firsts[last] - firsts[first]))
             own = np.empty(most, dtype)
-            places = np.zeros(most if asked.masked else 0, np.uint32)
+            places = np.zeros(most if self.masked else 0, np.uint32)
             scratch = np.empty(longest, np.int64)
             given = addresses, firsts, first, last, scratch
-            end = compiled()[2](asked, *given, own, places, ends)
-            if self.masked and not asked.masked:
-                places = np.zeros(end, np.uint32)
-            pieces[first] = last, own[:end].copy(), places[:end].copy()
+            end = compiled().gather_all(asked, *given, own, places, ends)
+            pieces[first] = last, own[:end], places[:end]
 
         compiled()
         on_all_cores(work, count, min(cores(), 1 + len(addresses) // (1 << 18)))
         before = 0
-        for first in sorted(pieces):
-            last, own, _ = pieces[first]
+        every = sorted(pieces.items())
+        for first, (last, own, _) in every:
             ends[first:last] += before
             before += len(own)
-        every = [pieces[first] for first in sorted(pieces)]
-        if len(every) == 1:
-            return every[0][1], every[0][2], ends
         return (
-            np.concatenate([own for _, own, _ in every]),
-            np.concatenate([places for _, _, places in every]),
+            np.concatenate([own for _, (_, own, _) in every]),
+            np.concatenate([places for _, (_, _, places) in every]),
             ends,
         )
 
@@ -300,14 +274,8 @@ class Requests:
         return new_state(self.numbers, self.launch.machine, most)
 
     def pays(self, work: int) -> bool:
-        """Return whether to use compiled functions for `sectors` more sectors."""
-        if self.compile is not None:
-            return self.compile
-        if work < FEW or not PLAY.pays(work):
-            return False
-        from mmsim.host import compiler  # loads Numba
-
-        return compiler.enabled()
+        """Return whether to use compiled functions for `work` more sectors."""
+        return work >= FEW and PLAY.pays(work)
 
     def asynchronous(
         self,
@@ -317,79 +285,58 @@ class Requests:
         counts: Integers | list[rule.Sparse],
     ) -> int:
         """Return the finishing time; `counts` gets the costs of each access's requests."""
+        launch, control = self.launch, np.zeros(2, np.int64)
         if isinstance(counts, list):
-            launch, state = self._prepared(operations, start, False, np.zeros(0, np.int64))
+            fixed, state = self._prepared(operations, start, False)
             plain = player.State._make(part.tolist() for part in state)._replace(counts=counts)
-            return player.play(launch, plain, self.numbers, plain_state(self.launch), [0, 0])
+            return player.play(fixed, plain, self.numbers, plain_state(launch), control)
         compile = self.pays(self.sectors)
-        cached = self.launch.left or self.new_state(self.sectors)
-        self.launch.left = cached
-        launch, state = self._prepared(operations, start, compile, counts)
-        control = np.zeros(2, np.int64)
-        if not compile:
-            plain = player.State._make(part.tolist() for part in state)
-            listed = rule.listed(cached)
-            time = player.play(launch, plain, self.numbers, listed, control)
-            for part, found in zip(cached, listed, strict=True):
-                part[:] = found
-            cached.free[:] = 0
-            counts += np.array(plain.counts, np.int64).reshape(counts.shape)
-            return time
-
-        def work() -> int:
-            return int(compiled()[0](launch, state, self.numbers, cached, control))
-
-        def watch() -> None:
-            progress.report("asynchronous schedule", int(control[1]), "warp requests")
-
-        def stop() -> None:
-            control[0] = 1
-
-        time = in_thread(work, watch, stop)
-        cached.free[:] = 0
-        counts += state.counts
+        cached = launch.left or self.new_state(self.sectors)
+        fixed, state = self._prepared(operations, start, compile)
+        state = state._replace(counts=counts)
+        if compile:
+            play = compiled().play
+            time = watched(
+                lambda: int(play(fixed, state, self.numbers, cached, control)), control, progress
+            )
+        else:
+            plain, listed = player.State._make(map(np.ndarray.tolist, state)), rule.listed(cached)
+            time = player.play(fixed, plain, self.numbers, listed, control)
+            cached = in_arrays(listed, cached)
+            counts[:] = np.reshape(plain.counts, counts.shape)
+        leave(launch, cached)
         return time
 
     def _prepared(
-        self, operations: Numeric, start: Integers, compile: bool, counts: Integers
+        self, operations: Numeric, start: Integers, compile: bool
     ) -> tuple[player.Launch, player.State]:
-        """Return the input of the player, and drop the notes."""
-        launch, grid = self.launch, self.launch.grid
-        machine = launch.machine
-        dmms = grid.dmms_used
-        blocks, size = grid.blocks, grid.warps_per_block
+        """Return the input of the player, without counts, and drop the notes."""
+        launch, grid, machine = self.launch, self.launch.grid, self.launch.machine
+        dmms, blocks, size = grid.dmms_used, grid.blocks, grid.warps_per_block
         warps = blocks * size
         # No more requests are under way than a warp has.
         places = min(machine.under_way, max(int(np.diff(start).max()), 1))
         if places > FEW_PLACES:
             more = OF_A_PLACE * warps * places
             self.growth.need(2 * self.held + OF_A_REQUEST * self.count + more, self.held)
-        sites = [np.full(len(note.stages), note.site, np.int32) for note in self.notes]
-        stages = [note.stages for note in self.notes]
         ends = [np.zeros(1, np.int64)]
         for note in self.notes:
             ends.append(ends[-1][-1] + note.ends)
-        table = (
-            _joined(sites, np.int32),
-            _joined(stages, np.int64),
+        sizes = machine.clusters_of(dmms)
+        arrays = (
+            np.cumsum((0, *sizes)),
+            operations.astype(np.int64),
+            np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
+            needed(launch),
+            np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64),
+            np.array(self.to_shared, bool),
+            _joined([np.full(len(one.stages), one.site, np.int32) for one in self.notes], np.int32),
+            _joined([note.stages for note in self.notes], np.int64),
             np.concatenate(ends),
             _joined([note.sectors for note in self.notes], np.int32),
             _joined([note.touched for note in self.notes if self.masked], np.uint32),
         )
         self.notes = []
-        before = np.arange(blocks) * grid.block_size
-        threads = np.minimum(grid.block_size, grid.threads - before)
-        kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
-        sizes = machine.clusters_of(dmms)
-        arrays = (
-            np.cumsum((0, *sizes)),
-            operations.astype(np.int64),
-            threads,
-            needed(launch),
-            kinds,
-            np.array(self.to_shared, bool),
-            *table,
-        )
         fixed = player.Launch(
             dmms,
             blocks,
@@ -398,36 +345,30 @@ class Requests:
             int(machine.latencies(2)[1]) if machine.shared else 1,
             *(arrays if compile else (array.tolist() for array in arrays)),
         )
-        sequences = np.zeros((warps, 2), np.int64)
-        sequences[: grid.warps, 0] = start[:-1]
-        sequences[: grid.warps, 1] = start[1:]
-        words = plain_time.words_for(warps)
-        clusters, of_clusters = (plain_time.words_for(most) for most in (len(sizes), max(sizes)))
+        zeros = partial(np.zeros, dtype=np.int64)
+        words, clusters, of_clusters = map(words_for, (warps, len(sizes), max(sizes)))
         resident = grid.threads if machine.resident is None else machine.resident
         state = player.State(
-            sequences,
-            np.zeros(warps * places, np.int64),
-            np.zeros(warps * places, np.int32),
-            np.zeros((dmms, words), np.int64),
-            np.zeros((dmms, words), np.int64),
-            np.zeros((dmms, 2), np.int64),
-            np.zeros((len(sizes), of_clusters), np.int64),
-            np.zeros(clusters, np.int64),
-            np.zeros(len(sizes), np.int64),
-            np.zeros(dmms, np.int64),
-            np.zeros(dmms, bool),
-            np.full(dmms, resident, np.int64),
-            np.zeros(blocks, np.int64),
-            np.zeros(blocks, np.int64),
-            np.zeros(blocks, np.int64),
-            np.zeros(blocks, np.int64),
-            np.zeros(blocks, np.int64),
-            np.zeros(warps, np.int64),
-            np.zeros(warps, np.int64),
-            np.zeros(warps + dmms, np.int64),
-            np.zeros(warps + dmms, np.int64),
-            np.zeros(6, np.int64),
-            np.zeros_like(counts),
+            sequences=sequences_of(start, warps),
+            times=zeros(warps * places),
+            sites=np.zeros(warps * places, np.int32),
+            ready=zeros((dmms, words)),
+            ready_shared=zeros((dmms, words)),
+            last=zeros((dmms, 2)),
+            dmms=zeros((len(sizes), of_clusters)),
+            clusters=zeros(clusters),
+            last_of=zeros(len(sizes)),
+            free=zeros(dmms),
+            planned=np.zeros(dmms, bool),
+            room=np.full(dmms, resident, np.int64),
+            ended=zeros(words_for(blocks)),
+            **{name: zeros(blocks) for name in player.OF_BLOCKS},
+            waiting=zeros(warps),
+            todo=zeros(warps),
+            heap_times=zeros(warps + dmms),
+            heap=zeros(warps + dmms),
+            numbers=zeros(5),
+            counts=zeros(0),
         )
         return fixed, state
 
@@ -437,29 +378,25 @@ class Rounds:
 
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
-        self.sparse = sparse(requests.launch)
-        self.plain: rule.State | None = plain_state(requests.launch)
-        if not self.sparse:
-            self.state = requests.new_state(1 << 62)
+        self.state = plain_state(requests.launch)
+        self.compiled = False
 
     def serve(self, note: Note, start: int, dmms: Integers, counts: Integers | rule.Sparse) -> int:
         """Return when a round that begins at `start` ends; `counts` gets its costs."""
-        numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
+        requests = self.requests
         table = dmms, note.stages, np.append(0, note.ends), note.sectors, note.touched
-        if self.plain is not None:
-            if self.sparse or not self.requests.pays(len(note.sectors)):
-                own: Any = counts.tolist() if isinstance(counts, np.ndarray) else counts
-                own_dmms, stages, ends, sectors, touched = (array.tolist() for array in table)
-                given = kind, own_dmms, stages, ends, sectors, touched, own
-                time = player.serve_round(numbers, self.plain, start, *given)
-                if isinstance(counts, np.ndarray):
-                    counts[:] = own
-                return time
-            arrays = zip(self.plain, self.state, strict=True)
-            self.state = rule.State._make(np.array(new, old.dtype) for new, old in arrays)
-            self.plain = None
-        serve_round = compiled()[1]
-        return int(serve_round(numbers, self.state, start, kind, *table, counts))
+        whole = isinstance(counts, np.ndarray)
+        if whole and not self.compiled and requests.pays(len(note.sectors)):
+            self.state, self.compiled = in_arrays(self.state, requests.new_state(1 << 62)), True
+        given = requests.numbers, self.state, start, requests.ways[note.site].kind
+        if self.compiled:
+            return int(compiled().serve_round(*given, *table, counts))
+        own: Any = counts.tolist() if isinstance(counts, np.ndarray) else counts
+        serve_round: Any = player.serve_round
+        time: int = serve_round(*given, *map(np.ndarray.tolist, table), own)
+        if isinstance(counts, np.ndarray):
+            counts[:] = own
+        return time
 
 
 def bytes_played(launch: Launch) -> int:
@@ -468,9 +405,9 @@ def bytes_played(launch: Launch) -> int:
     assert machine.cache is not None
     dmms = grid.dmms_used
     of_warps = grid.warps * (100 + OF_A_PLACE * min(machine.under_way, FEW_PLACES))
-    of_warps += 2 * 8 * dmms * plain_time.words_for(grid.blocks * grid.warps_per_block)
+    of_warps += 2 * 8 * dmms * words_for(grid.blocks * grid.warps_per_block)
     sizes = machine.clusters_of(dmms)
-    of_clusters = 8 * len(sizes) * (plain_time.words_for(max(sizes)) + 4)
+    of_clusters = 8 * len(sizes) * (words_for(max(sizes)) + 4)
     return of_warps + of_clusters + bytes_of_tables(launch)
 
 

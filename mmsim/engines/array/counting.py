@@ -59,6 +59,16 @@ def enter(cell: int, cells: Integers, marks: Integers, request: int) -> int:
     return slot
 
 
+@inlined
+def loaded(cell: int, cells: Integers, marks: Integers, loads: Integers, request: int) -> int:
+    """The slot of a cell in a hash table; its load is 0 if this request has just put it there."""
+    slot = enter(cell, cells, marks, request)
+    if slot < 0:
+        return -1 - slot
+    loads[slot] = 0
+    return slot
+
+
 @compiled
 def group_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
     """Distinct address groups among the first `count` addresses (at least one)."""
@@ -104,12 +114,8 @@ def bank_stages(addresses: Integers, count: int, width: int, tables: Integers) -
     most = 0
     for lane in range(count):
         if enter(addresses[lane], tables[0], tables[1], request) >= 0:
-            slot = enter(addresses[lane] % width, tables[2], tables[3], request)
-            if slot >= 0:
-                tables[4, slot] = 1
-            else:
-                slot = -1 - slot
-                tables[4, slot] += 1
+            slot = loaded(addresses[lane] % width, tables[2], tables[3], tables[4], request)
+            tables[4, slot] += 1
             most = max(most, tables[4, slot])
     return most
 
@@ -197,11 +203,7 @@ def bank_atomic_stages(addresses: Integers, count: int, width: int, tables: Inte
     request = tables[4, -1]
     most = 0
     for lane in range(count):
-        slot = enter(addresses[lane] % width, tables[2], tables[3], request)
-        if slot >= 0:
-            tables[4, slot] = 0
-        else:
-            slot = -1 - slot
+        slot = loaded(addresses[lane] % width, tables[2], tables[3], tables[4], request)
         tables[4, slot] += 1
         most = max(most, tables[4, slot])
     return most
@@ -214,17 +216,9 @@ def group_atomic_request(addresses: Integers, count: int, width: int, tables: In
     request = tables[4, -1]
     total = 0
     for lane in range(count):
-        slot = enter(addresses[lane], tables[0], tables[1], request)
-        if slot >= 0:
-            tables[5, slot] = 0
-        else:
-            slot = -1 - slot
+        slot = loaded(addresses[lane], tables[0], tables[1], tables[5], request)
         tables[5, slot] += 1
-        group = enter(addresses[lane] // width, tables[2], tables[3], request)
-        if group >= 0:
-            tables[4, group] = 0
-        else:
-            group = -1 - group
+        group = loaded(addresses[lane] // width, tables[2], tables[3], tables[4], request)
         if tables[5, slot] > tables[4, group]:
             tables[4, group] += 1
             total += 1
@@ -255,12 +249,6 @@ def parts_asking(lanes: Integers, count: int, width: int) -> int:
 
 
 @compiled
-def in_pairs(addresses: Integers, lanes: Integers, count: int) -> bool:
-    """Return whether all lanes t share addresses with t xor 1, or all with t xor 2, if both ask."""
-    return shared_by(1, addresses, lanes, count) or shared_by(2, addresses, lanes, count)
-
-
-@compiled
 def shared_by(apart: int, addresses: Integers, lanes: Integers, count: int) -> bool:
     """Return whether all lanes t share addresses with t xor `apart`, if both ask."""
     for slot in range(count):
@@ -270,7 +258,20 @@ def shared_by(apart: int, addresses: Integers, lanes: Integers, count: int) -> b
     return True
 
 
-BANKS, GROUPS, BANK_ATOMICS, GROUP_ATOMICS = range(4)
+@inlined
+def lanes_at_once(addresses: Integers, lanes: Integers, count: int, width: int) -> int:
+    """The lanes of a part: `width`, or twice as many if lanes share addresses in pairs.
+
+    Then all lanes t share addresses with t xor 1, or all with t xor 2, if both ask.
+    """
+    for apart in range(1, 3):
+        if shared_by(apart, addresses, lanes, count):
+            return 2 * width
+    return width
+
+
+BANK, GROUP, BANK_ATOMIC, GROUP_ATOMIC = range(4)
+"""The rules of parts; each is the name of a counter in capital letters."""
 
 
 @compiled
@@ -283,7 +284,7 @@ def stages_of_parts(
     rule: int,
     tables: Integers,
 ) -> int:
-    """The stages of a request in parts of `width` lanes, for the requesting lanes `lanes`."""
+    """The stages of a request in parts of `at_once` lanes, for the requesting lanes `lanes`."""
     stages = first = 0
     while first < count:
         part = lanes[first] // at_once
@@ -291,57 +292,16 @@ def stages_of_parts(
         while last < count and lanes[last] // at_once == part:
             last += 1
         asked = addresses[first:last]
-        if rule == BANKS:
+        if rule == BANK:
             stages += bank_request(asked, last - first, width, tables)
-        elif rule == GROUPS:
+        elif rule == GROUP:
             stages += group_request(asked, last - first, width, tables)
-        elif rule == BANK_ATOMICS:
+        elif rule == BANK_ATOMIC:
             stages += bank_atomic_request(asked, last - first, width, tables)
         else:
             stages += group_atomic_request(asked, last - first, width, tables)
         first = last
     return stages
-
-
-@inlined
-def group_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
-) -> int:
-    """The stages of parts on address groups."""
-    return stages_of_parts(addresses, lanes, count, width, width, GROUPS, tables)
-
-
-@inlined
-def bank_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
-) -> int:
-    """The stages of parts on banks."""
-    return stages_of_parts(addresses, lanes, count, width, width, BANKS, tables)
-
-
-@inlined
-def paired_bank_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
-) -> int:
-    """The stages of parts on banks, twice as long if lanes share addresses in pairs."""
-    at_once = 2 * width if in_pairs(addresses, lanes, count) else width
-    return stages_of_parts(addresses, lanes, count, at_once, width, BANKS, tables)
-
-
-@inlined
-def group_atomic_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
-) -> int:
-    """The stages of parts of atomics on address groups."""
-    return stages_of_parts(addresses, lanes, count, width, width, GROUP_ATOMICS, tables)
-
-
-@inlined
-def bank_atomic_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
-) -> int:
-    """The stages of parts of atomics on banks."""
-    return stages_of_parts(addresses, lanes, count, width, width, BANK_ATOMICS, tables)
 
 
 @inlined
@@ -351,19 +311,6 @@ def row_of_group_parts(first: int, count: int, width: int) -> int:
     for begin in range(0, count, width):
         stages += row_of_groups(first + begin, min(width, count - begin), width)
     return stages
-
-
-@inlined
-def row_of_bank_parts(first: int, count: int, width: int) -> int:
-    """The same by bank: a part has at most one address of each bank."""
-    return (count + width - 1) // width
-
-
-@inlined
-def pairs_asking(addresses: Integers, lanes: Integers, count: int, width: int) -> int:
-    """As `parts_asking`, for parts that are twice as long if lanes share addresses in pairs."""
-    at_once = 2 * width if in_pairs(addresses, lanes, count) else width
-    return parts_asking(lanes, count, at_once)
 
 
 @compiled

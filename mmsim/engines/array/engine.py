@@ -11,8 +11,6 @@ schedule the event engine runs a program whose blocks meet at a barrier of the g
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -55,33 +53,25 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
 
 def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
     if path in ("fused", "plain") or (path is None and launch.grid.threads >= FEW):
-        fused = _fused()
+        from mmsim.engines.array.fused import execute as fused  # loads Numba
+
         try:
             execution = fused.Execution(launch, progress)
-            tiering = None if path or execution.ready else execution.tiering()
+            tiering = None if path else execution.tiering()
             if tiering and not tiering.at_once():
                 try:
                     return _interpreted(launch, progress, tiering.step)
                 except (fused.Pays, RoomError):  # the compiled program needs less memory
-                    _rewind(launch)
+                    launch.rewind()
                 finally:
                     tiering.tried()
-            found: Run = execution.run(plain=path == "plain")
-            return found
+            return execution.run(plain=path == "plain")
         except (fused.CannotFuse, fused.NotCompiled):
             if path is not None:
                 raise
         except fused.GaveUp:
-            _rewind(launch)
+            launch.rewind()
     return _interpreted(launch, progress)
-
-
-@cache
-def _fused() -> ModuleType:
-    """Return the function that runs fused programs; importing it loads Numba."""
-    from mmsim.engines.array.fused import execute
-
-    return execute
 
 
 def _interpreted(
@@ -94,8 +84,3 @@ def _interpreted(
         interpreted = Interpreted(launch, progress, monitors, step=step)
         time = interpreted.run()
     return interpreted.tally.result("array", time, monitors.findings() if monitors else None)
-
-
-def _rewind(launch: Launch) -> None:
-    for array in launch.arrays.values():
-        array.rewind()

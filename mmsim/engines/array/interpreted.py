@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,25 +29,20 @@ from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
-from mmsim.ir.nodes import BarrierOp
 from mmsim.ir.operators import Mask
-from mmsim.meaning.barriers import in_lock_step, tests_of, together
+from mmsim.meaning.barriers import in_lock_step, results, tests_of
 from mmsim.meaning.frame import Frame, Request, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times, round_time
-from mmsim.monitors.listener import Access
-
-if TYPE_CHECKING:
-    from mmsim.monitors.watch import Monitors
+from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes of one access's counts by warp, and of the places of shared arrays' copies."""
-COUNTED = ("bank", "group")
-"""The rules that the compiled counter knows."""
+COUNTED = ("bank", "group")  # the rules that the compiled counter knows
 MANY = 1 << 14
 """The least number of lanes for which the compiled counter counts a request's conflicts."""
 COUNTER = LazilyCompiled("counting.count_stages", 1 << 24)
@@ -81,9 +76,9 @@ class Counted:
         site = request.site
         self.site = site.number
         conflict = launch.conflict(site.array, site.served_as, site.vector)
-        self.numbers = numbers = None
+        numbers = None
         if conflict is None or conflict.by_lane:
-            self.numbers = numbers = grid.lane if lanes is None else grid.lane[lanes]
+            numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
         counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
         if len(addresses) >= MANY and counted and COUNTER.pays(len(addresses)):
@@ -99,11 +94,6 @@ class Counted:
         units = self.units(grid.dmms, self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
-
-    @cached_property
-    def lanes(self) -> Integers:
-        """The active lanes' threads."""
-        return self.grid.id if self.active is None else self.active
 
     @cached_property
     def lane_warps(self) -> Integers:
@@ -139,8 +129,7 @@ def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -
     lanes = int((ends - firsts).max())
 
     def count(first: int, last: int) -> None:
-        by_group = conflict.compiled == "group"
-        how = conflict.width, by_group, scratch(lanes)
+        how = conflict.width, conflict.compiled == "group", scratch(lanes)
         count_stages(addresses, ends, first, last, *how, stages)
 
     on_all_cores(count, len(firsts))
@@ -154,43 +143,39 @@ class Interpreted:
         self,
         launch: Launch,
         progress: Progress,
-        monitors: Monitors | None = None,
+        monitors: Listener | None = None,
         step: Callable[[int], None] | None = None,
     ) -> None:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        self.monitors = monitors
+        self.is_watched = monitors is not None
+        self.monitors = Listener() if monitors is None else monitors
         self.growth = Growth(launch, "the list of its warps' requests")
         self.step = step
         self.now = -1  # when the round begins, if that is known
         self._begin()
 
     def _begin(self) -> None:
-        """Discard all counts; `intervals` are the barriers that each warp has passed,
-        or the rounds."""
+        """Discard all counts; `intervals` are the barriers that each warp has passed, or rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
         self.requests: Requests | None = None
         if self.launch.machine.cache is not None:
             self.requests = Requests(self.launch, self.growth)
-        if self.monitors is not None:
-            self.monitors.forget()
+        self.monitors.forget()
 
     def needed(self) -> int:
-        """The approximate bytes of a run, beyond the arguments.
-
-        Memory that grows with the accesses is requested while it grows.
-        """
+        """The approximate bytes of a run, beyond the arguments and data that grow with accesses."""
         launch, grid = self.launch, self.grid
-        of_lanes = grid.threads * (bytes_per_lane(launch.meaning) + ACCESS)
+        of_lanes = grid.threads * (bytes_per_lane(launch) + ACCESS)
         most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
         if launch.machine.cache is not None:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
         needed = copies(launch) + shared(launch) + most
-        if self.monitors is not None:
+        if self.is_watched:
             from mmsim.monitors.watch import bytes_watched  # loaded with them
 
             needed += bytes_watched(launch)
@@ -200,7 +185,7 @@ class Interpreted:
         """The same if every warp runs independently: a block's warps are active together."""
         launch, grid = self.launch, self.grid
         warps = min(grid.warps_per_block, grid.warps)
-        of_lanes = min(grid.block_size, grid.threads) * bytes_per_lane(launch.meaning)
+        of_lanes = min(grid.block_size, grid.threads) * bytes_per_lane(launch)
         objects = SEQUENCER + OBJECT * len(launch.meaning.typing.variables)
         return self.needed() + of_lanes + warps * objects
 
@@ -215,31 +200,22 @@ class Interpreted:
         """Run round by round."""
         time = self.now = 0
         machine = self.launch.machine
-        latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
+        units_used = 1 + min(len(machine.shared), self.grid.blocks)
+        latencies = machine.latencies(units_used)
+        self.stage_times = machine.times_of_stages(units_used)
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
             blocks = counted.warps // self.grid.warps_per_block
             if cached is not None and not counted.own_units:
-                took = cached.serve(
-                    cached.requests.made(*counted.asked),
-                    time,
-                    blocks % self.grid.dmms,
-                    self.tally.taken[request.site.number],
-                )
-                took -= time
+                note, taken = cached.requests.made(*counted.asked), self.tally.taken[counted.site]
+                took = cached.serve(note, time, blocks % self.grid.dmms, taken) - time
             else:
                 units = counted.units(self.grid.dmms, blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
-                sums *= machine.times_of_stages(len(sums))
+                sums *= self.stage_times[: len(sums)]
                 took = round_time(sums, latencies[: len(sums)])
-            self.tally.round(
-                request.site,
-                time,
-                took,
-                len(counted.warps),
-                int(counted.stages.sum()),
-                counted.least,
-            )
+            cost = len(counted.warps), int(counted.stages.sum()), counted.least
+            self.tally.round(request.site, time, took, *cost)
             time += took
             self.now = time
             self.intervals += 1
@@ -252,8 +228,7 @@ class Interpreted:
             operations = self.operations_in_step()
         if operations is None:
             # Every warp has its own sequencer: the limit of accesses is a warp's too.
-            for array in self.launch.arrays.values():
-                array.rewind()
+            self.launch.rewind()
             self._begin()
             operations = self.operations_by_warp()
         found = operations.by_warp()
@@ -296,7 +271,7 @@ class Interpreted:
                     waiting = self.warps_waiting(want, frame.live)
                     operations.barrier(waiting)
                     self.intervals[waiting] += 1
-                elif self.monitors is not None:
+                else:
                     self.monitors.met(want.place, want.lanes, frame.live, self.now, want.scope)
         except StopIteration:
             return
@@ -304,33 +279,32 @@ class Interpreted:
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; return the values received."""
         site, array, blocks = request.site, counted.array, counted.blocks
-        if self.monitors is None and site.op in UFUNCS and not site.returns:
+        if not self.is_watched and site.op in UFUNCS and not site.returns:
             assert request.values is not None
             array.gather(site.op, request.elements, blocks, request.values)
             return None
         received, left = request.evaluate(array, blocks)
-        if self.monitors is not None:
-            self.report(self.monitors, request, counted, left)
+        if self.is_watched:
+            self.report(request, counted, left)
         if left is not None and site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif left is not None:
             array.write(request.elements, blocks, left, counted.firsts)
         return received
 
-    def report(self, monitors: Monitors, request: Request, counted: Counted, left: Words) -> None:
+    def report(self, request: Request, counted: Counted, left: Words) -> None:
         """Report the elements of a request, and the words that it leaves."""
         blocks = counted.lane_blocks
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            each = self.launch.machine.times_of_stages(1 + int(units.max()))
-            times = dispatch_times(self.now, counted.stages * each[units], units)
+            times = dispatch_times(self.now, counted.stages * self.stage_times[units], units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
-        monitors.accessed(
+        self.monitors.accessed(
             Access(
                 request.site,
                 counted.array,
-                counted.lanes,
+                self.grid.id if counted.active is None else counted.active,
                 counted.lane_warps,
                 blocks,
                 request.elements,
@@ -362,7 +336,10 @@ class Interpreted:
             running = {warp: self.start(warp) for warp in warps}
             waiting: dict[int, Waiting] = {}
             while running:
-                given = self.given(running, waiting)
+                tests = (
+                    (at.op, tests_of(at, running[warp][0].lanes)) for warp, at in waiting.items()
+                )
+                given = dict(zip(waiting, results(list(tests)), strict=True))
                 waiting = {}
                 for warp in list(running):
                     at = self.to_barrier(warp, running[warp], operations, given.get(warp))
@@ -381,43 +358,26 @@ class Interpreted:
     def hears_of_syncs(self, frame: Frame, begin: int) -> Callable[[Mask], None] | None:
         """The function that a frame with first thread `first` calls at each sync within warps."""
         monitors, lanes = self.monitors, frame.lanes
-        if monitors is None:
+        if not self.is_watched:
             return None
         return lambda here: monitors.synced(begin + np.flatnonzero(np.broadcast_to(here, lanes)))
-
-    def given(
-        self, running: dict[int, tuple[Frame, Steps]], waiting: dict[int, Waiting]
-    ) -> dict[int, int | bool]:
-        """The values that a block's barrier gives to warps that wait there with a test."""
-        tests: dict[BarrierOp, list[npt.NDArray[np.bool_]]] = {}
-        for warp, at in waiting.items():
-            if at.op is not None:
-                tests.setdefault(at.op, []).append(tests_of(at, running[warp][0].lanes))
-        found = {op: together(op, own) for op, own in tests.items()}
-        return {warp: found[at.op] for warp, at in waiting.items() if at.op is not None}
 
     def to_barrier(
         self, warp: int, sequencer: tuple[Frame, Steps], operations: ByWarp, values: Any
     ) -> Waiting | None:
-        """Run a warp to its next barrier; None if it ends before.
-
-        `values` are those that its current barrier has given it.
-        """
+        """Run a warp to its next barrier, None if it ends before; its last one gave it `values`."""
         frame, steps = sequencer
         begin = self.grid.warp_threads(warp).start
         try:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
-                    if self.monitors is not None:
-                        self.monitors.arrived(warp, want.place, want.lanes)
+                    self.monitors.arrived(warp, want.place, want.lanes)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
                     return want
-                lanes = begin + (
-                    np.arange(len(want.elements)) if want.lanes is None else want.lanes
-                )
-                counted = Counted(self.launch, want, lanes)
+                own = np.arange(len(want.elements)) if want.lanes is None else want.lanes
+                counted = Counted(self.launch, want, begin + own)
                 values = self.move(want, counted)
                 self.progress.requested(len(want.elements))
                 stages = int(counted.stages[0])
@@ -427,6 +387,5 @@ class Interpreted:
                 operations.append(warp, operation)
                 self.tally.count(want.site, 1, stages, counted.least)
         except StopIteration:
-            if self.monitors is not None:
-                self.monitors.ended(warp, frame.live)
+            self.monitors.ended(warp, frame.live)
             return None

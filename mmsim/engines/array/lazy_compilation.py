@@ -28,5 +28,6 @@ class LazilyCompiled:
             from mmsim.host import compiler  # loads Numba
 
             self.done += work
-            self.compiled = eager or self.done > self.enough or any(compiler.kept(self.name))
+            enough = eager or self.done > self.enough or any(compiler.kept(self.name))
+            self.compiled = enough and compiler.enabled()
         return self.compiled

@@ -53,26 +53,17 @@ class State(NamedTuple):
     The port to the memory unit of DMM x has number 2 x, that to its shared memory number 2 x + 1.
     """
 
-    operations: Any
-    """The operations of the warps."""
-    sequences: Any
-    """The place of each warp in its operations, and their end."""
-    size: int
-    """The warps of a block."""
-    ports: Any
-    """The fields of each port."""
-    ready: Any
-    """The tree of ready warps of each port."""
+    operations: Any  # the operations of the warps
+    sequences: Any  # the place of each warp in its operations, and their end
+    size: int  # the warps of a block
+    ports: Any  # the fields of each port
+    ready: Any  # the tree of ready warps of each port
     flying: Any
     """The rings: when a request completes, and 4 times its warp plus the warp's next step."""
-    unfinished: Any
-    """For each block, the warps that have not ended."""
-    arrived: Any
-    """For each block, the warps that wait at its barrier."""
-    waiting: Any
-    """Those warps, from the block's first place on."""
-    times: Any
-    """The tree of times of the DMMs."""
+    unfinished: Any  # for each block, the warps that have not ended
+    arrived: Any  # for each block, the warps that wait at its barrier
+    waiting: Any  # those warps, from the block's first place on
+    times: Any  # the tree of times of the DMMs
 
 
 # Ready warps: a tree of 64-bit words. Bit b of word v stands for node 64 v + 1 + b, which is a

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,23 +12,69 @@ from simpy import Event
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
-from mmsim.engines.events.moment import BEGIN, COMPLETION, Moment, Recurring
-from mmsim.engines.events.residency import Residency
+from mmsim.engines.events.moment import BEGIN, COMPLETION
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Site, Waiting
 from mmsim.meaning.launch import Launch
+from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.model.under_way import all_done, next_request, sent
-from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
+
+
+class Residency:
+    """Lets the blocks begin, in order, as soon as earlier blocks leave room for their threads.
+
+    >>> blocks = Residency(Grid(threads=48, block_size=8, width=8, dmms=2), 16)
+    >>> list(blocks.first()), blocks.left
+    ([0, 1, 2, 3], 2)
+    >>> list(blocks.ended(1)), list(blocks.ended(3)), blocks.dmm
+    ([4], [5], [0, 1, 0, 1, 1, 1])
+    """
+
+    def __init__(self, grid: Grid, resident: int | None) -> None:
+        self.grid = grid
+        self.room = [grid.threads if resident is None else resident] * grid.dmms_used
+        self.dmm: list[int] = []
+        """The DMM of each block that has begun."""
+
+    @property
+    def left(self) -> int:
+        """The number of blocks that have not begun."""
+        return self.grid.blocks - len(self.dmm)
+
+    def first(self) -> Iterator[int]:
+        """Begin blocks at time 0, in order: on the DMMs in turn."""
+        while self.left and self._begins(len(self.dmm) % len(self.room)):
+            yield len(self.dmm) - 1
+
+    def ended(self, block: int) -> Iterator[int]:
+        """Begin the blocks that fit when a block has ended: on its DMM."""
+        self.room[self.dmm[block]] += self._threads(block)
+        while self.left and self._begins(self.dmm[block]):
+            yield len(self.dmm) - 1
+
+    def _begins(self, dmm: int) -> bool:
+        """Begin the next block on a DMM if there is room; return whether it began."""
+        threads = self._threads(len(self.dmm))
+        if threads > self.room[dmm]:
+            return False
+        self.room[dmm] -= threads
+        self.dmm.append(dmm)
+        return True
+
+    def _threads(self, block: int) -> int:
+        size = self.grid.block_size
+        return min(size, self.grid.threads - block * size)
 
 
 class Asynchronous(Driver):
@@ -43,16 +88,9 @@ class Asynchronous(Driver):
         self.barriers = Barriers(self.grid, self.env, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
         self.ended_now: list[int] = []  # blocks that have not made room yet
-        self.room = Room(self)
         self.needs = needed(launch).tolist()
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
-        start = Moment(self.env)
-        start.callbacks = [self.begin]
-        start.after(0, COMPLETION)
-
-    def begin(self, event: Event) -> None:
-        """Begin the first blocks."""
-        self.begin_blocks(list(self.residency.first()))
+        self.soon(COMPLETION, lambda _: self.begin_blocks(list(self.residency.first())))
 
     def begin_blocks(self, blocks: Iterable[int]) -> None:
         """Begin blocks now; each may end immediately."""
@@ -69,10 +107,10 @@ class Asynchronous(Driver):
         self.running[block] -= 1
         if not self.running[block] and self.residency.left:
             if not self.ended_now:
-                self.room.after(0, BEGIN)
+                self.soon(BEGIN, self.make_room)  # after all warps have gone on
             self.ended_now.append(block)
 
-    def make_room(self) -> None:
+    def make_room(self, _: Event) -> None:
         """Let the ended blocks make room, in order, and begin the next ones there."""
         ended, self.ended_now = sorted(self.ended_now), []
         for block in ended:
@@ -102,30 +140,17 @@ class Asynchronous(Driver):
         return WarpsInTurn()
 
 
-class Room(Recurring):
-    """Lets the blocks that ended at this instant make room, after all warps have gone on."""
-
-    def __init__(self, driver: Asynchronous) -> None:
-        super().__init__(driver.env)
-        self.driver = driver
-
-    def happen(self, _: Event) -> None:
-        self.driver.make_room()
-
-
 class Warp(Job):
     """One warp: local work at no time, then the next request or barrier.
 
-    It happens when the warp goes on: at a completion, at the release from a barrier. `values` are
-    the words that its request has read, or the results of its barrier. `passed` counts barriers,
-    `passed_by_grid` those of the grid among them.
+    It happens when the warp goes on: at a completion, at the release from a barrier. `passed`
+    counts barriers, `passed_by_grid` those of the grid among them.
     """
 
     def __init__(self, driver: Asynchronous, number: int) -> None:
         super().__init__(driver.env, number)
         self.driver = driver
         self.block = driver.grid.block_of_warp(number)
-        self.values: Any = None
         self.passed = 0
         self.passed_by_grid = 0
         self.want: Request | Waiting | None
@@ -228,7 +253,19 @@ class Warp(Job):
         driver.tally.count(request.site, 1, self.stages, self.least)
         self.values, left = request.evaluate(array, self.block)
         if driver.listeners:
-            access = self.access(left)
+            access = Access(
+                request.site,
+                array,
+                self.threads(),
+                self.warp,
+                self.block,
+                request.elements,
+                left,
+                self.passed,
+                driver.now,
+                self.addresses,
+                self.passed_by_grid,
+            )
             for listener in driver.listeners:
                 listener.accessed(access)
         if left is not None:
@@ -244,23 +281,6 @@ class Warp(Job):
         own = grid.warp_threads(self.warp)
         threads = grid.id[own.start : own.stop]
         return threads if lanes is None else threads[lanes]
-
-    def access(self, left: npt.NDArray[Any] | None) -> Access:
-        """The report of its request to listeners, with the words that it leaves."""
-        driver, request = self.driver, self.request
-        return Access(
-            request.site,
-            self.array,
-            self.threads(),
-            self.warp,
-            self.block,
-            request.elements,
-            left,
-            self.passed,
-            driver.now,
-            self.addresses,
-            self.passed_by_grid,
-        )
 
 
 class Ahead(Warp):

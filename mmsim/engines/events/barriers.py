@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from simpy import Environment
 
 from mmsim.engines.events.moment import COMPLETION
+from mmsim.engines.events.units import Job
 from mmsim.errors import BarrierError
-from mmsim.ir.nodes import BarrierOp
-from mmsim.meaning.barriers import together
+from mmsim.meaning.barriers import results
 from mmsim.meaning.frame import Waiting
 from mmsim.model.threads import Grid
 from mmsim.monitors.listener import Listener, Stay
 
 Bools = npt.NDArray[np.bool_]
-
-
-class Waiter(Protocol):
-    """Continues after an opened barrier, with the `values` that the barrier gives."""
-
-    values: Any
-
-    def after(self, delay: int, priority: int) -> None:
-        """Go on `delay` time units from now."""
+GRID = -1  # the place of the grid's barrier, behind those of the blocks
 
 
 class Arrival(NamedTuple):
@@ -37,7 +30,7 @@ class Arrival(NamedTuple):
     at: Waiting
     since: int
     tests: Bools
-    waiter: Waiter
+    waiter: Job
 
 
 class Barriers:
@@ -52,67 +45,51 @@ class Barriers:
         self.env = env
         self.listeners = listeners
         blocks = [grid.block_of_warp(warp) for warp in range(grid.warps)]
-        self.unfinished = np.bincount(blocks, minlength=grid.blocks).tolist()
-        self.left = grid.warps
-        self.waiting: list[list[Arrival]] = [[] for _ in range(grid.blocks)]
-        self.of_grid: list[Arrival] = []
+        self.unfinished = [*np.bincount(blocks, minlength=grid.blocks).tolist(), grid.warps]
+        self.waiting: list[list[Arrival]] = [[] for _ in self.unfinished]
 
-    def arrive(self, warp: int, at: Waiting, tests: Bools, waiter: Waiter) -> None:
+    def arrive(self, warp: int, at: Waiting, tests: Bools, waiter: Job) -> None:
         """Let a warp wait at a barrier."""
-        arrival = Arrival(warp, at, self.now, tests, waiter)
-        if at.scope == "grid":
-            self.of_grid.append(arrival)
-            self._open_grid()
-        else:
-            block = self.grid.block_of_warp(warp)
-            self.waiting[block].append(arrival)
-            self._open(block)
+        group = GRID if at.scope == "grid" else self.grid.block_of_warp(warp)
+        self.waiting[group].append(Arrival(warp, at, self.now, tests, waiter))
+        self._open(group)
 
     def finish(self, block: int) -> None:
         """Note that a warp of the block has ended; no barrier waits for it any longer."""
-        self.unfinished[block] -= 1
-        self.left -= 1
-        self._open(block)
-        self._open_grid()
+        for group in (block, GRID):
+            self.unfinished[group] -= 1
+            self._open(group)
 
     @property
     def now(self) -> int:
         """The time."""
         return self.env.now  # type: ignore[return-value]
 
-    def _open(self, block: int) -> None:
-        waiting = self.waiting[block]
-        if waiting and len(waiting) == self.unfinished[block]:
-            self.waiting[block] = []
-            self._release(waiting)
-
-    def _open_grid(self) -> None:
-        waiting = self.of_grid
-        if waiting and len(waiting) == self.left:
-            self.of_grid = []
+    def _open(self, group: int) -> None:
+        waiting = self.waiting[group]
+        if waiting and len(waiting) == self.unfinished[group]:
+            self.waiting[group] = []
             self._release(waiting)
 
     def _release(self, waiting: list[Arrival]) -> None:
         """Let warps go on, in order of their numbers, with the result of their tests."""
-        waiting.sort(key=_number)
+        waiting.sort(key=attrgetter("warp"))
         for block, own in groupby(waiting, lambda one: self.grid.block_of_warp(one.warp)):
             stays = [Stay(one.warp, one.since, one.at.place.line) for one in own]
             for listener in self.listeners:
                 listener.released(block, stays, self.now)
-        tests: dict[BarrierOp | None, list[Bools]] = {}
-        for one in waiting:
-            tests.setdefault(one.at.op, []).append(one.tests)
-        for one in waiting:
-            if one.at.op is not None:
-                one.waiter.values = together(one.at.op, tests[one.at.op])
+        values = results([(one.at.op, one.tests) for one in waiting])
+        for one, value in zip(waiting, values, strict=True):
+            one.waiter.values = value
             one.waiter.after(0, COMPLETION)
 
     def refuse_waiting(self, program: str) -> None:
         """Report a warp that still waits at the end of a run: it waits forever."""
-        blocks = [one for waiting in self.waiting for one in waiting]
-        if not self.of_grid or not blocks:
+        *blocks, of_grid = self.waiting
+        of_blocks = [one for waiting in blocks for one in waiting]
+        if not of_grid or not of_blocks:
             return
-        first, other = min(self.of_grid, key=_number), min(blocks, key=_number)
+        first, other = min(of_grid, key=attrgetter("warp")), min(of_blocks, key=attrgetter("warp"))
         waits, also = (self.grid.warp_threads(one.warp)[0] for one in (first, other))
         raise BarrierError(
             f"deadlock: thread {waits} waits at this barrier of the grid for all unfinished warps, "
@@ -123,7 +100,3 @@ class Barriers:
             thread=also,
             other=waits,
         )
-
-
-def _number(arrival: Arrival) -> int:
-    return arrival.warp

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
-from mmsim.engines.events.cached_memory import CachedUnit
-from mmsim.engines.events.moment import COMPLETION, Recurring
-from mmsim.engines.events.units import MemoryUnit
+from mmsim.engines.events.moment import COMPLETION, Moment
+from mmsim.engines.events.units import CachedUnit, MemoryUnit
 from mmsim.engines.tally import Tally
 from mmsim.errors import MMSimError
 from mmsim.meaning.frame import Request
@@ -24,17 +23,6 @@ from mmsim.monitors.listener import Listener
 from mmsim.monitors.winners import Other, write_otherwise
 
 Process = Generator[Event, Any, None]
-
-
-class Failure(Recurring):
-    """The end of a run by an error."""
-
-    def __init__(self, env: Environment, error: MMSimError) -> None:
-        super().__init__(env)
-        self.error = error
-
-    def happen(self, _: Event) -> None:
-        raise self.error from None
 
 
 class Driver(ABC):
@@ -83,7 +71,17 @@ class Driver(ABC):
 
     def fail(self, error: MMSimError) -> None:
         """End the run with an error, after all earlier events of this instant."""
-        Failure(self.env, error).after(0, COMPLETION)
+
+        def end(_: Event) -> None:
+            raise error from None
+
+        self.soon(COMPLETION, end)
+
+    def soon(self, priority: int, happen: Callable[[Event], None]) -> None:
+        """Call a function at this instant, by its priority."""
+        moment = Moment(self.env)
+        moment.callbacks = [happen]
+        moment.after(0, priority)
 
     def write(
         self,

@@ -23,21 +23,14 @@ from mmsim.monitors.watch import Monitors, bytes_watched
 from mmsim.results import Run
 from mmsim.results.trace import Trace
 
-OF_A_WARP, OF_A_UNIT = 1024, 2048
-"""Bytes of a warp's request on its way, and of a memory unit."""
-OF_A_THING = 40
-"""Bytes of a number in one of Python's lists."""
+OF_A_WARP, OF_A_UNIT = 1024, 2048  # bytes of a warp's request on its way, and of a memory unit
+OF_A_THING = 40  # bytes of a number in one of Python's lists
 
 
 def ask_for_room(launch: Launch, recording: bool, checking: bool) -> None:
     """Refuse a run that doesn't fit into memory, apart from data that grow with the accesses."""
-    check_memory(launch, needed(launch, recording, checking))
-
-
-def needed(launch: Launch, recording: bool, checking: bool) -> int:
-    """The approximate bytes of a run, beyond the arguments and growing data."""
     grid, meaning = launch.grid, launch.meaning
-    held = grid.threads * (bytes_per_lane(meaning) + ACCESS)
+    held = grid.threads * (bytes_per_lane(launch) + ACCESS)
     held += OF_A_WARP * grid.warps + OF_A_UNIT * min(len(launch.machine.units), 1 + grid.blocks)
     if launch.schedule == "asynchronous":
         held += grid.warps * (SEQUENCER + OBJECT * len(meaning.typing.variables))
@@ -48,7 +41,7 @@ def needed(launch: Launch, recording: bool, checking: bool) -> int:
         held += 2 * OF_A_THING * elements * grid.threads
     if checking:
         held += bytes_watched(launch)
-    return copies(launch) + shared(launch) + held
+    check_memory(launch, copies(launch) + shared(launch) + held)
 
 
 def run(launch: Launch, recording: bool, checking: bool) -> Run:

@@ -15,23 +15,18 @@ from mmsim.meaning.frame import Frame
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model.machines import Unit
-from mmsim.model.memory import ArrayInMemory
+from mmsim.model.memory import SharedArray
 from mmsim.monitors.listener import Access, Listener, Stay
-from mmsim.results.events import Arrival, Asked, Given, Integers, Release, Shared, Site
+from mmsim.results.events import Arrival, Asked, Change, Given, Release, Site
 from mmsim.results.trace import Trace
-from mmsim.results.variables import Change
 
-OF_A_DISPATCH, OF_A_LANE = 900, 240
-"""Bytes of a dispatch in a trace, and of each of its lanes."""
+OF_A_DISPATCH, OF_A_LANE = 900, 240  # bytes of a dispatch in a trace, and of each of its lanes
 OF_A_WAIT, OF_A_VALUE = 240, 40
 """Bytes of a wait, of an event at a barrier, of a change, and of each value of a change."""
 
 
 class Recorder(Listener):
-    """Collects dispatches, waits, barriers and changes of variables in their order.
-
-    It only notes the reports; `trace` makes the trace from them, which takes longer.
-    """
+    """Notes all that happens, in order; `trace` makes the trace from it, which takes longer."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -50,10 +45,14 @@ class Recorder(Listener):
         self.lanes = 0
         arrays = launch.arrays.values()
         self.shared = tuple(
-            Shared(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
+            SharedArray(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
         )
         self.parameters = tuple(
-            Given(one.name, one.data.reshape(one.shape).copy(), _in_shape(one))
+            Given(
+                one.name,
+                one.data.reshape(one.shape).copy(),
+                None if one.offsets is None else one.offsets.reshape(one.shape),
+            )
             for one in arrays
             if not one.shared
         )
@@ -154,7 +153,3 @@ class Recorder(Listener):
             tuple(access.elements[:: site.vector].tolist()),
             () if site.kind == "read" else tuple(access.values.tolist()),
         )
-
-
-def _in_shape(array: ArrayInMemory) -> Integers | None:
-    return None if array.offsets is None else array.offsets.reshape(array.shape)

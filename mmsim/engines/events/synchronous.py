@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from simpy import Environment, Event
+from simpy import Event
 
 from mmsim.engines.events.driver import Driver, Process
 from mmsim.engines.events.moment import COMPLETION, Moment
@@ -17,7 +18,6 @@ from mmsim.meaning.barriers import in_lock_step
 from mmsim.meaning.frame import Request, Site
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
-from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times
 from mmsim.model.turns import Turns, WarpsInOrder
 from mmsim.monitors.listener import Access, Listener
@@ -25,69 +25,48 @@ from mmsim.monitors.listener import Access, Listener
 Integers = npt.NDArray[np.int64]
 
 
+@dataclass(eq=False)
 class Round:
-    """A round: number, stages and unit of each warp with an active lane.
+    """A round: the access, the stages of each warp with an active lane, and their least sum.
 
-    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` is the sum of the
-    least stages of all requests. `over` is the last completion.
+    The lanes of such a warp ask for the addresses from its place in `firsts` on. `missing` is the
+    number of warps whose requests have not completed, `over` the last completion. `access` is the
+    report to the listeners, if there are any.
     """
 
-    def __init__(
-        self,
-        env: Environment,
-        warps: Integers,
-        stages: Integers,
-        units: Integers,
-        firsts: Integers,
-        least: int,
-    ) -> None:
-        self.warps = warps
-        self.stages = stages
-        self.units = units
-        self.firsts = firsts
-        self.least = least
-        self.missing = len(warps)  # completions
-        self.over = Moment(env)
-        self.listeners: Sequence[Listener] = ()
-        self.access: Access | None = None
-        self.site: Site
-        self.addresses: Integers
-
-    def asked(self, number: int) -> tuple[Site, list[int]]:
-        """The request of the warp of that number."""
-        part = slice(*[*self.firsts[number : number + 2].tolist(), len(self.addresses)][:2])
-        return self.site, self.addresses[part].tolist()
-
-    def completed(self) -> None:
-        """Note that one of its requests has completed."""
-        self.missing -= 1
-        if self.missing == 0:
-            self.over.after(0, COMPLETION)
-
-    def dispatched(self, number: int, unit: Unit, job: Job) -> None:
-        """Note that a unit has dispatched the request of that number."""
-        if self.access is None:
-            return
-        first, end = [*self.firsts[number : number + 2].tolist(), len(self.access.threads)][:2]
-        part = self.access.of_lanes(slice(first, end))
-        for listener in self.listeners:
-            listener.dispatched(part, unit, job.ready, job.stages)
+    site: Site
+    addresses: Integers
+    firsts: Integers
+    stages: Integers
+    least: int
+    over: Moment
+    missing: int
+    access: Access | None = None
 
 
 class Part(Job):
-    """A warp's part of a round, of number `number`; its data have moved before."""
+    """A warp's part of a round, of some of its lanes; its data have moved before."""
 
     round: Round
-    number: int
+    lanes: slice
+
+    def __init__(self, driver: Synchronous, warp: int) -> None:
+        super().__init__(driver.env, warp)
+        self.listeners = driver.listeners
 
     def happen(self, _: Event) -> None:
-        self.round.completed()
+        self.round.missing -= 1
+        if self.round.missing == 0:
+            self.round.over.after(0, COMPLETION)
 
     def asks(self) -> tuple[Site, list[int]]:
-        return self.round.asked(self.number)
+        return self.round.site, self.round.addresses[self.lanes].tolist()
 
     def dispatched(self, unit: Unit) -> None:
-        self.round.dispatched(self.number, unit, self)
+        if self.round.access is not None:
+            part = self.round.access.of_lanes(self.lanes)
+            for listener in self.listeners:
+                listener.dispatched(part, unit, self.ready, self.stages)
 
 
 class Synchronous(Driver):
@@ -141,88 +120,55 @@ class Synchronous(Driver):
         In a round either all requests read, or all change memory and take effect in order of warp
         id, so the data move immediately.
         """
-        array = self.launch.arrays[request.site.array]
-        warps, blocks = self.grid.warp, self.grid.block
-        if request.lanes is not None:
-            warps, blocks = warps[request.lanes], blocks[request.lanes]
+        launch, grid, site = self.launch, self.grid, request.site
+        array = launch.arrays[site.array]
+        here = slice(None) if request.lanes is None else request.lanes
+        warps, blocks = grid.warp[here], grid.block[here]
+        lanes = grid.lane[here] if launch.machine.by_lane else None
         addresses = array.addresses(request.elements, blocks)
-        lanes = None
-        if self.launch.machine.by_lane:
-            lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
-        self.round = round_ = self.cost(request.site, array, addresses, warps, blocks, lanes)
-        round_.site, round_.addresses = request.site, addresses
+        units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
+        counts = launch.stage_counts(site, units, addresses, warps, grid.warps, lanes)
+        active = np.flatnonzero(counts)
+        firsts, stages = np.searchsorted(warps, active), counts[active]
+        least = launch.least(site, units, addresses, firsts, lanes, stages)
+        units = units[firsts]
+        self.round = Round(site, addresses, firsts, stages, least, Moment(self.env), len(active))
         values, left = request.evaluate(array, blocks)
+        ends = np.append(firsts[1:], len(warps))
         if self.listeners:
-            moved = values if left is None else left
-            self.report(request, array, addresses, warps, blocks, moved)
+            each = np.array([self.units[unit].unit.stage_time for unit in units])
+            times = np.repeat(dispatch_times(self.now, stages * each, units), ends - firsts)
+            self.round.access = Access(
+                site,
+                array,
+                grid.id[here],
+                warps,
+                blocks,
+                request.elements,
+                values if left is None else left,
+                len(self.tally.rounds),
+                times,
+                addresses,
+            )
+            for listener in self.listeners:
+                listener.accessed(self.round.access)
         if left is not None:
             self.write(request, array, blocks, warps, left)
-        start = self.now
-        columns = round_.warps.tolist(), round_.stages.tolist(), round_.units.tolist()
-        for number, (warp, stages, unit) in enumerate(zip(*columns, strict=True)):
+        columns = (column.tolist() for column in (active, stages, units, firsts, ends))
+        for warp, stages_of_warp, unit, first, end in zip(*columns, strict=True):
             part = self.parts.get(warp)
             if part is None:
-                part = self.parts[warp] = Part(self.env, warp)
-            part.round, part.number, part.stages = round_, number, stages
-            part.ready = start
+                part = self.parts[warp] = Part(self, warp)
+            part.round, part.lanes, part.stages = self.round, slice(first, end), stages_of_warp
+            part.ready = self.now
             self.units[unit].submit(part)
         return values
-
-    def cost(
-        self,
-        site: Site,
-        array: ArrayInMemory,
-        addresses: Integers,
-        warps: Integers,
-        blocks: Integers,
-        lanes: Integers | None,
-    ) -> Round:
-        """The stages of each warp's request, and the unit of each."""
-        units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
-        counts = self.launch.stage_counts(site, units, addresses, warps, self.grid.warps, lanes)
-        active = np.flatnonzero(counts)
-        firsts = np.searchsorted(warps, active)
-        stages = counts[active]
-        least = self.launch.least(site, units, addresses, firsts, lanes, stages)
-        return Round(self.env, active, stages, units[firsts], firsts, least)
-
-    def report(
-        self,
-        request: Request,
-        array: ArrayInMemory,
-        addresses: Integers,
-        warps: Integers,
-        blocks: Integers,
-        values: npt.NDArray[Any] | None,
-    ) -> None:
-        """Report the round to the listeners."""
-        round_ = self.round
-        stage_times = np.array([self.units[unit].unit.stage_time for unit in round_.units])
-        stages = round_.stages * stage_times
-        times = dispatch_times(self.now, stages, round_.units)
-        round_.access = Access(
-            request.site,
-            array,
-            self.grid.id if request.lanes is None else request.lanes,
-            warps,
-            blocks,
-            request.elements,
-            values,
-            len(self.tally.rounds),
-            np.repeat(times, np.diff(round_.firsts, append=len(warps))),
-            addresses,
-        )
-        round_.listeners = self.listeners
-        for listener in self.listeners:
-            listener.accessed(round_.access)
 
     def end(self, request: Request, start: int) -> None:
         """Note that the round is over."""
         round_ = self.round
-        stages = int(round_.stages.sum())
-        self.tally.round(
-            request.site, start, self.now - start, len(round_.warps), stages, round_.least
-        )
+        cost = len(round_.firsts), int(round_.stages.sum()), round_.least
+        self.tally.round(request.site, start, self.now - start, *cost)
         if round_.access is not None:
             for listener in self.listeners:
                 listener.round_ended(round_.access, start, self.now, self.frame.live)

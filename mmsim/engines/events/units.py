@@ -1,4 +1,4 @@
-"""A memory unit of the event engine (docs/machines.md, *The pipeline*).
+"""The memory units of the event engine (docs/machines.md, *The pipeline*).
 
 A unit takes one stage per time unit: a request of k stages dispatched at t keeps it busy until
 t + k and completes at t + k + l - 1. At one instant completions and barriers come before
@@ -7,12 +7,19 @@ dispatches: this is the order of the two priorities of `moment`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
+from mmsim.engines.cached_launch import asked, in_arrays, leave, plain_state
 from mmsim.engines.events.moment import COMPLETION, DISPATCH, Recurring
+from mmsim.engines.tally import Tally
 from mmsim.meaning.frame import Site
+from mmsim.meaning.launch import Launch
+from mmsim.model import cache
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion
@@ -28,7 +35,8 @@ class Job(Recurring):
 
     A warp of block `block` requests `elements` of an `array`, one for each active lane (at least
     one). `stages` is 0 until they are counted; `least` is the number of stages at best. `ready` is
-    when the warp became ready; it is noted for listeners, if there are any.
+    when the warp became ready; it is noted for listeners, if there are any. `values` are the words
+    that the request has read, or the results of a barrier.
     """
 
     least = 1
@@ -37,6 +45,7 @@ class Job(Recurring):
     elements: Integers
     stages: int
     ready: int
+    values: Any = None
 
     def __init__(self, env: Environment, warp: int) -> None:
         super().__init__(env)
@@ -129,3 +138,40 @@ def _addresses(jobs: list[Job], lanes: list[int]) -> Integers:
         return np.concatenate([job.addresses for job in jobs])
     elements += np.repeat([job.array.base(job.block) for job in jobs], lanes)
     return elements
+
+
+class CachedUnit(MemoryUnit):
+    """The global memory: the cache's rule says when a request completes."""
+
+    def __init__(
+        self,
+        env: Environment,
+        unit: Unit,
+        turns: Turns,
+        launch: Launch,
+        tally: Tally,
+        dmm_of_warp: Callable[[int], int],
+    ) -> None:
+        super().__init__(env, unit, turns)
+        self.launch = launch
+        self.numbers, self.asked = asked(launch)
+        self.state = plain_state(launch)
+        self.dmm_of_warp = dmm_of_warp
+        self.taken = tally.taken
+
+    def serve(self, job: Job) -> tuple[int, int]:
+        site, addresses = job.asks()
+        of = self.asked[site.number]
+        sectors, places = of.sectors(addresses)
+        now: int = self.env.now  # type: ignore[assignment]
+        who = self.dmm_of_warp(job.warp), of.kind
+        how = *who, job.stages, sectors, places, 0, len(sectors)
+        done = cache.serve(self.numbers, self.state, now, *how)
+        counts = self.taken[site.number]
+        cache.add_counts(self.numbers, self.state, counts, *who, sectors, 0, len(sectors))
+        return self.state.free[cache.TAGS] - now, done - now
+
+    def leave(self) -> None:
+        """Leave the cache to the next launch, if this launch began with an earlier one's."""
+        if self.launch.left is not None:
+            leave(self.launch, in_arrays(self.state, self.launch.left))

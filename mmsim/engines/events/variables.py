@@ -9,7 +9,7 @@ import numpy as np
 
 from mmsim.meaning.frame import Frame
 from mmsim.meaning.launch import Launch
-from mmsim.results.variables import Change, TracedVariable
+from mmsim.results.events import Change, TracedVariable
 
 Seen = tuple[str, Any, Any]
 """A variable's name, its value in a frame, and the lanes with a value, None for all.

@@ -43,7 +43,7 @@ class NumbaArrays(Arrays):
         array = self.owner(node.value)
         index = self.indices(node, array)
         if any(isinstance(one, Span) for one in index):
-            return Alias(tuple(part.restricted(index) for part in array.parts), array.which), ()
+            return array.restricted(index), ()
         plain = [one for one in index if not isinstance(one, Span)]
         return array, tuple(plain) or self.only(array)
 
@@ -62,7 +62,7 @@ class NumbaArrays(Arrays):
             fixed = [
                 one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
             ]
-            return Alias(tuple(part.restricted(fixed) for part in outer.parts), outer.which)
+            return outer.restricted(fixed)
         array = self.function.array(node)
         if array is None:
             raise self.no_array(node)
@@ -296,7 +296,7 @@ class NumbaValues(Values):
         fixed = tuple(
             one if isinstance(one, Span) else self.builder.spill(one, place) for one in index
         )
-        return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
+        return array.restricted(fixed)
 
     def of_array(self, node: ast.expr) -> bool:
         """Return whether the indexed value is an array, or part of one."""

@@ -18,8 +18,7 @@ from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.elementwise import Elementwise
 from mmsim.frontend.numba.names import name_of, type_name
 from mmsim.frontend.numba.state import KernelFunction, kernel
-from mmsim.frontend.python.builder import Builder
-from mmsim.frontend.python.calls import AtomicCalls, Calls
+from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Effect, Intrinsic, no_value
 from mmsim.frontend.python.scope import Alias, Captured, Missing, Span, Value
 from mmsim.frontend.python.source import written
@@ -34,34 +33,14 @@ WAIT = Effect((), lambda _, given, place: ir.Barrier(place))
 """Stands for one of these in messages."""
 
 
-class NumbaAtomics(AtomicCalls):
-    """The atomics of one function; an index may be a tuple with a name."""
-
-    values: NumbaValues
-
-    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
-        """The numbers of an index."""
-        found = self.values.arrays.numbers_of([node], array)
-        if any(isinstance(one, Span) for one in found):
-            raise self.function.refuse(node, f"{written(node)!r} is not an index of one element")
-        place = self.function.place(node)
-        return [self.builder.spill(one, place) for one in found if not isinstance(one, Span)]
-
-
 class NumbaCalls(Calls):
     """The calls of one function."""
 
     values: NumbaValues
 
-    def __init__(
-        self,
-        builder: Builder,
-        values: NumbaValues,
-        inline: Callable[..., Value | None],
-    ) -> None:
-        super().__init__(builder, values, inline)
+    def __init__(self, values: NumbaValues, inline: Callable[..., Value | None]) -> None:
+        super().__init__(values, inline)
         self.elementwise = Elementwise(values)
-        self.atomics = NumbaAtomics(values)
 
     def result(self, node: ast.Call) -> Value:
         """The value of a call."""
@@ -91,6 +70,14 @@ class NumbaCalls(Calls):
             typed = Intrinsic((1,), lambda given, place: ir.Unary(type_, given[0], place))
             return super().intrinsic(typed, node)
         return super().result(node)
+
+    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
+        """The numbers of an atomic's index, which may be a tuple with a name."""
+        found = self.values.arrays.numbers_of([node], array)
+        if any(isinstance(one, Span) for one in found):
+            raise self.refuse(node, f"{written(node)!r} is not an index of one element")
+        place = self.place(node)
+        return [self.builder.spill(one, place) for one in found if not isinstance(one, Span)]
 
     def inlined(self, node: ast.Call, function: types.FunctionType) -> Value:
         """The call of a function that is written out in the language of kernels."""

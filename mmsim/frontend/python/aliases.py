@@ -131,10 +131,7 @@ class Merged:
             )
         positions = [self.keys.index(key_of(part)) for part in alias.parts]
         if len(self.keys) > 1:
-            which: ir.Expr = ir.Const(positions[-1])
-            for position, own in reversed(list(enumerate(positions[:-1]))):
-                test = ir.Compare("==", alias.which, ir.Const(position), place)
-                which = ir.Choose(test, ir.Const(own), which)
+            which = _chosen_value(alias, list(map(ir.Const, positions)), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which.name, which))

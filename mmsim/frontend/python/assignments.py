@@ -6,23 +6,19 @@ import ast
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.grammar import BINARY
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 
-class Assignments(Part):
+class Assignments(ValuePart):
     """The assignments of one function."""
 
-    def __init__(self, builder: Builder, values: Values, declarations: Declarations) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.arrays = values.arrays
-        self.tuples = values.tuples
+    def __init__(self, values: Values, declarations: Declarations) -> None:
+        super().__init__(values)
         self.declarations = declarations
 
     def assignment(self, node: ast.Assign) -> None:
@@ -55,7 +51,7 @@ class Assignments(Part):
                     self.assign(part, own, node)
             case ast.Name():
                 self.assign_name(target, value, node)
-            case ast.Subscript() if self.values.vectors.stands_in(target):
+            case ast.Subscript() if self.vectors.stands_in(target):
                 self.assign_vector(target, value, node)
             case ast.Subscript():
                 number, place = self.values.single(value, target), self.place(node)
@@ -73,7 +69,7 @@ class Assignments(Part):
     def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         """Write a vector of an array; its values are already in separate variables."""
         source = node.value if isinstance(node, ast.Assign) else node
-        count = self.values.vectors.count(target)
+        count = self.vectors.count(target)
         if not isinstance(value, tuple):
             raise self.refuse(
                 source,
@@ -83,7 +79,7 @@ class Assignments(Part):
         if len(value) != count:
             raise self.refuse(source, f"{len(value)} values for a vector of {count} elements")
         numbers = tuple(self.values.single(one, target) for one in value)
-        self.values.vectors.write(target, numbers)
+        self.vectors.write(target, numbers)
 
     def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The values of a tuple, one for each target."""
@@ -178,7 +174,7 @@ class Assignments(Part):
         if isinstance(node.target, ast.Name):
             self.augmented_name(node, node.target, op, place)
             return
-        if self.values.vectors.stands_in(node.target):
+        if self.vectors.stands_in(node.target):
             raise self.refuse(
                 node,
                 "the elements of a vector are not changed in one assignment",

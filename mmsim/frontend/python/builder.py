@@ -75,10 +75,8 @@ class Builder:
 
     def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:
         """An expression and the statements in front of it, kept apart from the current block."""
-        outer, self.block = self.block, []
-        value = self.expression(node)
-        block, self.block = self.block, outer
-        return value, block
+        with self.aside() as block:
+            return self.expression(node), block
 
     @contextmanager
     def aside(self) -> Iterator[list[ir.Stmt]]:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import (
     Atomic,
     Effect,
@@ -24,75 +23,20 @@ from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias, Missing, Role, TupleName, Value, View
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import root
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
-
-
-class AtomicCalls(Part):
-    """The atomics of one function."""
-
-    def __init__(self, values: Values) -> None:
-        super().__init__(values.builder)
-        self.values = values
-
-    def emit(self, node: ast.Call, word: Atomic, target: str | None) -> None:
-        """The statement for an atomic."""
-        called, place, count = written(node.func), self.place(node), len(word.parameters)
-        if len(node.args) != count or node.keywords:
-            raise self.refuse(
-                node,
-                f"{called} takes {count} arguments",
-                f"write {called}({', '.join(word.parameters)})",
-            )
-        array = self.values.in_memory(
-            node.args[0], called, "which no other thread sees", "change it by an assignment"
-        )
-        arguments = node.args[1:]
-        if "index" in word.parameters:
-            operands = self.index(arguments.pop(0), array)
-        else:
-            operands = self.first_word(array)
-        for one in arguments:
-            operands = self.builder.followed(operands, one)
-
-        def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
-            *at, value = given
-            compare = at.pop() if word.op == "cas" else None
-            where = part.element(at)
-            return ir.Atomic(target, word.op, part.array, where, compare, value, place)
-
-        self.builder.emit_for(array, operands, atomic, place)
-
-    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
-        """The numbers of an index; for a tuple, those in it."""
-        if isinstance(node, ast.Tuple) and node.elts:
-            return self.builder.operands(*node.elts)
-        if isinstance(node, ast.Name) and isinstance(self.function.entity(node.id), TupleName):
-            raise self.refuse(node, f"{node.id!r} is a tuple", "write its numbers, as in (i, j)")
-        return self.builder.operands(node)
-
-    def first_word(self, array: Alias) -> list[ir.Expr]:
-        """The index of the first word of an array, by the axes of its parts."""
-        return [ir.Const(0)] * (self.values.arrays.rank(array.parts[0]) or 1)
-
 
 COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
 
 
-class Calls(Part):
+class Calls(ValuePart):
     """The calls of one function; `inline` gives the value of a helper's call, None without one."""
 
     def __init__(
-        self,
-        builder: Builder,
-        values: Values,
-        inline: Callable[[ast.Call, types.FunctionType], Value | None],
+        self, values: Values, inline: Callable[[ast.Call, types.FunctionType], Value | None]
     ) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.tuples = values.tuples
+        super().__init__(values)
         self.inline = inline
-        self.atomics = AtomicCalls(values)
         self.builtins: Vocabulary[Callable[[ast.Call], Value]] = Vocabulary(
             [
                 (min, partial(self.least_or_most, "min")),
@@ -128,7 +72,7 @@ class Calls(Part):
                 return self.intrinsic(intrinsic, node)
             case Atomic() as atomic:
                 target = self.builder.temporary()
-                self.atomics.emit(node, atomic, target)
+                self.atomic(node, atomic, target)
                 return ir.Var(target, self.place(node))
             case Maker(called=name):
                 raise self.refuse(
@@ -166,6 +110,42 @@ class Calls(Part):
         if target is None or word.value is None:
             return None
         return word.value(ir.Var(target, place), place)
+
+    def atomic(self, node: ast.Call, word: Atomic, target: str | None) -> None:
+        """The statement for an atomic."""
+        called, place, count = written(node.func), self.place(node), len(word.parameters)
+        if len(node.args) != count or node.keywords:
+            raise self.refuse(
+                node,
+                f"{called} takes {count} arguments",
+                f"write {called}({', '.join(word.parameters)})",
+            )
+        array = self.values.in_memory(
+            node.args[0], called, "which no other thread sees", "change it by an assignment"
+        )
+        arguments = node.args[1:]
+        if "index" in word.parameters:
+            operands = self.index(arguments.pop(0), array)
+        else:  # on the first word
+            operands = [ir.Const(0)] * (self.arrays.rank(array.parts[0]) or 1)
+        for one in arguments:
+            operands = self.builder.followed(operands, one)
+
+        def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            *at, value = given
+            compare = at.pop() if word.op == "cas" else None
+            where = part.element(at)
+            return ir.Atomic(target, word.op, part.array, where, compare, value, place)
+
+        self.builder.emit_for(array, operands, atomic, place)
+
+    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
+        """The numbers of an atomic's index; for a tuple, those in it."""
+        if isinstance(node, ast.Tuple) and node.elts:
+            return self.builder.operands(*node.elts)
+        if isinstance(node, ast.Name) and isinstance(self.function.entity(node.id), TupleName):
+            raise self.refuse(node, f"{node.id!r} is a tuple", "write its numbers, as in (i, j)")
+        return self.builder.operands(node)
 
     def intrinsic(self, word: Intrinsic, node: ast.Call) -> Value:
         """The value of a function without an effect."""

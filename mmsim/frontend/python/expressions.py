@@ -14,7 +14,6 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import value_of
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
@@ -31,17 +30,12 @@ from mmsim.frontend.python.scope import (
     number,
 )
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart
 from mmsim.ir import nodes as ir
 
 
-class Expressions(Part):
+class Expressions(ValuePart):
     """The numbers of one function's expressions."""
-
-    def __init__(self, builder: Builder, values: Values) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.tuples = values.tuples
 
     def literal(self, node: ast.Constant) -> ir.Expr:
         """A number in the text."""

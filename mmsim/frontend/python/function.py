@@ -98,23 +98,17 @@ class Function:
         if not isinstance(node, ast.Name):
             return None
         entity = self.entity(node.id)
-        match entity:
-            case ArrayName(name):
-                return Alias((View(name),))
-            case ParameterUse(name):
-                self.use(entity, "array", node)
-                return Alias((View(name),))
-            case Alias():
-                return entity
-            case NoArray():
-                raise self.refuse(
-                    node,
-                    f"{node.id!r} may not name one array here",
-                    "assign an array to it on every path to this line",
-                )
-            case VariableName():
-                self.learn(node.id, Role(self.place(node)))
-        return None
+        if isinstance(entity, ParameterUse):
+            self.use(entity, "array", node)
+        elif isinstance(entity, NoArray):
+            raise self.refuse(
+                node,
+                f"{node.id!r} may not name one array here",
+                "assign an array to it on every path to this line",
+            )
+        elif isinstance(entity, VariableName):
+            self.learn(node.id, Role(self.place(node)))
+        return self.stands_for(entity)
 
     def is_array(self, node: ast.expr) -> bool:
         """Return whether an expression certainly names an array."""
@@ -197,12 +191,9 @@ class Function:
 
     def stands_for(self, entity: Entity) -> Alias | None:
         """The array that a name stands for, None if there is none."""
-        match entity:
-            case Alias():
-                return entity
-            case ArrayName(name) | ParameterUse(name):
-                return Alias((View(name),))
-        return None
+        if isinstance(entity, ArrayName | ParameterUse):
+            return Alias((View(entity.name),))
+        return entity if isinstance(entity, Alias) else None
 
     def bind_variables(self) -> None:
         """Bind every name that the function assigns, unless it is bound already.
@@ -231,8 +222,7 @@ def member_called(owner: Any, name: Any) -> Any:
     """owner["name"] of an enumeration, else `Missing()`."""
     if type(owner) is not enum.EnumMeta or not isinstance(name, str):
         return Missing()
-    members: dict[str, Any] = vars(owner).get("_member_map_", {})
-    return members.get(name, Missing())
+    return vars(owner).get("_member_map_", {}).get(name, Missing())
 
 
 def member(owner: Any, name: str) -> Any:
@@ -247,11 +237,7 @@ def member(owner: Any, name: str) -> Any:
         return vars(owner).get(name, Missing())
     if isinstance(owner, enum.Enum):
         return vars(owner).get("_value_", Missing()) if name == "value" else Missing()
-    if type(owner) is enum.EnumMeta:
-        members: dict[str, Any] = vars(owner).get("_member_map_", {})
-        if name in members:
-            return members[name]
-    if isinstance(owner, type):
+    found = member_called(owner, name)
+    if isinstance(owner, type) and isinstance(found, Missing):
         found = inspect.getattr_static(owner, name, Missing())
-        return found.__func__ if isinstance(found, staticmethod) else found
-    return Missing()
+    return found.__func__ if isinstance(found, staticmethod) else found

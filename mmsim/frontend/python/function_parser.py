@@ -10,7 +10,7 @@ from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.assignments import Assignments
-from mmsim.frontend.python.builder import Builder, Part
+from mmsim.frontend.python.builder import Builder
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.dialect import Dialect
@@ -18,7 +18,6 @@ from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import MOST_CALLS
 from mmsim.frontend.python.loops import Loops
-from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
@@ -36,25 +35,21 @@ from mmsim.frontend.python.source import FunctionText, read
 from mmsim.frontend.python.statements import Returns, Statements
 from mmsim.frontend.python.syntax import default_numbers, parameter_names, source_key
 from mmsim.frontend.python.tuples import Tuples
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 
-class Inlining(Part):
+class Inlining(ValuePart):
     """The calls of helpers in one function: the statements of a helper replace its call."""
 
     def __init__(
         self,
-        builder: Builder,
         values: Values,
         declarations: Declarations,
         parser: Callable[[Function, Dialect, str, str, bool], FunctionParser],
     ) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.tuples = values.tuples
-        self.declarations = declarations
-        self.parser = parser
+        super().__init__(values)
+        self.declarations, self.parser = declarations, parser
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
         """Inline a call; return its value, None if it has none."""
@@ -252,14 +247,12 @@ class FunctionParser:
         arrays, tuples = self.arrays_by(builder), self.tuples_by(builder)
         values = self.values = self.values_by(builder, arrays, tuples, self.result)
         declarations = self.declarations = self.declarations_by(builder)
-        merging = Merging(builder)
-        inlining = self.inlining_by(builder, values, declarations, type(self))
-        calls = self.calls = self.calls_by(builder, values, inlining.call)
-        assignments = self.assignments_by(builder, values, declarations)
-        expressions = self.expressions_by(builder, values)
-        loops = self.loops_by(builder, values, assignments, merging)
-        statements = self.statements = self.statements_by(builder, values, calls, merging)
-        self.returns = Returns(builder, values, scope, given_name)
+        inlining = self.inlining_by(values, declarations, type(self))
+        calls = self.calls = self.calls_by(values, inlining.call)
+        assignments = self.assignments_by(values, declarations)
+        expressions, loops = self.expressions_by(values), self.loops_by(values, assignments)
+        statements = self.statements = self.statements_by(values, calls)
+        self.returns = Returns(values, scope, given_name)
         builder.expression_forms = {
             ast.Constant: expressions.literal,
             ast.Name: expressions.name,

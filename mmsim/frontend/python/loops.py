@@ -8,26 +8,20 @@ from collections.abc import Sequence
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.assignments import Assignments
-from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.grammar import MOST_TRIPS
 from mmsim.frontend.python.merging import Loop, Merging, ends
 from mmsim.frontend.python.scope import Value
 from mmsim.frontend.python.syntax import jumps_of
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 
-class Loops(Part):
+class Loops(ValuePart):
     """The loops of one function; `within` are those around the statement at work."""
 
-    def __init__(
-        self, builder: Builder, values: Values, assignments: Assignments, merging: Merging
-    ) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.tuples = values.tuples
-        self.assignments = assignments
-        self.merging = merging
+    def __init__(self, values: Values, assignments: Assignments) -> None:
+        super().__init__(values)
+        self.assignments, self.merging = assignments, Merging(values.builder)
         self.within: list[Loop] = []
         self.ending = ""  # the scope of the next loop; it contains more than the loop
 

@@ -173,6 +173,10 @@ class Alias:
     parts: tuple[View, ...]
     which: ir.Expr = FIRST
 
+    def restricted(self, index: Sequence[ir.Expr | Span]) -> Alias:
+        """Each of its parts, restricted by indices or spans."""
+        return Alias(tuple(part.restricted(index) for part in self.parts), self.which)
+
 
 @dataclass(frozen=True)
 class NoArray:

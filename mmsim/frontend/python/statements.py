@@ -8,25 +8,21 @@ from __future__ import annotations
 import ast
 
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Atomic, Effect
 from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.scope import RETURNED, Alias, Value
 from mmsim.frontend.python.syntax import root
-from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 
-class Statements(Part):
+class Statements(ValuePart):
     """Branches, and expressions on a separate line."""
 
-    def __init__(self, builder: Builder, values: Values, calls: Calls, merging: Merging) -> None:
-        super().__init__(builder)
-        self.arrays = values.arrays
-        self.vectors = values.vectors
-        self.calls = calls
-        self.merging = merging
+    def __init__(self, values: Values, calls: Calls) -> None:
+        super().__init__(values)
+        self.calls, self.merging = calls, Merging(values.builder)
 
     def branch(self, node: ast.If) -> None:
         """if test: ... else: ..."""
@@ -73,7 +69,7 @@ class Statements(Part):
             case Effect() as effect:
                 self.calls.effect(effect, call, alone=True)
             case Atomic() as atomic:
-                self.calls.atomics.emit(call, atomic, None)
+                self.calls.atomic(call, atomic, None)
             case None if not self.calls.is_builtin(call):
                 self.calls.inline(call, self.calls.callee(call))
             case _:
@@ -81,21 +77,16 @@ class Statements(Part):
         return True
 
 
-class Returns(Part):
+class Returns(ValuePart):
     """The returns of one function.
 
     `scope` is the scope that a helper leaves, None in the program itself. `leaves` says whether it
     is left before its end. `given_name` names the variable of the returned value, `given` is that.
     """
 
-    def __init__(
-        self, builder: Builder, values: Values, scope: str | None, given_name: str
-    ) -> None:
-        super().__init__(builder)
-        self.values = values
-        self.tuples = values.tuples
-        self.scope = scope
-        self.given_name = given_name
+    def __init__(self, values: Values, scope: str | None, given_name: str) -> None:
+        super().__init__(values)
+        self.scope, self.given_name = scope, given_name
         self.given: Value | None = None
         self.leaves = False
 

@@ -204,7 +204,7 @@ class Values(Part):
             case ast.Subscript() if self.function.array(root(node)) is not None:
                 array, index = self.arrays.element(node)
                 fixed = tuple(self.builder.spill(part, place) for part in index)
-                return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
+                return array.restricted(fixed)
             case ast.IfExp(test, body, orelse):
                 return self.either_alias(test, body, orelse, role, place)
             case ast.Call():
@@ -262,3 +262,12 @@ class Values(Part):
     def item(self, node: ast.Subscript) -> ir.Expr:
         """x[i], if it is one number."""
         return self.single(self.subscript(node), node)
+
+
+class ValuePart(Part):
+    """A part of the parser that lowers values of expressions, too."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values.builder)
+        self.values, self.arrays, self.tuples = values, values.arrays, values.tuples
+        self.vectors = values.vectors

@@ -160,10 +160,7 @@ REMEDIES = (
     ),
     _plain("adjacent elements", "((float4 *)a)[i]", "", "mm.vector(a, 4)[i]"),
     _plain(
-        "constant table",
-        "__constant__ float t[4];",
-        "t = cuda.const.array_like(TABLE)",
-        "TABLE[i]",
+        "constant table", "__constant__ float t[4];", "t = cuda.const.array_like(TABLE)", "TABLE[i]"
     ),
     _atomic("addition", "atomicAdd", "add"),
     _atomic("subtraction", "atomicSub", "sub"),

@@ -14,9 +14,8 @@ from mmsim.view.figures.conflicts import conflicts
 from mmsim.view.figures.layout import layout
 from mmsim.view.figures.paper import save
 from mmsim.view.figures.pipeline import pipeline
-from mmsim.view.figures.plot import plot
 from mmsim.view.figures.roofline import roofline
-from mmsim.view.figures.stages import lines, rounds
+from mmsim.view.figures.stages import lines, plot, rounds
 from mmsim.view.figures.sweep import sweep
 from mmsim.view.figures.terms import formulas, terms
 from mmsim.view.figures.times import times

@@ -14,7 +14,7 @@ from mmsim.model.byte_banks import Packed
 from mmsim.model.conflicts import Conflict, Groups
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import COLUMN, PAGE, cell, check_run, columns_above, drawing
 from mmsim.view.palette import WARPS
 
@@ -83,13 +83,11 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         for place, group in enumerate(groups):
             if place and groups[place - 1] != group - 1:
                 top += 0.3
-            for bank in range(width):
-                address = group * width + bank
+            for bank, address in enumerate(range(group * width, (group + 1) * width)):
                 warps_threads = asked.get(address, [])
                 _cell(drawn, bank, top, address, warps_threads, f"cell-{address}", width)
-            ticks[top + 0.5] = f"m[{group * width * elements}] …"
-            if on_groups:
-                ticks[top + 0.5] = f"A[{group}]" if rule.name == "group" else f"{rule.name} {group}"
+            of_rule = f"A[{group}]" if rule.name == "group" else f"{rule.name} {group}"
+            ticks[top + 0.5] = of_rule if on_groups else f"m[{group * width * elements}] …"
             top += 1
         top += GAP
         for one, stage in stages:
@@ -107,7 +105,8 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         drawn.set(xlim=(-0.05, width + 0.05), ylim=(top + 0.05, -0.05))
         drawn.set_yticks(list(ticks), list(ticks.values()))
         middles = [bank + 0.5 for bank in range(width)]
-        columns_above(drawn, middles, _column_names(width, named))
+        name = ("B[{}]" if width <= NARROW else "{}") if named else "+{}"
+        columns_above(drawn, middles, [name.format(column) for column in range(width)])
         drawn.spines[:].set_visible(False)
         if width > NARROW:
             column = "bank" if named else "word"
@@ -156,17 +155,11 @@ def _chosen(run: Run, given: int | Sequence[int]) -> list[Dispatch]:
     units = list(dict.fromkeys(one.unit for one in chosen))
     if len(units) > 1:
         raise MMSimError(f"these dispatches are of several units, {', '.join(units)}; draw each")
-    sizes = {
-        array.data.dtype.itemsize
-        for array in run.trace.arrays
-        for one in chosen
-        if one.array == array.name
-    }
+    names = list(dict.fromkeys(one.array for one in chosen))
+    sizes = {one.data.dtype.itemsize for one in run.trace.arrays if one.name in names}
     if run.machine.bank_bytes is not None and len(sizes) > 1:
-        names = ", ".join(dict.fromkeys(one.array for one in chosen))
-        raise MMSimError(
-            f"these dispatches are for elements of several sizes, of {names}; draw each"
-        )
+        several_sizes = f"elements of several sizes, of {', '.join(names)}"
+        raise MMSimError(f"these dispatches are for {several_sizes}; draw each")
     return chosen
 
 
@@ -177,10 +170,8 @@ def _groups(run: Run, chosen: list[Dispatch], width: int) -> list[int]:
     for array in run.trace.arrays:
         for one in chosen:
             if one.array == array.name and array.addresses.size:
-                addresses = array.addresses[one.copy]
-                whole |= set(
-                    range(int(addresses.min()) // width, int(addresses.max()) // width + 1)
-                )
+                rows = array.addresses[one.copy] // width
+                whole |= {*range(int(rows.min()), int(rows.max()) + 1)}
     return sorted(whole if len(whole) <= FEW_ROWS else asked)
 
 
@@ -190,13 +181,6 @@ def _phase(dispatch: Dispatch, stage: int) -> str:
         return ""
     later = zip(dispatch.stages, dispatch.phases, strict=True)
     return f"phase {min(phase for own, phase in later if own >= stage) + 1}, "
-
-
-def _column_names(width: int, named: bool) -> list[str]:
-    """The names of the columns: banks, or, unless `named`, the offset of each in its row."""
-    if not named:
-        return [f"+{column}" for column in range(width)]
-    return [f"B[{bank}]" if width <= NARROW else str(bank) for bank in range(width)]
 
 
 def _cell(

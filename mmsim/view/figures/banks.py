@@ -15,7 +15,7 @@ from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:
@@ -43,18 +43,15 @@ def use(
     conflict = trace.conflict(unit)
     dispatches = [dispatch for dispatch in trace.dispatches if dispatch.unit == unit]
     columns, _ = conflict.table(conflict.width)
-    if columns is not None:
-        rows = sorted(set(columns))
-    else:
-        rows = sorted({place for dispatch in dispatches for place in dispatch.places})
+    used = {place for dispatch in dispatches for place in dispatch.places}
+    rows = sorted(used if columns is None else set(columns))
     row_of = {place: row for row, place in enumerate(rows)}
     starts = [row.start for row in run.rounds]
     words = np.zeros((len(rows), trace.time if over == "time" else len(starts)), dtype=np.int64)
     for dispatch in dispatches:
         for _, place, stage in _served(run, dispatch, conflict):
-            column = dispatch.time + stage
-            if over == "round":
-                column = bisect_right(starts, dispatch.time) - 1
+            begun = bisect_right(starts, dispatch.time) - 1
+            column = begun if over == "round" else dispatch.time + stage
             words[row_of[place], column] += 1
     return rows, words
 

@@ -11,7 +11,7 @@ from mmsim.claims.claim import Case, ClaimError
 from mmsim.claims.claim import Claim as AnyClaim
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import COLUMN, DARK_FIRST, RING, drawing, legend_above, marks, words
 from mmsim.view.figures.terms import formula_of, short
 from mmsim.view.figures.times import scale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
@@ -10,7 +10,7 @@ from mmsim.host.guesses import advised
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.printable import counted
 from mmsim.view.figures.access import threads_of
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import COLOURS, PAGE, cell, columns_above, drawing
 
 if TYPE_CHECKING:
@@ -69,14 +69,18 @@ def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | No
                 stage = str(row) if each == 1 else f"{each * row}–{each * row + each - 1}"
                 name = f"phase {number}, " if row == 0 else ""
                 ticks[top + row + 0.5] = f"{name}stage{'' if each == 1 else 's'} {stage}"
-            _grid(drawn, top, rows)
+            grid: Any = {"colors": "#DDDDDD", "linewidth": 0.5, "zorder": 0}
+            drawn.vlines(range(BANKS + 1), top, top + rows, **grid)
+            drawn.hlines([top + row for row in range(rows + 1)], 0, BANKS, **grid)
             for bank, own in cells.items():
                 colour = COLLIDES if bank in phase.worst else ALONE
                 if bank in phase.worst:
-                    _count(drawn, bank, top, len(own), f"count-{number}-{bank}")
+                    where: Any = {"ha": "center", "va": "bottom", "gid": f"count-{number}-{bank}"}
+                    text = drawn.text(bank + 0.5, top - 0.05, f"×{len(own)}", **where)
+                    text.set(color=COLLIDES, fontweight="bold")
                 for row, threads in enumerate(own):
-                    text, gid = threads_of(threads, BANKS), f"word-{number}-{bank}-{row}"
-                    cell(drawn, bank, top + row, text, colour, gid=gid)
+                    gid = f"word-{number}-{bank}-{row}"
+                    cell(drawn, bank, top + row, threads_of(threads, BANKS), colour, gid=gid)
             top += rows
         drawn.set(xlim=(-0.05, BANKS + 0.05), ylim=(top + 0.1, -0.6 * GAP))
         drawn.set_yticks(list(ticks), list(ticks.values()))
@@ -124,16 +128,3 @@ def _cells(found: Conflicts, words: dict[int, tuple[int, ...]]) -> list[tuple[in
     if found.kind in ATOMICS:
         return [(thread,) for threads in every for thread in threads]
     return every
-
-
-def _grid(axes: Axes, top: float, rows: int) -> None:
-    """Draw the empty cells of all banks."""
-    axes.vlines(range(BANKS + 1), top, top + rows, colors="#DDDDDD", linewidth=0.5, zorder=0)
-    levels = [top + row for row in range(rows + 1)]
-    axes.hlines(levels, 0, BANKS, colors="#DDDDDD", linewidth=0.5, zorder=0)
-
-
-def _count(axes: Axes, bank: int, top: float, count: int, gid: str) -> None:
-    """Write the number of stages of a bank above it."""
-    text = axes.text(bank + 0.5, top - 0.05, f"×{count}", ha="center", va="bottom", gid=gid)
-    text.set(color=COLLIDES, fontweight="bold")

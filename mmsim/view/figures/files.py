@@ -1,11 +1,18 @@
-"""Figures as files, the same bytes for the same figure."""
+"""Figures as files, the same bytes for the same figure, and in words for who doesn't see them."""
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from mmsim.printable import printable
+
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SAVING: dict[str, dict[str, Any]] = {
@@ -13,6 +20,77 @@ SAVING: dict[str, dict[str, Any]] = {
     ".pdf": {"metadata": {"CreationDate": None}},
     ".png": {},
 }
+
+MOST = 8
+"""The most things of several that are named."""
+
+
+def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
+    """Describe axes that have no description yet; of many parts, name the first ones.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
+    >>> alt_text(axes.figure)[:48], alt_text(axes.figure)[-22:]
+    ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
+    """
+    named = list(parts)
+    if len(named) > MOST:
+        named[MOST:] = [f"and {len(named) - MOST} more"]
+    if not axes.get_label():
+        axes.set_label(f"{what}: {'; '.join(named)}" if named else what)
+
+
+def alt_text(figure: Figure) -> str:
+    """Return a figure's description: that of its axes, else the first and last of its points.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> _ = axes.plot([1, 2, 4], [5, 7, 6], label="$n/w$")
+    >>> _ = axes.set(xlabel="n", ylabel="time units")
+    >>> alt_text(axes.figure)
+    'time units against n: n/w is 5 at 1, 6 at 4'
+    """
+    parts = [
+        str(axes.get_label()) or _plotted(axes)
+        for axes in figure.axes
+        if axes.get_label() != "<colorbar>"
+    ]
+    return plain(". ".join(filter(None, parts)))
+
+
+def _plotted(axes: Axes) -> str:
+    named = " against ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
+    about = ", ".join(filter(None, (axes.get_title(), named)))
+    return ": ".join(filter(None, (about, "; ".join(_series(axes)))))
+
+
+def _series(axes: Axes) -> Iterator[str]:
+    for line in axes.get_lines():
+        points = np.asarray(line.get_xydata())
+        name = str(line.get_label())
+        if len(points) and not name.startswith("_"):
+            ends = points[:: max(1, len(points) - 1)][:2]
+            yield f"{name} is {', '.join(f'{y:g} at {x:g}' for x, y in ends)}"
+
+
+def wasting(stages: int, wasted: int) -> str:
+    """So many stages, and how many of them are wasted, if any.
+
+    >>> wasting(4, 0), wasting(4, 3)
+    ('4', '4, 3 of them wasted')
+    """
+    return f"{stages}, {wasted} of them wasted" if wasted else str(stages)
+
+
+def plain(text: str) -> str:
+    r"""Text of a figure without the marks of mathematics, and in one line.
+
+    >>> plain("$\\gcd(s, w)$,\na \\$")
+    'gcd(s, w), a $'
+    """
+    without = re.sub(r"(?<!\\)\$|\\(?=[a-zA-Z$])|[{}]", "", text)
+    return printable(" ".join(without.split()))
 
 
 def as_svg(

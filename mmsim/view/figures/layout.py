@@ -16,7 +16,7 @@ from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, columns_above, drawing, small_ticks
 from mmsim.view.palette import ink
 
@@ -187,7 +187,10 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
             text = [cell.text(line, across, tile, letter) for line in shown]
             colour = (pale if asked and not cell.threads else colours)[cell.word % tile.banks]
             if any(text):
-                _write(drawn, cell, [one[0] for one in text if one], colour)
+                middle = cell.column + cell.columns / 2, cell.row + 0.53
+                style = {"ha": "center", "va": "center", "linespacing": 0.95, "color": ink(colour)}
+                shown_text = "\n".join(one[0] for one in text if one)
+                drawn.text(*middle, shown_text, gid=f"cell-{cell.row}-{cell.column}", **style)
         _name(drawn, tile, shape, across, down, shown)
         if "bank" not in lines:
             _explain(drawn, colours)
@@ -291,20 +294,6 @@ def _of_threads(threads: tuple[int, ...], letter: str) -> list[str]:
     neighbours = last - first == len(threads) - 1
     every = f"{first}–{last}" if neighbours else ",".join(map(str, threads))
     return [f"{letter}{every}", f"{letter}{first}*"]
-
-
-def _write(axes: Axes, cell: _Cell, text: list[str], colour: str) -> None:
-    """Write into a cell of a colour."""
-    axes.text(
-        cell.column + cell.columns / 2,
-        cell.row + 0.53,
-        "\n".join(text),
-        ha="center",
-        va="center",
-        linespacing=0.95,
-        color=ink(colour),
-        gid=f"cell-{cell.row}-{cell.column}",
-    )
 
 
 def _name(

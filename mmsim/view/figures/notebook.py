@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib import axes, figure
 
 from mmsim.errors import UnknownNameError
-from mmsim.view.figures.alt_text import alt_text
-from mmsim.view.figures.files import as_svg
+from mmsim.view.figures.files import alt_text, as_svg
 
 
 class Figure(figure.Figure):

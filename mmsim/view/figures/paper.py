@@ -150,7 +150,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def cell(
-    axes: Axes, left: float, top: float, text: str, colour: str, spacing: float = 1.2, **style: Any
+    axes: Axes, left: float, top: float, text: str, colour: str, spacing: float = 0, **style: Any
 ) -> None:
     """Draw a cell with a text in its middle; `style` has that of its rectangle."""
     from matplotlib.patches import Rectangle
@@ -159,7 +159,8 @@ def cell(
     axes.add_patch(Rectangle((left, top), 1, 1, **shape))
     if text:
         shade = "#555555" if colour == "#FFFFFF" else ink(colour)
-        middle: Any = {"ha": "center", "va": "center", "color": shade, "linespacing": spacing}
+        middle: Any = {"ha": "center", "va": "center", "color": shade}
+        middle |= {"linespacing": spacing} if spacing else {}
         axes.text(left + 0.5, top + 0.53, text, **middle)
 
 

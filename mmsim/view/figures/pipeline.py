@@ -9,15 +9,8 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.results.events import TracedUnit
-from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import (
-    COLUMN,
-    PAGE,
-    check_run,
-    drawing,
-    whole_numbers,
-    window,
-)
+from mmsim.view.figures.files import describe
+from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing, whole_numbers, window
 from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:
@@ -106,10 +99,8 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
         for row in range(1, len(rows)):
             if rows[row][1] == 0:
                 drawn.axhline(row, color="black", linewidth=0.8)
-        drawn.set_yticks(
-            [row + 0.5 for row in range(len(rows))],
-            [_label(unit, register) for unit, register in rows],
-        )
+        names = [str(one + 1) if one else f"{unit}, register 1" for unit, one in rows]
+        drawn.set_yticks([row + 0.5 for row in range(len(rows))], names)
         drawn.tick_params(axis="y", length=0)
         drawn.set(xlim=(start, end), ylim=(len(rows), 0), xlabel="time unit")
         whole_numbers(drawn.xaxis)
@@ -122,10 +113,6 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
 def _said(one: Dispatch) -> str:
     stages = counted(one.stage_count, "stage")
     return f"W({one.warp}) sends {stages} to {one.unit} at time {one.time}"
-
-
-def _label(unit: str, register: int) -> str:
-    return f"{unit}, register 1" if register == 0 else str(register + 1)
 
 
 def _bar(axes: Axes, row: int, first: int, last: int, warp: int) -> None:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.results import Run
-from mmsim.results.profile import ProfileLine
 from mmsim.results.roofline import LATENCY, Roofline
 from mmsim.results.roofline import roofline as bounds_of
-from mmsim.view.figures.alt_text import describe
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.paper import (
     COLOURS,
     COLUMN,
@@ -95,11 +94,12 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 label=words(label),
             )
             left = [one + width for one, width in zip(left, widths, strict=True)]
+        shares = [share(width) for width in left]
         for place, bound in enumerate(found.bounds):
             binds = bound.resource == found.binds
             least = "≥ " if bound.resource == LATENCY else ""
             drawn.annotate(
-                least + share(left[place]) + (", binds" if binds else ""),
+                least + shares[place] + (", binds" if binds else ""),
                 (left[place], place),
                 xytext=(2, 0),
                 textcoords="offset points",
@@ -118,10 +118,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
         describe(
             drawn,
             f"how much of the time of {run.program} each resource is occupied; {found.binds} binds",
-            (
-                f"{bound.resource} {share(width)}"
-                for bound, width in zip(found.bounds, left, strict=True)
-            ),
+            (f"{one.resource} {of}" for one, of in zip(found.bounds, shares, strict=True)),
         )
     return drawn
 
@@ -143,11 +140,10 @@ def _longest(found: Roofline) -> list[tuple[str, tuple[int, ...]]]:
     weight = [max(bound.parts[number] for bound in found.bounds) for number in every]
     most = len(COLOURS) if len(every) <= len(COLOURS) else len(COLOURS) - 1
     chosen = sorted(sorted(every, key=lambda number: -weight[number])[:most])
-    named = [(_label(found.lines[number]), (number,)) for number in chosen]
+    named: list[tuple[str, tuple[int, ...]]] = []
+    for number, line in ((number, found.lines[number]) for number in chosen):
+        bound = f" ({line.bound})" if line.bound else ""
+        name = f"line {line.line}: {shortened(line.text.strip(), LONGEST)}{bound}"
+        named.append((name, (number,)))
     others = tuple(number for number in every if number not in chosen)
     return [*named, *([(f"the other {len(others)} lines", others)] if others else [])]
-
-
-def _label(line: ProfileLine) -> str:
-    text = shortened(line.text.strip(), LONGEST)
-    return f"line {line.line}: {text}" + (f" ({line.bound})" if line.bound else "")

@@ -1,4 +1,4 @@
-"""The needed and the wasted stages of each line and of each round."""
+"""The figure that says most about a run; the stages of each line and of each round."""
 
 from __future__ import annotations
 
@@ -10,28 +10,45 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.rows import Stages
-from mmsim.view.figures.alt_text import describe, wasting
-from mmsim.view.figures.paper import (
-    COLUMN,
-    HATCH,
-    LEAST,
-    WASTED,
-    check_run,
-    drawing,
-    legend_above,
-    shortened,
-    whole_numbers,
-    words,
-)
+from mmsim.view.figures import paper
+from mmsim.view.figures.files import describe, wasting
+from mmsim.view.figures.pipeline import depth, fits, pipeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SHORT, FLAT, FEW = 40, 16, 40
+"""The most time units, pipeline registers and rounds of a run that has a figure of these."""
 MOST_LINES, MOST_ROUNDS = 30, 500
 LONGEST, LONGEST_NAME = 46, 10
 """The most letters of a line's text and of an array's name."""
 SIDE_BY_SIDE, NAMED = 4, 12
 """The most rounds with names side by side, and the most rounds with names."""
+
+
+@advised()
+def plot(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a run: the pipeline of a short one with a trace, else its stages by round or by line.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> machine = mm.DMM(4, 3)
+    >>> machine.run(read, np.arange(16), threads=16, trace=True).plot().get_xlabel()
+    'time unit'
+    >>> machine.run(read, np.arange(16), threads=16).plot().get_xlabel()
+    'round'
+    >>> machine.run(read, np.arange(16), threads=16, schedule="asynchronous").plot().get_xlabel()
+    'stages'
+    """
+    paper.check_run(run)
+    short = run.record is not None and 0 < run.time <= min(SHORT, fits(run, paper.PAGE))
+    if short and depth(run) <= FLAT:
+        return pipeline(run, axes=axes)
+    if 0 < len(run.rounds) <= FEW:
+        return rounds(run, axes=axes)
+    return lines(run, axes=axes)
 
 
 @advised()
@@ -61,18 +78,18 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
     1 0
     1 3
     """
-    check_run(run)
+    paper.check_run(run)
     every = [line for line in run.profile().lines if line.requests]
     if not every:
         raise MMSimError(f"{run.program!r} made no memory access; there is nothing to draw")
     costly = sorted(every, key=lambda line: -line.stages)[:MOST_LINES]
     shown = [line for line in every if line in costly]
     rows = range(len(shown))
-    with drawing(axes, COLUMN, 0.75 + 0.33 * len(shown)) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 0.75 + 0.33 * len(shown)) as drawn:
         _bars(drawn.barh, rows, shown, "left", height=0.4, edgecolor="#333333")
         for row, line in enumerate(shown):
             drawn.annotate(
-                shortened(printable(line.text.strip()), LONGEST),
+                paper.shortened(printable(line.text.strip()), LONGEST),
                 (0, row - 0.24),
                 xytext=(2, 0),
                 textcoords="offset points",
@@ -92,8 +109,8 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
             "stages" + (f" (the other {left_out} lines take fewer)" if left_out else "")
         )
         drawn.tick_params(axis="y", length=0)
-        whole_numbers(drawn.xaxis)
-        legend_above(drawn, columns=2)
+        paper.whole_numbers(drawn.xaxis)
+        paper.legend_above(drawn, columns=2)
         describe(
             drawn,
             f"stages of each line of {run.program}",
@@ -128,7 +145,7 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     4 0
     4 12
     """
-    check_run(run)
+    paper.check_run(run)
     rows = run.rounds
     if not rows:
         reason = "made no memory access"
@@ -142,20 +159,21 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     numbers = [row.number for row in rows]
     edge = "#333333" if len(rows) <= 60 else "none"
     turned = SIDE_BY_SIDE < len(rows) <= NAMED
-    with drawing(axes, COLUMN, 2.5 if turned else 2.0) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 2.5 if turned else 2.0) as drawn:
         _bars(drawn.bar, numbers, rows, "bottom", width=0.8, edgecolor=edge)
         drawn.set_ylabel("stages")
         drawn.set_xlabel("round")
         drawn.margins(x=0.02)
         drawn.set_ylim(0, 1.06 * max(row.stages for row in rows))
         if len(rows) <= NAMED:
-            arrays = [words(shortened(printable(row.array), LONGEST_NAME)) for row in rows]
-            names = [f"{row.number}: {row.kind} {of}" for row, of in zip(rows, arrays, strict=True)]
+            arrays = [paper.shortened(printable(row.array), LONGEST_NAME) for row in rows]
+            named = zip(rows, map(paper.words, arrays), strict=True)
+            names = [f"{row.number}: {row.kind} {array}" for row, array in named]
             drawn.set_xticks(numbers, names, rotation=90 if turned else 0)
         else:
-            whole_numbers(drawn.xaxis)
-        whole_numbers(drawn.yaxis)
-        legend_above(drawn, columns=2)
+            paper.whole_numbers(drawn.xaxis)
+        paper.whole_numbers(drawn.yaxis)
+        paper.legend_above(drawn, columns=2)
         describe(
             drawn,
             f"stages of each round of {run.program}",
@@ -173,6 +191,6 @@ def _bars(
 ) -> None:
     """Draw the least stages of each row, and `above` them the wasted ones."""
     least = [row.least for row in rows]
-    bars(places, least, color=LEAST, label="least possible", linewidth=0.4, **style)
-    wasted: dict[str, Any] = {"color": WASTED, "hatch": HATCH, "label": "wasted", above: least}
-    bars(places, [row.wasted for row in rows], linewidth=0.4, **wasted, **style)
+    bars(places, least, color=paper.LEAST, label="least possible", linewidth=0.4, **style)
+    style |= {"color": paper.WASTED, "hatch": paper.HATCH, "label": "wasted", above: least}
+    bars(places, [row.wasted for row in rows], linewidth=0.4, **style)

@@ -9,16 +9,8 @@ from mmsim.claims.fit import Fit
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
-from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import (
-    COLOURS,
-    COLUMN,
-    DARK_FIRST,
-    MARKERS,
-    drawing,
-    legend_above,
-    words,
-)
+from mmsim.view.figures import paper
+from mmsim.view.figures.files import describe
 from mmsim.view.figures.times import few_ticks, scale
 
 if TYPE_CHECKING:
@@ -85,45 +77,37 @@ def areas(
 ) -> Axes:
     """Draw the share that each of several parts has of their sum, over a parameter.
 
-    Parameters
-    ----------
-    heights
-        The parts by name, each with a number for each value.
-    over, values
-        The parameter of the horizontal axis, and its values.
-    axes
-        Where to draw.
-    whole
-        The name of their sum.
+    `heights` are the parts by name, each with a number for each value; `whole` names their sum.
 
-    Examples
-    --------
     >>> axes = areas({"n/w": [1, 3], "l": [1, 1]}, "n", (8, 16))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['n/w', 'l']
     """
-    if len(heights) > len(COLOURS):
-        raise MMSimError(f"{len(heights)} terms, and {len(COLOURS)} can be distinguished")
+    if len(heights) > len(paper.COLOURS):
+        raise MMSimError(f"{len(heights)} terms, and {len(paper.COLOURS)} can be distinguished")
     sums = [sum(column) for column in zip(*heights.values(), strict=True)]
     shares = [
         [100 * part / total for part, total in zip(row, sums, strict=True)]
         for row in heights.values()
     ]
-    with drawing(axes, COLUMN, 2.2) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 2.2) as drawn:
         stacked = drawn.stackplot(
             [float(value) for value in values],
             shares,
-            labels=[words(name) for name in heights],
-            colors=COLOURS[: len(heights)],
+            labels=[paper.words(name) for name in heights],
+            colors=paper.COLOURS[: len(heights)],
             edgecolor="black",
             linewidth=0.4,
         )
         for area, hatch in zip(stacked, HATCHES, strict=False):
             area.set_hatch(hatch)
-        _axis(drawn, over, values)
-        drawn.set_ylim(0, 100)
-        drawn.set_ylabel(words(f"share of {whole} (%)"))
-        legend_above(drawn, columns=3)
+        if min(values) > 0 and max(values) >= 8 * min(values):
+            drawn.set_xscale("log", base=2)
+        few_ticks(drawn, [float(value) for value in values])
+        drawn.set(xlim=(min(values), max(values)), ylim=(0, 100))
+        drawn.set_xlabel(paper.words(over), style="italic")
+        drawn.set_ylabel(paper.words(f"share of {whole} (%)"))
+        paper.legend_above(drawn, columns=3)
         describe(
             drawn,
             f"share of {whole} against {over}, from {values[0]} to {values[-1]}",
@@ -172,27 +156,27 @@ def formulas(
     """
     if not isinstance(fits, Mapping) or not fits:
         raise LaunchError(f"fits is a dictionary of names and fits, not {shown(fits)}")
-    if len(fits) > len(MARKERS):
-        raise MMSimError(f"{len(fits)} formulas, and {len(MARKERS)} can be distinguished")
+    if len(fits) > len(paper.MARKERS):
+        raise MMSimError(f"{len(fits)} formulas, and {len(paper.MARKERS)} can be distinguished")
     cases = _cases(list(fits.values()), over, values, case)
     heights: list[float] = []
-    with drawing(axes, COLUMN, 2.2) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 2.2) as drawn:
         for number, (name, fit) in enumerate(fits.items()):
             times = [float(fit.value(one)) for one in cases]
             heights += times
             drawn.plot(
                 [float(value) for value in values],
                 times,
-                marker=MARKERS[number],
+                marker=paper.MARKERS[number],
                 markersize=3,
-                color=DARK_FIRST[number % len(DARK_FIRST)],
-                label=words(short(f"{name}: {str(fit).splitlines()[0]}")),
+                color=paper.DARK_FIRST[number % len(paper.DARK_FIRST)],
+                label=paper.words(short(f"{name}: {str(fit).splitlines()[0]}")),
             )
         scale(drawn, [float(value) for value in values], heights)
-        drawn.set_xlabel(words(over), style="italic")
+        drawn.set_xlabel(paper.words(over), style="italic")
         drawn.set_ylabel("time units")
         drawn.grid(alpha=0.3)
-        legend_above(drawn, columns=1)
+        paper.legend_above(drawn, columns=1)
     return drawn
 
 
@@ -215,14 +199,6 @@ def formula_of(claim: Claim) -> str:
 def short(text: str) -> str:
     """A formula, shortened if a legend has no room for it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def _axis(drawn: Axes, over: str, values: Sequence[int]) -> None:
-    if min(values) > 0 and max(values) >= 8 * min(values):
-        drawn.set_xscale("log", base=2)
-    few_ticks(drawn, [float(value) for value in values])
-    drawn.set_xlim(min(values), max(values))
-    drawn.set_xlabel(words(over), style="italic")
 
 
 def _cases(

@@ -15,8 +15,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
-from mmsim.view.figures.alt_text import alt_text
-from mmsim.view.figures.files import as_svg
+from mmsim.view.figures.files import alt_text, as_svg
 from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above, marks
 
 if TYPE_CHECKING:
@@ -138,7 +137,8 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
     such as strides 1, 2, 3, ..., stays linear.
     """
     if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
-        if not _evenly_spaced(x):
+        steps = {after - one for one, after in pairwise(sorted(set(x)))}
+        if len(steps) > 1 or len(set(x)) == 2:
             drawn.set_xscale("log", base=2)
         base = 2 if max(measured) < 64 * min(measured) else 10
         drawn.set_yscale("log", base=base)
@@ -151,11 +151,6 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
     few_ticks(drawn, x)
-
-
-def _evenly_spaced(x: Sequence[float]) -> bool:
-    values = sorted(set(x))
-    return len(values) > 2 and len({after - one for one, after in pairwise(values)}) == 1
 
 
 def few_ticks(drawn: Axes, x: Sequence[float]) -> None:

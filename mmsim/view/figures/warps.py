@@ -9,18 +9,8 @@ from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Run
-from mmsim.view.figures.alt_text import describe
-from mmsim.view.figures.paper import (
-    COLUMN,
-    LETTERS,
-    STYLE,
-    check_run,
-    drawing,
-    legend_above,
-    whole_numbers,
-    window,
-    words,
-)
+from mmsim.view.figures import paper
+from mmsim.view.figures.files import describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,16 +79,16 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['sending', 'latency', 'turn', 'round']
     """
-    check_run(run)
+    paper.check_run(run)
     does = intervals(run)
     names = sorted({warp for found in does.values() for warp, _, _ in found})
     if not names:
         raise MMSimError(f"the warps of {run.program!r} sent no request; there is nothing to draw")
     if len(names) > MOST:
         raise MMSimError(f"{len(names)} warps are too many for this figure ({MOST})")
-    start, end = window(run, start, end)
+    start, end = paper.window(run, start, end)
     row_of = {warp: row for row, warp in enumerate(names)}
-    with drawing(axes, COLUMN, 0.75 + 0.15 * len(names)) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 0.75 + 0.15 * len(names)) as drawn:
         for name, found in does.items():
             colour, hatch = STYLES[name]
             spans: dict[int, list[tuple[int, int]]] = {}
@@ -118,8 +108,8 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
         drawn.set_yticks(range(len(names)), [f"W({warp})" for warp in names])
         drawn.tick_params(axis="y", length=0)
         drawn.set(xlim=(start, end), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
-        whole_numbers(drawn.xaxis)
-        legend_above(drawn, columns=5)
+        paper.whole_numbers(drawn.xaxis)
+        paper.legend_above(drawn, columns=5)
         describe(
             drawn,
             f"what {counted(len(names), 'warp')} of {run.program} did from time {start} to {end}, "
@@ -134,15 +124,7 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
 
 
 def compare(first: Run, second: Run, *, names: Sequence[str]) -> Figure:
-    """Draw the warps of two runs over the same time, with the time of each run.
-
-    Parameters
-    ----------
-    first, second
-        Runs with traces.
-    names
-        The names of the runs.
-    """
+    """Draw the warps of two runs with traces over the same time, with the time of each run."""
     import matplotlib
 
     from mmsim.view.figures.notebook import Figure
@@ -151,15 +133,15 @@ def compare(first: Run, second: Run, *, names: Sequence[str]) -> Figure:
         len({warp for found in intervals(run).values() for warp, _, _ in found})
         for run in (first, second)
     ]
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(COLUMN, 1.3 + 0.15 * sum(rows)), layout="constrained")
+    with matplotlib.rc_context(paper.STYLE):
+        figure = Figure(figsize=(paper.COLUMN, 1.3 + 0.15 * sum(rows)), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=rows)
         for axes, run, name in zip((upper, lower), (first, second), names, strict=True):
             warps(run, axes=axes)
             axes.set_label(f"{name}: {axes.get_label()}")
             axes.set_xlim(0, max(first.time, second.time))
             axes.axvline(run.time, color="black", linewidth=0.8, linestyle="--")
-            axes.set_ylabel(f"{words(name)}\n{run.time} time units", fontsize=LETTERS)
+            axes.set_ylabel(f"{paper.words(name)}\n{run.time} time units", fontsize=paper.LETTERS)
         upper.set_xlabel("")
         legends = [axes.get_legend() for axes in (upper, lower)]
         known = {

@@ -23,10 +23,9 @@ from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
-from mmsim.results.events import Dispatch, Reason, TracedArray
+from mmsim.results.events import Dispatch, Reason, TracedArray, Variables
 from mmsim.results.findings import Finding
 from mmsim.results.trace import Replay, Trace
-from mmsim.results.variables import Variables
 
 MOST = 1_000_000
 """The most that one page holds of each: requests of threads, waits, words of memory, values of
@@ -285,12 +284,11 @@ def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 def _refuse_too_large(counts: Counter[str], time: int) -> None:
     for what, count in counts.items():
         if count > MOST:
-            advice = "run it smaller, or on a smaller machine"
-            if what not in ALWAYS:
-                advice = (
-                    f"take a window of the time units 0 to {time}: player(start=..., end=...), "
-                    "or --start and --end of mmsim step"
-                )
+            window = (
+                f"take a window of the time units 0 to {time}: player(start=..., end=...), "
+                "or --start and --end of mmsim step"
+            )
+            advice = "run it smaller, or on a smaller machine" if what in ALWAYS else window
             raise TooLargeError(
                 f"this trace has {count} {what}, and a page draws at most {MOST}; {advice}"
             )

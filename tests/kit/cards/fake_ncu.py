@@ -1,7 +1,5 @@
 """A program in the place of NVIDIA's profiler."""
 
-from __future__ import annotations
-
 import sys
 
 

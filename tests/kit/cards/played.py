@@ -1,7 +1,5 @@
 """A substitute for a GPU and for NVIDIA's profiler in tests."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -113,9 +111,7 @@ def after_launches(machine, launched, **how):
     """The runs of launches on a machine, in order, and the arrays after them."""
     arrays, runs = dict(launched.arrays), []
     for step in launched.steps:
-        sizes = {"threads": step.threads, "block_size": step.block_size}
-        run = machine.run(step.program, *step.given(arrays), **sizes, **how)
-        names = [one for one in step.arguments if isinstance(one, str)]
-        arrays |= zip(names, run.arrays.values(), strict=True)
+        run = machine.run(step.program, *step.given(arrays), **step.how, **how)
+        arrays |= zip(step.arrays, run.arrays.values(), strict=True)
         runs.append(run)
     return runs, arrays

@@ -44,7 +44,7 @@ ODD: list[Any] = [
     {"$array": "object", "shape": [1], "base64": "AAAAAAAAAAA="},
     {"$array": "bool", "shape": [1], "base64": "Ag=="},
 ]
-EARLIER = Path(__file__).parents[2] / "results" / "earlier"
+FIRST_FORMAT = Path(__file__).parents[2] / "results" / "first_format"
 """Files of earlier versions."""
 NAMES = ["", "a", "é", "漢字", "\0", "\ud800", "\x1b[31m", "a\tb\r\n", "\u202e", "$x$", "$\\frac{$"]
 NAMES += ["=1+1", "-1", "</script>", "<b>&amp;", "[red]", "_a", "'", '"', "%s{}", "x" * 2000]
@@ -195,7 +195,7 @@ def readers() -> dict[str, Reader]:
         machine.check(mixed, np.arange(6), np.zeros(8, bool), threads=8, block_size=4, **how)
         for how in ({}, {"trace": True})
     ]
-    earlier = {file.stem: file.read_bytes() for file in EARLIER.glob("*.json")}
+    earlier = {file.stem: file.read_bytes() for file in FIRST_FORMAT.glob("*.json")}
     earlier_reports = [earlier.pop(name) for name in ("checked", "report")]
     calibration = Calibration("a GPU", 4, 2.5, 500.0, 20, 30.5, 700, 2000.0)
     facts = {"device": "a GPU", "driver": "1", "date": "2026-01-01"}

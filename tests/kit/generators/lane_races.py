@@ -5,8 +5,6 @@ nothing of the kind. These programs give the same arrays in whatever order their
 barrier to barrier.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 

@@ -12,24 +12,10 @@ import textwrap
 from mmsim.ir import nodes as ir
 
 FORMS = (
-    "name of an array",
-    "name of a row",
-    "exchange of arrays",
-    "choice of an array",
-    "arrays from a function",
-    "name of a tuple",
-    "nested targets",
-    "divmod",
-    "in",
-    "not in",
-    "loop over a tuple",
-    "loop over enumerate",
-    "loop over zip",
-    "a.shape",
-    "a.shape[:2]",
-    "a.size",
-    "a.ndim",
-    "decorated function",
+    *("name of an array", "name of a row", "exchange of arrays", "choice of an array"),
+    *("arrays from a function", "name of a tuple", "nested targets", "divmod", "in", "not in"),
+    *("loop over a tuple", "loop over enumerate", "loop over zip", "a.shape", "a.shape[:2]"),
+    *("a.size", "a.ndim", "decorated function"),
 )
 
 

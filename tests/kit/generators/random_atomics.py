@@ -5,8 +5,6 @@ Where a program is to give the same in whatever order its warps run, each counte
 one kind, whose old values are not used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from mmsim.ir.atomics import COMMUTING, TYPES

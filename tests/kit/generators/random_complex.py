@@ -3,8 +3,6 @@
 What is kept of it has small parts, so that none becomes infinite or a NaN.
 """
 
-from __future__ import annotations
-
 from tests.kit.generators import random_exchange as exchange
 
 PLAIN = "complex"

@@ -4,8 +4,6 @@ A lane asks another one only if that is active: the text says so itself, by the 
 lanes, because neither the author nor the program knows who comes to a place.
 """
 
-from __future__ import annotations
-
 
 def number(author, s, x):
     """An integer that the lanes find together."""

@@ -443,14 +443,7 @@ class Author:
 
     def bool(self, s, depth):
         kinds = [
-            "compare",
-            "compare",
-            "compare",
-            "leaf",
-            "chain",
-            "cast",
-            "constant",
-            "member",
+            *("compare", "compare", "compare", "leaf", "chain", "cast", "constant", "member"),
             "complex",
         ]
         kind = self.pick(*kinds)

@@ -1,7 +1,5 @@
 """Random accesses to several adjacent elements, for the `Author` of `random_programs`."""
 
-from __future__ import annotations
-
 LENGTHS = (2, 4, 8)
 
 

@@ -1,7 +1,5 @@
 """Programs of simple statements on arrays a, b and d, each with at most one access."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 HEAD = """\

@@ -37,11 +37,7 @@ nothing about mmsim.
 """
 
 HEADS = (
-    "file",
-    "the simulator passes",
-    "of these pass",
-    "others pass",
-    "without a launch",
+    *("file", "the simulator passes", "of these pass", "others pass", "without a launch"),
     "don't pass",
 )
 

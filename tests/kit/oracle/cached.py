@@ -4,8 +4,6 @@
 1, 2, ...`. Programs consist of simple statements, with at most one access on a line.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections import Counter, defaultdict, deque

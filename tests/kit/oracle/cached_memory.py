@@ -4,8 +4,6 @@ It consists of dictionaries and lists, and shares nothing with the engines: of t
 only the numbers. The names are the docs'.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 

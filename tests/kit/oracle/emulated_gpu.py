@@ -1,7 +1,5 @@
 """Runs generated kernels on the CPU: all of a list in one compilation, by the C++ compiler."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil
@@ -14,6 +12,8 @@ import pytest
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 HEADER = Path(__file__).with_name("emulated_gpu.h")
 
+FLAGS = ("-std=c++17", "-pthread", "-O0", "-fPIC", "-shared", "-ffp-contract=off", "-Wall")
+QUIET = ("-Wno-unused", "-Wno-unused-value", "-Wno-dangling-pointer")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
 
 
@@ -58,22 +58,7 @@ class Emulated:
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text("\n".join(texts))
         checks = "signed-integer-overflow,shift,bounds,integer-divide-by-zero,float-cast-overflow"
-        command = [
-            COMPILER,
-            "-std=c++17",
-            "-pthread",
-            "-O0",
-            "-fPIC",
-            "-shared",
-            "-ffp-contract=off",
-        ]
-        command += [
-            "-Wall",
-            "-Wno-unused",
-            "-Wno-unused-value",
-            "-Wno-dangling-pointer",
-            f"-fsanitize={checks}",
-        ]
+        command = [COMPILER, *FLAGS, *QUIET, f"-fsanitize={checks}"]
         command += ["-fno-sanitize-recover=all", "-fsanitize-undefined-trap-on-error"]
         command += ["-ftrivial-auto-var-init=pattern"] * knows("-ftrivial-auto-var-init=pattern")
         done = subprocess.run(

@@ -1,7 +1,5 @@
 """Runs on both engines and under both schedules, and what the reference says of them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

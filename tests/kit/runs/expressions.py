@@ -1,12 +1,10 @@
 """Programs that evaluate expressions of the language, a thread for each element of the arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import mmsim as mm
-from mmsim.engines.array import engine as array
 from tests.kit.generators.random_programs import define
+from tests.kit.runs.paths import run_along
 
 
 def evaluate(expression, dtype="float64", engines=("array",), outside="", **arrays):
@@ -33,12 +31,9 @@ def operations_of(name, texts):
     return mm.program(define("\n".join(lines) + "\n", "program"))
 
 
-def results_on(path, program, args, monkeypatch):
+def results_on(path, program, args):
     """The array `out` after a run of the event engine or on one of the array engine's paths."""
     machine, threads = mm.DMM(8, 3), len(args[0])
     if path == "events":
         return machine.run(program, *args, threads=threads, engine="events").arrays["out"]
-    whole = array.run
-    with monkeypatch.context() as patch:
-        patch.setattr(array, "run", lambda launch, check=False: whole(launch, check, path))
-        return machine.run(program, *args, threads=threads).arrays["out"]
+    return run_along(path, program, *args, machine=machine, threads=threads).arrays["out"]

@@ -1,13 +1,12 @@
 """Runs a program along one path of the array engine, and compares it with the event engine."""
 
-from __future__ import annotations
-
 import pytest
 
 import mmsim as mm
 from mmsim.engines.array import engine as array
 from mmsim.engines.events import engine as events
 from mmsim.meaning.launch import Launch
+from mmsim.model.threads import asked
 
 ENGINES, SCHEDULES = ("array", "events"), ("synchronous", "asynchronous")
 both_engines = pytest.mark.parametrize("engine", ENGINES)
@@ -15,17 +14,10 @@ both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 DMM = mm.DMM(4, 5)
 
 
-def launched(
-    program,
-    *args,
-    threads,
-    machine=DMM,
-    block_size=None,
-    schedule="synchronous",
-    max_accesses=1_000_000,
-):
+def launched(program, *args, machine=DMM, schedule="synchronous", max_accesses=1_000_000, **sizes):
     """The launch of a program, as `Machine.run` makes it."""
-    return Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+    threads, block_size, shape = asked(**sizes)
+    return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
 
 
 def run_along(path, program, *args, **how):

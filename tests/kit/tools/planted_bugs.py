@@ -209,13 +209,7 @@ def _beside(known: Kept | None) -> Iterator[str]:
     )
     yield table(
         (
-            "tool",
-            "bugs of its kind",
-            "found",
-            "hangs",
-            "not found",
-            "twins",
-            "silent",
+            *("tool", "bugs of its kind", "found", "hangs", "not found", "twins", "silent"),
             "not silent",
         ),
         (_tally(known, tool, pairs) for tool, pairs in of_a_tool.items()),

@@ -1,7 +1,5 @@
 """Tables of a page in Markdown."""
 
-from __future__ import annotations
-
 
 def lines(text, *cells):
     """The cells of the lines of tables that begin with these."""

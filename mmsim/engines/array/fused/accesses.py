@@ -1,20 +1,24 @@
-"""Writes the text of accesses to arrays and registers: the address, the cost, and the move."""
+"""Writes the text of accesses to arrays and registers: the address, the cost, and the move.
+
+The stages of a request are counted by the functions of `mmsim.engines.array.counting`. For these
+`lanes` is the text of the list of requesting lanes, `count` the text of their number, `addresses`
+the text of their addresses.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.engines.array.fused.counters import least, of_one, of_row, stages
 from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import limits, no_index
+from mmsim.ir.dtypes import limits
 from mmsim.ir.nodes import AtomicOp
-from mmsim.model.conflicts import Conflict
+from mmsim.model.byte_banks import InPairs, Packed, Twice
+from mmsim.model.conflicts import Conflict, InParts
 
 BARRIER_SITE = -1
 LEAVES: dict[AtomicOp, str] = {
@@ -31,6 +35,60 @@ LEAVES: dict[AtomicOp, str] = {
     "dec": "{value} if ({old} == 0) | ({old} > {value}) else {old} - 1",
 }
 """The text of an atomic's new value, as `mmsim.ir.atomics.LEAVES`; an array wraps it around."""
+
+
+Cost = tuple[str, str]
+"""The texts of the stages of a request, and of its least stages."""
+
+
+def counted(rule: Conflict | None, width: int, begin: int) -> bool:
+    """Return whether arrays aligned to `begin` words and warps of these lanes have counters."""
+    if isinstance(rule, Twice):
+        return counted(rule.rule, width, begin)
+    if rule is None or rule.compiled is None or begin % rule.width:
+        return False
+    if isinstance(rule, InPairs) and rule.width == 1:
+        return False  # a part may consist of two consecutive lanes
+    return rule.width >= width or isinstance(rule, InParts)
+
+
+def of_lanes(rule: Conflict, addresses: str, lanes: str, count: str) -> Cost:
+    """The cost of a request of any lanes."""
+    if isinstance(rule, Twice):
+        return _twice(of_lanes(rule.rule, addresses, lanes, count))
+    if not isinstance(rule, InParts):
+        packed = f"{rule.elements}, " if isinstance(rule, Packed) else ""
+        request = f"{rule.compiled}_request({addresses}, {count}, {rule.width}, {packed}tables)"
+        return request, "1"
+    at_once = f"{rule.width}"
+    if isinstance(rule, InPairs):
+        at_once = f"lanes_at_once({addresses}, {lanes}, {count}, {rule.width})"
+    counter = str(rule.rule.compiled).upper()
+    given = f"{addresses}, {lanes}, {count}, {at_once}, {rule.width}, {counter}, tables"
+    return f"stages_of_parts({given})", f"parts_asking({lanes}, {count}, {at_once})"
+
+
+def of_row(rule: Conflict, first: str) -> Cost:
+    """The cost of a request of `lanes` lanes for consecutive addresses; of atomics too."""
+    if isinstance(rule, Twice):
+        return _twice(of_row(rule.rule, first))
+    parts = f"parts_asking(every, lanes, {rule.width})"
+    is_group = str(rule.compiled).startswith("group")
+    if isinstance(rule, InParts):  # each has at most one address of each bank
+        return f"row_of_group_parts({first}, lanes, {rule.width})" if is_group else parts, parts
+    return f"row_of_{'group' if is_group else 'bank'}s({first}, lanes, {rule.width})", "1"
+
+
+def of_one(rule: Conflict) -> Cost:
+    """The cost of a request of `lanes` lanes for one address."""
+    if isinstance(rule, Twice):
+        return _twice(of_one(rule.rule))
+    least = f"parts_asking(every, lanes, {rule.longest})" if isinstance(rule, InParts) else "1"
+    return "lanes" if str(rule.compiled).endswith("_atomic") else least, least
+
+
+def _twice(cost: Cost) -> Cost:
+    return f"2 * {cost[0]}", f"2 * {cost[1]}"
 
 
 @dataclass(frozen=True)
@@ -52,40 +110,12 @@ class Words:
 class Accesses(Pieces):
     """A program that is being written, with the state of its accesses.
 
-    Within a loop over the warps `access` counts the accesses so far. `moving` are the variables
-    that are written as they are read, and `words` gives their words.
+    Within a loop over the warps `access` counts the accesses so far. `forwarding` are the variables
+    that are written as they are read, and `forwarded` gives their words.
     """
 
     access = 0
-    moving: frozenset[str] | set[str] = frozenset()
-
-    @abstractmethod
-    def _statement(self, statement: ir.Stmt) -> None:
-        """Write a statement."""
-
-    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "") -> None:
-        """Lines that find the number of an element, or `bad`, for one lane.
-
-        `last` is added to the last axis's extent, for all the elements that follow.
-        """
-        shape = self.launch.meaning.shapes[array]
-        if len(index) != len(shape) or no_index(map(self.typing.of, index)) is not None:
-            raise CannotFuse(f"{array} has another shape")
-        number = ""
-        for axis, part in enumerate(index):
-            name, extent = self.text.temporary(), f"extent_{array}_{axis}"
-            self.text.add(f"{name} = {self.lanes.write(part)}")
-            room = extent + (last if axis == len(index) - 1 else "")
-            self.text.add(f"bad |= ({name} < 0) | ({name} >= {room})")
-            number = f"({number}) * {extent} + {name}" if number else name
-        self.text.add(f"{to} = {number}")
-
-    def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
-        name = self.text.temporary()
-        self._element(array, index, name)
-        self.text.add("if bad:")
-        self.text.add(f"    {name} = 0")
-        return name
+    forwarding: frozenset[str] | set[str] = frozenset()
 
     def _register_write(self, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
         with self._warps():
@@ -95,10 +125,6 @@ class Accesses(Pieces):
                 self.text.add(f"register_{array}[{at}, here] = {text}")
             self._give_up()
 
-    def _clear(self, register: str) -> None:
-        with self._warps(), self._lanes(self.mask):
-            self.text.add(f"register_{register}[:, here] = 0")
-
     def _fitting(self, array: str, value: ir.Expr) -> str:
         """The text of a stored value, `bad` if the array's type can't hold it."""
         held, stored = self.typing.arrays[array], self.typing.of(value)
@@ -107,62 +133,43 @@ class Accesses(Pieces):
         if held != stored:
             low, high = limits(held)
             self.text.add(f"if ({name} < {low}) | ({name} > {high}):")
-            self.text.add("    bad = True")
-            self.text.add(f"    {name} = {numpy_name(stored)}(0)")
+            self.text.add("    bad = True", f"    {name} = {numpy_name(stored)}(0)")
         return name
 
     def _in_step(self, accesses: int) -> None:
         """Give up at the end of the list of accesses, in case the skeleton is wrong."""
-        self.text.add(f"if at_access + {accesses} > len(requests):")
-        self.text.add("    return 1")
+        self.text.add(f"if at_access + {accesses} > len(requests):", "    return 1")
 
     def _in_skeleton(self, site: int) -> None:
         """The skeleton's lines for an access or a barrier."""
         self.plain.add(f"sites.append({site})")
         if site != BARRIER_SITE:
-            self.plain.add("steps += 1")
-            self.plain.add("if steps > limit:")
-            self.plain.add("    raise OverflowError")
+            self._step()
 
     def _barrier(self) -> None:
         self._in_skeleton(BARRIER_SITE)
         self._in_step(1)
-        self.text.add("if len(operations):")
-        self.text.add("    for warp in range(warp0, warp1):")
-        self.text.add("        operations[warp, at_access] = 1")
+        with self._under("if len(operations):"):
+            self.text.add("for warp in range(warp0, warp1):", "    operations[warp, at_access] = 1")
         self.text.add("at_access += 1")
-
-    def _fused_loop(self, group: ir.Block) -> None:
-        """Write the statements of one loop over the warps."""
-        accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
-        self.access = 0
-        self.moving = frozenset() if self.mask else self.moves.moved(group)
-        if accesses:
-            self._stop()
-            self._in_step(accesses)
-        with self._warps():
-            for statement in group:
-                self._statement(statement)
-        if accesses:
-            self.text.add(f"at_access += {accesses}")
 
     def _load(self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None) -> None:
         text = self.text
-        moving = target if target in self.moving else None
+        moving = target if target in self.forwarding else None
         found = self._request(site, array, index, moving)
         if target is None:
             return
-        self.words.pop(target, None)
-        self.left.pop(target, None)
+        self.forwarded.pop(target, None)
+        self.in_rows.pop(target, None)
         if moving:
-            self.words[moving] = found.word
-            self.nowhere.add(moving)
+            self.forwarded[moving] = found.word
+            self.unstored.add(moving)
         elif found.row and target in self.moves.unwritten:
             text.add(f"row_{target} = {found.first}")
             text.add(f"rows_{target}[np.uint64(warp - warp0)] = row_{target}")
-            self.left[target] = array, found.row
+            self.in_rows[target] = array, found.row
             self.rowed.add(target)
-            self.nowhere.add(target)
+            self.unstored.add(target)
             self.at_hand.add(target)
         else:
             self.owned.add(target)
@@ -178,30 +185,35 @@ class Accesses(Pieces):
             if found.row:
                 count = found.count if found.row == "row" else "1"
                 seen = f"mark_row({found.elements}, {count}, marks_{array})"
-            text.add(f"if marking and {seen}:")
-            text.add("    return 2")
+            text.add(f"if marking and {seen}:", "    return 2")
         name = None if self.mask else kept(value, self.analysis)
-        whole = name in self.lanes.assigned and self._same_type(array, name)
+        # The variable holds the array's words as they are.
+        whole = (
+            name is not None
+            and name in self.lanes.assigned
+            and self.typing.variables[name] == self.typing.arrays[array]
+        )
+        own = self._own(str(name), "slot") if whole else ""
         if whole and found.row == "one":
             text.add("slot = np.uint64(0)")  # the lowest-numbered thread's value stays
-            text.add(f"{found.word} = {self._own(str(name), 'slot')}")
+            text.add(f"{found.word} = {own}")
             return
-        if found.row == "row":
-            text.add(f"for slot in range(np.uint64({found.count})):")
-            text.depth += 1
-        else:  # it is written last
-            text.add(f"for back in range(np.uint64({found.count})):")
-            text.depth += 1
-            text.add(f"slot = np.uint64({found.count} - 1) - back")
-        if whole:
-            text.add(f"{found.word} = {self._own(str(name), 'slot')}")
-            text.depth -= 1
-            return
-        text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
-        text.add("here = at + np.uint64(lane)")
-        text.add(f"{found.word} = {self._fitting(array, value)}")
-        text.depth -= 1
-        self._give_up()
+        # A row can be written forwards.
+        slot = "slot" if found.row == "row" else "back"
+        with self._under(f"for {slot} in range(np.uint64({found.count})):"):
+            if slot == "back":  # the lowest-numbered thread's value is written last
+                text.add(f"slot = np.uint64({found.count} - 1) - back")
+            if not whole:
+                self._lane_of_slot()
+                own = self._fitting(array, value)
+            text.add(f"{found.word} = {own}")
+        if not whole:
+            self._give_up()
+
+    def _lane_of_slot(self) -> None:
+        """Lines that find the lane of a requested word."""
+        self.text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
+        self.text.add("here = at + np.uint64(lane)")
 
     def _atomic(self, statement: ir.Atomic) -> None:
         """Write a loop over the lanes in order; each lane receives the previous one's result."""
@@ -209,46 +221,25 @@ class Accesses(Pieces):
         held = self.typing.arrays[array]
         if statement.op == "cas" and held.kind == "f":
             raise CannotFuse("a float's bits are compared")
-        kind = "cas" if statement.op == "cas" else "atomic"
-        found = self._request(statement.site, array, statement.index, None, kind)
-        text.add(f"for slot in range(np.uint64({found.count})):")
-        text.depth += 1
-        text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
-        text.add("here = at + np.uint64(lane)")
-        *compare, value = (
-            f"{numpy_name(held)}({self._fitting(array, one)})" for one in statement.operands
-        )
-        old, brought = self.text.temporary(), self.text.temporary()
-        text.add(f"{brought} = {value}")
-        text.add(f"{old} = {found.word}")
         if statement.op not in LEAVES:
             raise CannotFuse(f"the atomic {statement.op}")
-        left = LEAVES[statement.op].format(old=old, value=brought, compare="".join(compare))
-        text.add(f"{found.word} = {left}")
-        if target is not None:
-            self.words.pop(target, None)
-            self.left.pop(target, None)
-            self.owned.add(target)
-            text.add(f"own_{target}[here] = {old}")
-        text.depth -= 1
+        kind = "cas" if statement.op == "cas" else "atomic"
+        found = self._request(statement.site, array, statement.index, None, kind)
+        old, brought = self.text.temporary(), self.text.temporary()
+        with self._under(f"for slot in range(np.uint64({found.count})):"):
+            self._lane_of_slot()
+            *compare, value = (
+                f"{numpy_name(held)}({self._fitting(array, one)})" for one in statement.operands
+            )
+            text.add(f"{brought} = {value}", f"{old} = {found.word}")
+            left = LEAVES[statement.op].format(old=old, value=brought, compare="".join(compare))
+            text.add(f"{found.word} = {left}")
+            if target is not None:
+                self.forwarded.pop(target, None)
+                self.in_rows.pop(target, None)
+                self.owned.add(target)
+                text.add(f"own_{target}[here] = {old}")
         self._give_up()
-
-    def _same_type(self, array: str, variable: str | None) -> bool:
-        """Return whether a variable holds an array's words as they are."""
-        return variable is not None and (
-            self.typing.variables[variable] == self.typing.arrays[array]
-        )
-
-    def _own(self, name: str, lane: str | None = None) -> str:
-        if name in self.words:
-            return self.words[name]
-        if name not in self.left:
-            return f"own_{name}[{f'at + {lane}' if lane else 'here'}]"
-        if name not in self.at_hand:
-            with self.text.at_head():
-                self.text.add(f"row_{name} = rows_{name}[np.uint64(warp - warp0)]")
-            self.at_hand.add(name)
-        return self._in_row(*self.left[name], f"row_{name}", lane or "np.uint64(lane)")
 
     def _request(
         self,
@@ -283,31 +274,21 @@ class Accesses(Pieces):
         text.add(f"{first} = np.uint64({element}{f' + {base}' if base else ''})")
         return Words(self._in_row(array, row, first, "slot"), "lanes", element, row, first)
 
-    @staticmethod
-    def _in_row(array: str, row: Row, first: str, lane: str) -> str:
-        """The text of a lane's word of a row."""
-        return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
-
     def _listed(self, array: str, index: tuple[ir.Expr, ...], kind: str) -> Words:
         """The request of all lanes, for elements that are the same in all blocks: listed once."""
         text, width = self.text, self.width
         name = f"of_all_{len(self.lists)}"
         self.lists[name] = "block_size"
         doubtful = text.doubtful
-        with text.hoisted():
-            text.add(f"if new_{name}:")
-            text.depth += 1
+        with text.hoisted(), self._under(f"if new_{name}:"):
             text.add(f"new_{name} = False")
             with text.loop(f"for start in range(0, block_size, {width}):"):
-                text.add("for lane in range(lanes):")
-                text.depth += 1
-                self._element(array, index, f"elements_{name}[np.uint64(start + lane)]")
-                text.depth -= 1
+                with self._under("for lane in range(lanes):"):
+                    self._element(array, index, f"elements_{name}[np.uint64(start + lane)]")
                 self._end()
                 part = f"elements_{name}[start : start + {width}]"
-                taken, fewest = self._costs(array, part, "lanes", kind)
+                taken, fewest = self._cost(array, part, "lanes", kind)
                 text.add(f"stages_{name}[np.uint64(start)] = {taken}")
-            text.depth -= 1
         text.doubtful = doubtful
         self._note(array, f"stages_{name}[np.uint64(start)]", fewest)
         place = self._based(array, f"places_{name}[np.uint64(start) + slot]")
@@ -332,16 +313,12 @@ class Accesses(Pieces):
                 self._element(array, index, "elements[np.uint64(count)]")
                 text.add("where[np.uint64(count)] = lane")
                 text.add("count += 1")
-            text.add("if count == 0:")
-            text.add("    continue")
+            text.add("if count == 0:", "    continue")
         else:  # the lanes are those of the access before
             count = "count"
-            text.add("for slot in range(np.uint64(count)):")
-            text.depth += 1
-            text.add("lane = where[slot]")
-            text.add("here = at + np.uint64(lane)")
-            self._element(array, index, "elements[slot]")
-            text.depth -= 1
+            with self._under("for slot in range(np.uint64(count)):"):
+                text.add("lane = where[slot]", "here = at + np.uint64(lane)")
+                self._element(array, index, "elements[slot]")
             text.drop("here")
         self._give_up()
         addresses = f"elements{of}"
@@ -349,7 +326,7 @@ class Accesses(Pieces):
             addresses = "addresses"
             text.add(f"for slot in range(np.uint64({count})):")
             text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
-        self._note(array, *self._costs(array, addresses, count, kind))
+        self._note(array, *self._cost(array, addresses, count, kind))
         return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
 
     def _based(self, array: str, place: str) -> str:
@@ -366,10 +343,9 @@ class Accesses(Pieces):
         assert conflict is not None
         return conflict
 
-    def _costs(self, array: str, addresses: str, count: str, kind: str) -> tuple[str, str]:
-        """The texts of the stages of a request, and of its least stages."""
-        given = self._conflict(array, kind), addresses, "where" if self.mask else "every", count
-        return stages(*given), least(*given)
+    def _cost(self, array: str, addresses: str, count: str, kind: str) -> Cost:
+        lanes = "where" if self.mask else "every"
+        return of_lanes(self._conflict(array, kind), addresses, lanes, count)
 
     def _note(self, array: str, stages: str, least: str) -> None:
         """Write the lines that count a request with these stages and least stages.

@@ -7,7 +7,6 @@ of its accesses is known before it runs. Any other program raises `CannotFuse`, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -105,13 +104,11 @@ def _leaves(block: ir.Block, scope: str | None) -> bool:
 
 def breaks(block: ir.Block) -> bool:
     """Return whether the body of a loop leaves this loop by `break`."""
-    return any(map(_breaks, block))
-
-
-def _breaks(statement: ir.Stmt) -> bool:
-    if isinstance(statement, ir.If | ir.Scope):
-        return any(map(breaks, inside(statement)))
-    return isinstance(statement, ir.Break)
+    return any(
+        isinstance(one, ir.Break)
+        or (isinstance(one, ir.If | ir.Scope) and any(map(breaks, inside(one))))
+        for one in block
+    )
 
 
 class Analysis(Uniformity):
@@ -124,31 +121,25 @@ class Analysis(Uniformity):
     def __init__(self, body: ir.Block) -> None:
         super().__init__(body)
         targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
-        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)}
-        self.inlined: dict[str, ir.Expr] = {}
-        self._length: dict[str, int] = {}  # of inlined variables, written out
         loads = [s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)]
         forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
-        self.once = {
-            name
-            for name, times in Counter([*targets, *loads]).items()
-            if name is not None and times == 1
-        }
-        self.once -= self.uniform | forgotten
-        once = self.once - loaded
-        self._same_once = {
-            name for name in self.uniform if targets.count(name) == 1 and name not in forgotten
-        }
+        self.inlined: dict[str, ir.Expr] = {}
+        self._length: dict[str, int] = {}  # of inlined variables, written out
+        times = Counter([*targets, *loads])
+        single = {name for name, n in times.items() if name is not None and n == 1} - forgotten
+        self.once = single - self.uniform
+        self._same_once = single & self.uniform
+        once = self.once - set(loads)
         for statement in statements(body):
             if isinstance(statement, ir.Assign) and statement.target in once:
                 target, value = statement.target, statement.value
-                length = sum(self._length_of(part) for part in parts(value))
+                length = sum(
+                    self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
+                    for part in parts(value)
+                )
                 if length <= LONGEST and self._inlinable(value):
                     self.inlined[target] = value
                     self._length[target] = length
-
-    def _length_of(self, part: ir.Expr) -> int:
-        return self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
 
     def _inlinable(self, value: ir.Expr) -> bool:
         """Return whether an expression has the same value everywhere, and can't fail.
@@ -166,28 +157,16 @@ class Analysis(Uniformity):
                     return False
             elif isinstance(part, ir.Binary):
                 row = row_of(part)
-                divides = row.kind == "division" and self._constant(unchecked(part.right))
-                if (row.refused or row.checked) and not divides:
+                divisor = unchecked(part.right)
+                if row.kind == "division" and self.is_uniform(divisor) and self._inlinable(divisor):
+                    continue  # a division by a constant number can't fail
+                if row.refused or row.checked:
                     return False
             elif isinstance(part, ir.Unary):
                 made = row_of(part).gives
                 if made is not None and is_int(made) and not is_implied(part):
                     return False  # a float may not fit
         return True
-
-    def _constant(self, value: ir.Expr) -> bool:
-        """Return whether an expression is a constant number without an operation that can fail."""
-        return self.is_uniform(value) and self._inlinable(value)
-
-
-def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
-    """Return whether no two threads can use this index: it has T.id, or T.block and T.index."""
-    fields = set()
-    for part in index:
-        value = behind(part, inlined)
-        if isinstance(value, ir.ThreadField):
-            fields.add(value.field)
-    return "id" in fields or {"block", "index"} <= fields
 
 
 def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> str:
@@ -198,29 +177,22 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
     one thread may read the writes of another one.
     """
     uses = [s for s in accesses(body) if s.array == array]
-    reads = [s for s in uses if not isinstance(s, ir.Store)]
     if all(isinstance(use, ir.Load) for use in uses):
         return "no"
-    if all(own_index(use.index, inlined) for use in uses) and _one_form(uses, inlined):
+    forms = {tuple(behind(part, inlined) for part in use.index) for use in uses}
+    fields = {part.field for part in forms.pop() if isinstance(part, ir.ThreadField)}
+    if not forms and ("id" in fields or {"block", "index"} <= fields):  # no two threads share it
         return "no"
-    return "yes" if reads else "written"
+    return "written" if all(isinstance(use, ir.Store) for use in uses) else "yes"
 
 
 def gathered(body: ir.Block, array: str, held: Type) -> str | None:
-    """The kind of an array's atomics, if the array has no other access and their order is free.
-
-    Then several copies of the array can be merged, whichever thread has changed which.
-    """
+    """The kind of an array's atomics, if it has no other access: then copies can be merged."""
     uses = [s for s in accesses(body) if s.array == array]
     atomics = [s for s in uses if isinstance(s, ir.Atomic)]
     if not uses or len(atomics) < len(uses) or order_of_atomics(atomics, {array: held}):
         return None
     return COMMUTING[atomics[0].op]
-
-
-def _one_form(uses: Iterable[ir.Access], inlined: dict[str, ir.Expr]) -> bool:
-    """Return whether all these indices are the same expression."""
-    return len({tuple(behind(part, inlined) for part in use.index) for use in uses}) == 1
 
 
 def behind(value: ir.Expr, inlined: dict[str, ir.Expr]) -> ir.Expr:

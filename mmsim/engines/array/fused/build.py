@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from mmsim.engines.array import counting
 from mmsim.engines.array.fused import runtime
 from mmsim.host import compiler
@@ -34,25 +36,12 @@ def is_kept(kernel: str) -> bool:
 
 
 def _namespace() -> dict[str, Any]:
-    import numpy as np
-
     # Numba looks the module up again when it loads kept code.
-    called = "bank_request group_request row_of_banks row_of_groups bank_parts group_parts"
-    called += " bank_atomic_request group_atomic_request bank_atomic_parts group_atomic_parts"
-    called += " row_of_bank_parts row_of_group_parts parts_asking packed_bank_request"
-    called += " paired_bank_parts pairs_asking"
-    names = {name: getattr(counting, name) for name in called.split()}
-    names |= {name: getattr(runtime, name) for name in runtime.NAMES}
-    return names | {"__name__": runtime.__name__, "np": np}
+    return vars(counting) | vars(runtime) | {"__name__": runtime.__name__}
 
 
 def plain(kernel: str) -> Kernel:
-    """A kernel that Python runs, for tests and for programs that Numba does not compile.
-
-    Its numbers are NumPy's, which wrap around.
-    """
-    import numpy as np
-
+    """A kernel that Python runs, if Numba doesn't; its numbers are NumPy's, which wrap around."""
     kinds: dict[type, Any] = {bool: np.bool_, int: np.int64, float: np.float64}
     kinds[complex] = np.complex128
 
@@ -70,7 +59,9 @@ def plain(kernel: str) -> Kernel:
         return map(np.uint64, range(int(bounds[0]))) if unsigned else range(*bounds)
 
     namespace = _namespace() | {"range": counted}
-    namespace |= {name: wrapping(getattr(runtime, name)) for name in runtime.NAMES}
+    for name, function in vars(runtime).items():
+        if getattr(function, "__module__", "") == runtime.__name__:
+            namespace[name] = wrapping(function)
     exec(compile(kernel, "<a fused program>", "exec"), namespace)
     run: Kernel = namespace["kernel"]
 

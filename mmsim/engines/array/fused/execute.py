@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,43 +16,35 @@ from mmsim.engines.array.counting import scratch
 from mmsim.engines.array.fused import build
 from mmsim.engines.array.fused.accesses import BARRIER_SITE
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.engines.array.fused.expressions import UNIFORM
-from mmsim.engines.array.fused.outcome import Outcome
 from mmsim.engines.array.fused.skeleton import accesses
 from mmsim.engines.array.fused.tiering import Pays, Tiering
-from mmsim.engines.array.fused.writer import Fused, write
-from mmsim.engines.tally import result
+from mmsim.engines.array.fused.writer import Fused, numbers_of, write
+from mmsim.engines.footprint import register_bytes
+from mmsim.engines.tally import Tally, result
 from mmsim.host import compiler
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
-from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import REDUCTIONS, untouched
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies
+from mmsim.model.rounds import round_time
 from mmsim.results import Run
+from mmsim.results.rows import AccessRow, RoundRow, RoundRows
 
 Integers = npt.NDArray[np.int64]
+Counts = tuple[Integers, Integers, npt.NDArray[Any]]
+"""The stages by unit and access, the requests by access, the operations by warp."""
 PIECE = 2048  # lanes of a piece that needn't be a block: their values stay in the cache
-SHORT = 1 << 20
-"""The most thread accesses that one core does in the time that starting two takes."""
-PART = 1 << 20
-"""Thread accesses of the part of the grid that one call does."""
+SHORT = 1 << 20  # the most thread accesses that one core does in the time that starting two takes
+PART = 1 << 20  # thread accesses of the part of the grid that one call does
 SMALL = 1 << 16
 FEW = 1 << 10
 """The most bytes of counts, and accesses, for an outcome to be kept for the next launch."""
 MOST_READY = 256
-WIDEST = 1 << 12
-"""The widest warps with small tables: some 1.5 KiB for each lane, on each core."""
+WIDEST = 1 << 12  # the widest warps with small tables: some 1.5 KiB for each lane, on each core
 
 
-class _Own(threading.local):
-    """The data of each thread: the scratch for the width that it used last."""
-
-    width = 0
-    tables = np.zeros((0, 0), dtype=np.int64)
-
-
-_own = _Own()
+_own = threading.local()  # the scratch of each thread, for the width that it used last
 _ready: dict[str, build.Kernel] = {}
 _hopeless: set[str] = set()
 
@@ -70,24 +61,17 @@ class Collided(Exception):
     """Two pieces wrote one element: their order matters."""
 
 
-@dataclass
-class Known:
-    """The data that equal launches share.
-
-    For all: the text, the site of each access, the steps of each thread, the most thread accesses,
-    the number of sums of each access, the type of an operation's number. By whether the grid is one
-    piece: the warps of a piece, the pieces and the numbers that the kernel takes. Also the bytes
-    needed, by the values on which they depend.
-    """
+class Known(NamedTuple):
+    """The data that equal launches share."""
 
     text: Fused
-    sites: list[int]
-    steps: int
-    work: int
-    sums: int
-    operation: np.dtype[Any]
+    sites: list[int]  # the site of each access in order
+    steps: int  # the steps of each thread
+    work: int  # the most thread accesses
+    sums: int  # the number of sums of each access
+    operation: np.dtype[Any]  # the type of an operation's number
     pieces: dict[bool, tuple[int, int, list[Any]]]
-    needed: dict[tuple[Any, ...], int]
+    """By whether the grid is one piece: the warps of a piece, the pieces, the kernel's numbers."""
 
 
 class Execution:
@@ -101,19 +85,13 @@ class Execution:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        known: Known | None = launch.memo.get(launch.placed)
-        if known is None:
-            known = launch.memo[launch.placed] = self._known()
-        self.known = known
-        self.text = known.text
-        self.sites = known.sites
-        self.steps = known.steps
-        self.work = known.work
+        self.known: Known = launch.memo.once(launch.placed, self._known)
+        self.text = self.known.text
+        self.steps = self.known.steps
 
     def _known(self) -> Known:
         text, machine = write(self.launch), self.launch.machine
-        self.text = text
-        pieces = {whole: self._numbers(whole) for whole in (False, True)}
+        pieces = {whole: self._numbers(text, whole) for whole in (False, True)}
         limit = self.launch.meaning.max_accesses
         sites, steps = accesses(text.skeleton, limit, pieces[False][2])
         work = self.grid.threads * (len(sites) - sites.count(BARRIER_SITE))
@@ -121,33 +99,28 @@ class Execution:
         sums = 1 + min(len(machine.shared), self.grid.blocks) + machine.by_lane
         most = 2 * machine.width + 1  # a narrow type is faster
         operation = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64
-        return Known(text, sites, steps, work, sums, np.dtype(operation), pieces, {})
+        return Known(text, sites, steps, work, sums, np.dtype(operation), pieces)
 
-    @property
-    def ready(self) -> bool:
-        """Return whether it has been compiled in this process."""
-        return self.text.kernel in _ready
-
-    def tiering(self) -> Tiering:
-        """Weigh the compilation; raise `CannotFuse` if it is hopeless."""
+    def tiering(self) -> Tiering | None:
+        """Weigh the compilation, None if it is done; raise `CannotFuse` if it is hopeless."""
         text = self.text.kernel
+        if text in _ready:
+            return None
         if text in _hopeless or not compiler.enabled():
             raise CannotFuse("Numba can't compile it")
         return Tiering(text, self.steps, self.grid.threads)
 
     def needed(self, whole: bool) -> int:
         """The approximate bytes of a run, beyond the arguments; `whole` as in `_pieces`."""
-        launch, grid, steps = self.launch, self.grid, len(self.sites)
+        launch, grid, steps = self.launch, self.grid, len(self.known.sites)
         warps = self.known.pieces[whole][0]
         lanes = warps * launch.machine.width
-        typing, shapes = launch.meaning.typing, launch.meaning.locals
-        registers = sum(
-            math.prod(shapes[local.name]) * typing.arrays[local.name].itemsize
-            for local in launch.meaning.code.locals
-            if local.kind == "registers"
-        )
         bits = sum(launch.arrays[name].size for name in self.text.marked)
-        own = (self.text.lane_bytes + registers) * lanes + bits // 8 + 16 * steps * self.known.sums
+        own = (
+            (self.text.lane_bytes + register_bytes(launch.meaning)) * lanes
+            + bits // 8
+            + 16 * steps * self.known.sums
+        )
         gathered = (launch.arrays[name] for name in self.text.gathered)
         own += sum(array.size * array.dtype.itemsize for array in gathered)
         shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
@@ -161,20 +134,46 @@ class Execution:
 
     def run(self, plain: bool = False) -> Run:
         """Run to the end. Raises `GaveUp` if only the interpreter can explain the error."""
-        counts = self.counted(plain)
+        counts = sums, requests, operations = self.counted(plain)
         memo, name = self.launch.memo, f"outcome {self.launch.schedule}"
-        sums, requests, operations = counts
-        small = sums.nbytes + operations.nbytes <= SMALL and len(self.sites) <= FEW
+        small = sums.nbytes + operations.nbytes <= SMALL and len(requests) <= FEW
         seen = (sums.tobytes(), requests.tobytes(), operations.tobytes()) if small else ()
         before = memo.get(name)
         if before is None or not small or before[0] != seen:
-            before = seen, Outcome(self.launch, self.sites, counts, self.progress)
+            before = seen, self._outcome(counts)
             if small:
-                memo[name] = before
-        outcome: Outcome = before[1]
-        return result(self.launch, "array", outcome.time, outcome.accesses, outcome.rounds)
+                memo.put(name, before)
+        return result(self.launch, "array", *before[1])
 
-    def counted(self, plain: bool = False) -> tuple[Integers, Integers, Any]:
+    def _outcome(self, counts: Counts) -> tuple[int, tuple[AccessRow, ...], tuple[RoundRow, ...]]:
+        """The time and the rows of a run with such counts.
+
+        Launches that differ only in the contents of their arrays often have the same counts.
+        """
+        launch, tally, time = self.launch, Tally(self.launch), 0
+        sums, requests, operations = counts
+        least = requests
+        if launch.machine.by_lane:
+            sums, least = sums[:-1], sums[-1]
+        columns = (one.tolist() for one in (requests, sums.sum(axis=0), least))
+        latencies = launch.machine.latencies(len(sums))
+        stage_times = launch.machine.times_of_stages(len(sums))
+        for number, of_units, *counted in zip(self.known.sites, sums.T, *columns, strict=True):
+            if number == BARRIER_SITE:
+                continue
+            site = launch.meaning.sites[number]
+            if launch.schedule == "asynchronous":
+                tally.count(site, *counted)
+            elif counted[0]:
+                took = round_time(of_units * stage_times, latencies)
+                tally.round(site, time, took, *counted)
+                time += took
+        if launch.schedule == "asynchronous":
+            start = np.arange(launch.grid.warps + 1, dtype=np.int64) * len(requests)
+            time = schedule.scheduled(launch, operations.ravel(), start, self.progress)
+        return time, tally.rows(), RoundRows(tally.rounds)
+
+    def counted(self, plain: bool = False) -> Counts:
         """Run to the end: stages by unit and access, requests by access, operations by warp.
 
         If a rule depends on the requesting lanes, the least stages follow the units' stages.
@@ -186,17 +185,14 @@ class Execution:
             return self._pieces(kernel, whole)
         except Collided:
             self._check_room(whole=True)
-            for array in self.launch.arrays.values():
-                array.rewind()
+            self.launch.rewind()
             return self._pieces(kernel, True)
 
     def _check_room(self, whole: bool) -> None:
         """Refuse a run that needs more memory than there is; the need is computed once."""
-        key = self.launch.schedule, whole, cores() if self.work > SHORT else 1
-        needed = self.known.needed.get(key)
-        if needed is None:
-            needed = self.known.needed[key] = self.needed(whole)
-        check_memory(self.launch, needed)
+        workers = cores() if self.known.work > SHORT else 1
+        key = "needed", self.launch.placed, self.launch.schedule, whole, workers
+        check_memory(self.launch, self.launch.memo.once(key, lambda: self.needed(whole)))
 
     def _ready(self) -> build.Kernel:
         """Compile the kernel for the types of its arguments, by running no piece."""
@@ -221,43 +217,20 @@ class Execution:
         _ready[self.text.kernel] = kernel
         return kernel
 
-    def _numbers(self, whole: bool) -> tuple[int, int, list[Any]]:
+    def _numbers(self, text: Fused, whole: bool) -> tuple[int, int, list[Any]]:
         """The warps of a piece, the pieces, and the value of each number's name in the text."""
-        meaning, grid, warps = self.launch.meaning, self.grid, self._piece_warps(whole)
-        numbers: dict[str, ir.Scalar] = {}
-        for name, value in meaning.numbers.items():
-            numbers[f"number_{name}"] = value
-        for name, shape in meaning.shapes.items():
-            numbers[f"size_{name}"] = math.prod(shape)
-            for axis, extent in enumerate(shape):
-                numbers[f"extent_{name}_{axis}"] = extent
-        numbers |= {
-            "threads": grid.threads,
-            "block_size": grid.block_size,
-            "blocks": grid.blocks,
-            "warps": grid.warps,
-            "warps_per_block": grid.warps_per_block,
-            "dmms": grid.dmms,
-            "width": self.launch.machine.width,
-            "piece_warps": warps,
-        }
-        numbers |= {UNIFORM[field]: grid.uniform[field] for field in ir.EXTENTS}
-        return warps, -(-grid.warps // warps), [numbers[name] for name in self.text.numbers]
-
-    def _piece_warps(self, whole: bool) -> int:
         grid = self.grid
+        warps = max(1, min(PIECE // self.launch.machine.width, grid.warps))
         if whole:
-            return grid.warps
-        if self.text.by_block:
-            return min(grid.warps_per_block, grid.warps)
-        return max(1, min(PIECE // self.launch.machine.width, grid.warps))
+            warps = grid.warps
+        elif text.by_block:
+            warps = min(grid.warps_per_block, grid.warps)
+        numbers = numbers_of(self.launch, warps)
+        return warps, -(-grid.warps // warps), [numbers[name] for name in text.numbers]
 
-    def _pieces(self, kernel: build.Kernel, whole: bool) -> tuple[Integers, Integers, Any]:
-        """Run all pieces; stages by unit and access, requests by access, operations by warp.
-
-        `whole` makes one piece of the grid, for programs that need their order.
-        """
-        machine, known, steps = self.launch.machine, self.known, len(self.sites)
+    def _pieces(self, kernel: build.Kernel, whole: bool) -> Counts:
+        """Run all pieces; `whole` makes one of them, for programs that need their order."""
+        machine, known, steps = self.launch.machine, self.known, len(self.known.sites)
         _, pieces, numbers = known.pieces[whole]
         sums = np.zeros((known.sums, steps), dtype=np.int64)
         requests = np.zeros(steps, dtype=np.int64)
@@ -265,24 +238,24 @@ class Execution:
         operations = np.zeros((warps, steps), known.operation)
         control = np.zeros(2, dtype=np.int64)
         arrays = self._arrays()  # before the cores are at work: they all copy large arrays
-        if self.work <= SHORT:
+        if known.work <= SHORT:
             counts = control, sums, requests, operations, _own_scratch(machine.width)
             arguments = (*self._marks(not whole), *arrays, *numbers)
             _raise(kernel(0, pieces, *counts, not whole, *arguments))
             return sums, requests, operations
         lock = threading.Lock()
-        marks: dict[int, list[npt.NDArray[np.uint64]]] = {}
-        copied: dict[int, dict[str, npt.NDArray[Any]]] = {}
+        owned: dict[int, tuple[list[npt.NDArray[np.uint64]], dict[str, npt.NDArray[Any]]]] = {}
 
         def work(first: int, last: int) -> None:
             own_sums, own_requests = np.zeros_like(sums), np.zeros_like(requests)
             with lock:
-                own_marks = marks.setdefault(threading.get_ident(), self._marks(not whole))
-                if threading.get_ident() not in copied:
-                    copied[threading.get_ident()] = self._copies()
-                arguments = (*self._arrays(copied[threading.get_ident()]), *numbers)
+                worker = threading.get_ident()
+                if worker not in owned:
+                    owned[worker] = self._marks(not whole), self._copies()
+                marks, copied = owned[worker]
+                arguments = (*marks, *self._arrays(copied), *numbers)
             counts = control, own_sums, own_requests, operations, scratch(machine.width)
-            _raise(kernel(first, last, *counts, not whole, *own_marks, *arguments))
+            _raise(kernel(first, last, *counts, not whole, *arguments))
             with lock:
                 sums[...] += own_sums
                 requests[...] += own_requests
@@ -294,31 +267,26 @@ class Execution:
         def stop() -> None:
             control[0] = 1
 
-        on_all_cores(work, pieces, self._parts(pieces), watch, stop)
-        for copies_ in copied.values():
-            for name, words in copies_.items():
-                whole_array = self.launch.arrays[name].flat
-                REDUCTIONS[self.text.gathered[name]](whole_array, words, out=whole_array)
+        # So many parts that the cores end together.
+        parts = min(pieces, max(cores(), min(32 * cores(), known.work // PART)))
+        on_all_cores(work, pieces, parts, watch, stop)
+        for _, copied in owned.values():
+            for name, words in copied.items():
+                flat = self.launch.arrays[name].flat
+                REDUCTIONS[self.text.gathered[name]](flat, words, out=flat)
         for number in range(len(self.text.marked)):
-            seen = [own[number] for own in marks.values()]
-            for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
+            for first, second in combinations((marks[number] for marks, _ in owned.values()), 2):
                 if (first & second).any():
                     raise Collided
         return sums, requests, operations
 
-    def _parts(self, pieces: int) -> int:
-        """The number of parts for the pieces, such that the cores end together."""
-        return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
-
     def _copies(self) -> dict[str, npt.NDArray[Any]]:
         """Fresh copies of the gathered arrays, for one core."""
-        arrays, kinds = self.launch.arrays, self.text.gathered
-        return {
-            name: np.full(
-                arrays[name].size, untouched(kind, arrays[name].dtype), arrays[name].dtype
-            )
-            for name, kind in kinds.items()
-        }
+        found = {}
+        for name, kind in self.text.gathered.items():
+            size, dtype = self.launch.arrays[name].size, self.launch.arrays[name].dtype
+            found[name] = np.full(size, untouched(kind, dtype), dtype)
+        return found
 
     def _arrays(
         self, copied: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
@@ -343,9 +311,10 @@ class Execution:
 
 def _own_scratch(width: int) -> Integers:
     """This thread's scratch for a width. It needs no clearing."""
-    if _own.width != width:
+    if getattr(_own, "width", 0) != width:
         _own.width, _own.tables = width, scratch(width)
-    return _own.tables
+    tables: Integers = _own.tables
+    return tables
 
 
 def _raise(end: int) -> None:

@@ -92,10 +92,11 @@ class Text:
         """Add lines at the start of the body of the loop at work."""
         return self._at(1)
 
-    def add(self, line: str) -> None:
-        """One more line."""
-        self.doubtful |= "bad" in line
-        self.lines.append("    " * self.depth + line)
+    def add(self, *lines: str) -> None:
+        """More lines."""
+        for line in lines:
+            self.doubtful |= "bad" in line
+            self.lines.append("    " * self.depth + line)
 
     def drop(self, name: str) -> None:
         """Remove the last line that sets a variable if no later line needs the value."""

@@ -13,24 +13,24 @@ from collections.abc import Iterator
 from mmsim.engines.array.fused.analysis import Analysis, behind
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import unconverted
-from mmsim.ir.walk import expressions, parts, statements, written_arrays
+from mmsim.ir.tidy import read_by
+from mmsim.ir.walk import statements, written_arrays
 
 FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 """Statements that each lane does by itself."""
 
 
 def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
-    """The statements of a block in order, grouped into loops.
-
-    Within a group, no statement uses an array that another one writes.
-    """
+    """The statements of a block in loops; none of a loop uses an array that another one writes."""
     group: list[ir.Stmt] = []
     used: set[str] = set()
     written: set[str] = set()
     for statement in block:
-        by_lanes = _by_lanes(statement, analysis)
-        access = ir.Load | ir.Store | ir.Atomic
-        array = statement.array if isinstance(statement, access) else ""
+        # Each lane does it by itself, or it has nothing to do.
+        by_lanes = isinstance(statement, FOR_EACH_LANE | ir.Forget)
+        if isinstance(statement, ir.Assign):
+            by_lanes = statement.target not in analysis.uniform
+        array = statement.array if isinstance(statement, ir.Load | ir.Store | ir.Atomic) else ""
         changes = isinstance(statement, ir.Store | ir.Atomic)
         if not by_lanes or array in (used if changes else written):
             if group:
@@ -45,13 +45,6 @@ def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
             written.add(array)
     if group:
         yield tuple(group)
-
-
-def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Return whether each lane does a statement by itself, or the statement has nothing to do."""
-    if isinstance(statement, ir.Assign):
-        return statement.target not in analysis.uniform
-    return isinstance(statement, FOR_EACH_LANE | ir.Forget)
 
 
 def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
@@ -75,8 +68,8 @@ class Moves:
     """The variables that are set by one read of memory, and their uses.
 
     `unwritten` are those read from arrays that the program never writes: memory still holds the
-    word when it is needed. `moved` gives for each group the variables that a later statement of the
-    group writes unchanged, and that have no other use.
+    word when it is needed. `forwarded` gives for each group the variables that a later statement of
+    the group writes unchanged, and that have no other use.
     """
 
     def __init__(self, body: ir.Block, analysis: Analysis) -> None:
@@ -88,15 +81,9 @@ class Moves:
             for s in every
             if isinstance(s, ir.Load) and s.target in analysis.once and s.array not in stored
         }
-        self._reads = Counter(
-            part.name
-            for statement in every
-            for value in expressions(statement)
-            for part in parts(value)
-            if isinstance(part, ir.Var)
-        )
+        self._reads = Counter(name for statement in every for name in read_by(statement))
 
-    def moved(self, group: ir.Block) -> set[str]:
+    def forwarded(self, group: ir.Block) -> set[str]:
         """The variables that a group reads only to write them again."""
         loaded: set[str] = set()
         found: set[str] = set()

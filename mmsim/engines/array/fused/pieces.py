@@ -6,7 +6,6 @@ Two texts grow side by side, the kernel in `text` and the skeleton in `plain`.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,6 +13,7 @@ from itertools import count
 
 from mmsim.engines.array.fused.analysis import (
     Analysis,
+    CannotFuse,
     gathered,
     order_matters,
     straighten,
@@ -23,26 +23,13 @@ from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text, nump
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, INT
+from mmsim.ir.dtypes import BOOL, INT, no_index
 from mmsim.ir.lower import Lowered
 from mmsim.ir.operators import row_of
-from mmsim.ir.walk import expressions, parts, statements
+from mmsim.ir.walk import all_parts
 from mmsim.meaning.launch import Launch
 
-LEAVE = "break"
-"""Statements that leave a loop over the warps."""
-
-
-def divisors(launch: Launch) -> list[ir.Expr]:
-    """All divisors of a program."""
-    body = launch.meaning.code.body
-    return [
-        part.right
-        for statement in statements(body)
-        for value in expressions(statement)
-        for part in parts(value)
-        if isinstance(part, ir.Binary) and row_of(part).kind == "division"
-    ]
+LEAVE = "break"  # statements that leave a loop over the warps
 
 
 def is_power(launch: Launch, divisor: ir.Expr) -> bool:
@@ -61,8 +48,15 @@ def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
     """The divisors that are powers of two, and those that are multiples of the width, here."""
     typing = launch.meaning.typing
     key = "divisors", launch.sides, *typing.arrays.items(), *typing.numbers.items()
-    found = launch.once(key, lambda: divisors(launch))
-    return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
+    divisors = launch.once(
+        key,
+        lambda: [
+            part.right
+            for part in all_parts(launch.meaning.code.body)
+            if isinstance(part, ir.Binary) and row_of(part).kind == "division"
+        ],
+    )
+    return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in divisors)
 
 
 def full(launch: Launch) -> bool:
@@ -71,7 +65,7 @@ def full(launch: Launch) -> bool:
     return grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
 
 
-class Pieces(ABC):
+class Pieces:
     """A program that is being written, with the lines that its statements share."""
 
     def __init__(self, launch: Launch) -> None:
@@ -100,12 +94,12 @@ class Pieces(ABC):
         )
         self.same.assigned = self.lanes.assigned
         self.moves = Moves(self.body, self.analysis)
-        self.words: dict[str, str] = {}  # of variables that are written as they are read
-        self.left: dict[str, tuple[str, Row]] = {}  # variables whose words stay in an array
-        self.at_hand: set[str] = set()  # those of `left` whose row the loop at work has looked up
+        self.forwarded: dict[str, str] = {}  # of variables that are written as they are read
+        self.in_rows: dict[str, tuple[str, Row]] = {}  # variables whose words stay in an array
+        self.at_hand: set[str] = set()  # those of `in_rows` that the loop at work has looked up
         # A loop's body may be written twice, without a mask and with one: earlier decisions.
-        self.rowed: set[str] = set()  # all variables that have been in `left`
-        self.nowhere: set[str] = set()  # those, and all that have been in `words`
+        self.rowed: set[str] = set()  # all variables that have been in `in_rows`
+        self.unstored: set[str] = set()  # those, and all that have been in `forwarded`
         self.owned: set[str] = set()  # variables that have been read into their own place
         self.lists: dict[str, str] = {}  # of elements, with the room of each
         self.mask: str | None = None
@@ -116,13 +110,7 @@ class Pieces(ABC):
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
         ]
-        fields = {
-            part.field
-            for statement in statements(self.body)
-            for value in expressions(statement)
-            for part in parts(value)
-            if isinstance(part, ir.ThreadField)
-        }
+        fields = {part.field for part in all_parts(self.body) if isinstance(part, ir.ThreadField)}
         self.extents = [UNIFORM[field] for field in ir.EXTENTS if field in fields]
         self.shared = [name for name, array in launch.arrays.items() if array.shared]
         own = [array for array in launch.arrays.values() if not array.shared]
@@ -136,13 +124,46 @@ class Pieces(ABC):
         self.marked = [name for name, order in orders.items() if order == "written"]
         self.in_order = "yes" in orders.values()
 
-    @abstractmethod
+    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "") -> None:
+        """Lines that find the number of an element, or `bad`, for one lane.
+
+        `last` is added to the last axis's extent, for all the elements that follow.
+        """
+        shape = self.launch.meaning.shapes[array]
+        if len(index) != len(shape) or no_index(map(self.typing.of, index)) is not None:
+            raise CannotFuse(f"{array} has another shape")
+        number = ""
+        for axis, part in enumerate(index):
+            name, extent = self.text.temporary(), f"extent_{array}_{axis}"
+            self.text.add(f"{name} = {self.lanes.write(part)}")
+            room = extent + (last if axis == len(index) - 1 else "")
+            self.text.add(f"bad |= ({name} < 0) | ({name} >= {room})")
+            number = f"({number}) * {extent} + {name}" if number else name
+        self.text.add(f"{to} = {number}")
+
     def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
         """The text of the number of a register, after lines that compute it."""
+        name = self.text.temporary()
+        self._element(array, index, name)
+        self.text.add("if bad:", f"    {name} = 0")
+        return name
 
-    @abstractmethod
     def _own(self, name: str, lane: str | None = None) -> str:
         """The text of a per-lane variable, for the lane at work or for the lane `lane`."""
+        if name in self.forwarded:
+            return self.forwarded[name]
+        if name not in self.in_rows:
+            return f"own_{name}[{f'at + {lane}' if lane else 'here'}]"
+        if name not in self.at_hand:
+            with self.text.at_head():
+                self.text.add(f"row_{name} = rows_{name}[np.uint64(warp - warp0)]")
+            self.at_hand.add(name)
+        return self._in_row(*self.in_rows[name], f"row_{name}", lane or "np.uint64(lane)")
+
+    @staticmethod
+    def _in_row(array: str, row: Row, first: str, lane: str) -> str:
+        """The text of a lane's word of a row."""
+        return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
 
     def _lane_bytes(self) -> int:
         """The variables and masks that a kernel keeps for each lane of a piece."""
@@ -153,7 +174,7 @@ class Pieces(ABC):
     def _held(self) -> list[str]:
         """The variables that a kernel keeps for each lane."""
         elsewhere = self.analysis.uniform | self.analysis.inlined.keys()
-        elsewhere |= self.nowhere - self.owned
+        elsewhere |= self.unstored - self.owned
         return sorted(self.typing.variables.keys() - elsewhere)
 
     def _skeleton(self) -> list[str]:
@@ -278,8 +299,7 @@ class Pieces(ABC):
 
     def _stop(self) -> None:
         """Stop the kernel if another thread asks for it."""
-        self.text.add("if control[0]:")
-        self.text.add("    return 0")
+        self.text.add("if control[0]:", "    return 0")
 
     def _give_up(self) -> None:
         """Leave the loop over the warps on an error, and the kernel with it or behind it.
@@ -287,21 +307,31 @@ class Pieces(ABC):
         A `return` releases all data of the kernel: with fewer of them it compiles faster.
         """
         if self.text.doubtful:
-            self.text.add("if bad:")
-            self.text.add(f"    {LEAVE}")
+            self.text.add("if bad:", f"    {LEAVE}")
             self.text.doubtful = False
 
     def _end(self) -> None:
         """Leave the kernel on an error."""
         doubtful = self.text.doubtful
-        self.text.add("if bad:")
-        self.text.add("    return 1")
+        self.text.add("if bad:", "    return 1")
         self.text.doubtful = doubtful
 
-    def _both(self, line: str) -> None:
-        """Add a line to the kernel and to the skeleton."""
-        self.text.add(line)
-        self.plain.add(line)
+    def _both(self, *lines: str) -> None:
+        """Add lines to the kernel and to the skeleton."""
+        self.text.add(*lines)
+        self.plain.add(*lines)
+
+    def _step(self) -> None:
+        """Let the skeleton count a step: an access, or a trip of a loop."""
+        self.plain.add("steps += 1", "if steps > limit:", "    raise OverflowError")
+
+    @contextmanager
+    def _under(self, head: str) -> Iterator[None]:
+        """Add a line that begins a block of the kernel, and indent the next ones."""
+        self.text.add(head)
+        self.text.depth += 1
+        yield
+        self.text.depth -= 1
 
     @contextmanager
     def _inside(self) -> Iterator[None]:

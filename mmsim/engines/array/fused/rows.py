@@ -8,6 +8,7 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from mmsim.engines.array.fused.analysis import Analysis
@@ -26,6 +27,7 @@ OF_THE_WARP = ("block", "warp", *ir.UNIFORM_FIELDS)
 """The fields of T that the lanes of a warp share."""
 
 
+@dataclass
 class Rows:
     """Finds requests for rows in a program.
 
@@ -33,17 +35,10 @@ class Rows:
     have all their lanes.
     """
 
-    def __init__(
-        self,
-        analysis: Analysis,
-        typing: Lowered,
-        whole: Callable[[ir.Expr], bool],
-        full: bool,
-    ) -> None:
-        self.analysis = analysis
-        self.typing = typing
-        self.whole = whole
-        self.full = full
+    analysis: Analysis
+    typing: Lowered
+    whole: Callable[[ir.Expr], bool]
+    full: bool
 
     def of(self, index: tuple[ir.Expr, ...]) -> Row | None:
         """The elements of the active lanes, if all lanes are active; None if not known."""
@@ -69,7 +64,8 @@ class Rows:
             return 1 if value.field == "id" else 0  # blocks may begin anywhere
         if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
             return self._step(self.analysis.inlined[value.name])
-        if isinstance(value, ir.Binary) and not self.is_narrow(value):
+        # Another type may wrap around before 64 bits do.
+        if isinstance(value, ir.Binary) and self.typing.of(value) == INT:
             if value.op == "+":
                 first, second = self._step(value.left), self._step(value.right)
                 if first is not None and second is not None and first + second < 2:
@@ -80,10 +76,6 @@ class Rows:
             if value.op == "//" and self._begins_whole(value.left) and self.whole(value.right):
                 return 0
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
-
-    def is_narrow(self, value: ir.Binary) -> bool:
-        """Return whether an operation may wrap around before 64 bits do, or is not whole."""
-        return self.typing.of(value) != INT
 
     def _same(self, variable: str) -> bool:
         """Return whether the lanes of a warp have one value of a variable."""
@@ -98,6 +90,6 @@ class Rows:
         if isinstance(value, ir.Var):
             inlined = self.analysis.inlined
             return value.name in inlined and self._begins_whole(inlined[value.name])
-        if isinstance(value, ir.Binary) and value.op == "%" and not self.is_narrow(value):
+        if isinstance(value, ir.Binary) and value.op == "%" and self.typing.of(value) == INT:
             return self._begins_whole(value.left) and self.whole(value.right)
         return False

@@ -6,14 +6,11 @@ Their meaning is that of `mmsim.ir.operators`; the tests compare them.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array.counting import Integers, compiled, inlined
-
-Words = npt.NDArray[Any]
 
 
 @compiled
@@ -50,22 +47,6 @@ def mark_row(first: int, count: int, marks: npt.NDArray[np.uint64]) -> bool:
     return bool(before != 0)
 
 
-@inlined
-def copy_row(target: Words, at: int, source: Words, first: int, count: int) -> None:
-    """Copy `count` words. An unsigned index needs no test for negative values."""
-    to, begin = np.uint64(at), np.uint64(first)
-    for slot in range(np.uint64(count)):
-        target[to + slot] = source[begin + slot]
-
-
-@inlined
-def copy_one(target: Words, at: int, source: Words, first: int, count: int) -> None:
-    """Copy one word to `count` places."""
-    to, word = np.uint64(at), source[np.uint64(first)]
-    for slot in range(np.uint64(count)):
-        target[to + slot] = word
-
-
 @compiled
 def shift_of(x: int) -> int:
     """k where x = 2^k, -1 where there is none."""
@@ -92,25 +73,19 @@ def trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
 @compiled
 def floor_divide(x: int, y: int) -> int:
     """x // y for y != 0; the processor can't divide the least integer by -1."""
-    if y == -1:
-        return -x
-    return x // y
+    return -x if y == -1 else x // y
 
 
 @compiled
 def modulo(x: int, y: int) -> int:
     """x % y for y != 0."""
-    if y == -1:
-        return 0
-    return x % y
+    return 0 if y == -1 else x % y
 
 
 @compiled
 def shift_left(x: int, y: int) -> int:
     """x << y for y >= 0."""
-    if y > 63:
-        return 0
-    return x << y
+    return 0 if y > 63 else x << y
 
 
 @compiled
@@ -158,17 +133,13 @@ def float_floor_divide(x: float, y: float) -> float:
 @compiled
 def unsigned_shift_left(x: np.uint64, y: np.uint64) -> np.uint64:
     """x << y of unsigned 64 bits."""
-    if y > np.uint64(63):
-        return np.uint64(0)
-    return np.uint64(x << y)
+    return np.uint64(0) if y > np.uint64(63) else np.uint64(x << y)
 
 
 @compiled
 def unsigned_shift_right(x: np.uint64, y: np.uint64) -> np.uint64:
     """x >> y of unsigned 64 bits."""
-    if y > np.uint64(63):
-        return np.uint64(0)
-    return np.uint64(x >> y)
+    return np.uint64(0) if y > np.uint64(63) else np.uint64(x >> y)
 
 
 @compiled
@@ -194,11 +165,7 @@ def clz(bits: np.uint64) -> int:
 @compiled
 def ffs(bits: np.uint64) -> int:
     """The place of the lowest 1 bit of 64, counted from 1; 0 without one."""
-    found = 0
-    while bits != np.uint64(0):
-        bits <<= np.uint64(1)
-        found += 1
-    return 65 - found if found else 0
+    return popc(bits ^ (bits - np.uint64(1))) if bits else 0
 
 
 @compiled
@@ -242,7 +209,3 @@ def complex_negate(x: complex) -> complex:
 def complex_conjugate(x: complex) -> complex:
     """The number with the same real part and the negative imaginary one."""
     return complex(x.real, -x.imag)
-
-
-NAMES = [name for name, one in globals().items() if getattr(one, "__module__", "") == __name__]
-"""The names of these functions."""

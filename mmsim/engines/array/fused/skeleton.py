@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,6 +77,10 @@ def _single(number: Any) -> float:
         return float(np.float32(number))
 
 
+def _rounded(function: Callable[[float], int], number: float) -> float:
+    return float(function(number))
+
+
 NAMES = {
     "range": _range,
     "np": SimpleNamespace(
@@ -85,16 +89,12 @@ NAMES = {
         int64=Whole,
         float32=_single,
         float64=float,
-        floor=lambda x: float(math.floor(x)),
-        ceil=lambda x: float(math.ceil(x)),
-        trunc=lambda x: float(math.trunc(x)),
-        isnan=math.isnan,
-        isfinite=math.isfinite,
+        **{name: partial(_rounded, getattr(math, name)) for name in ("floor", "ceil", "trunc")},
+        **{
+            name: getattr(math, name)
+            for name in ("isnan", "isfinite", "isinf", "sqrt", "nan", "inf")
+        },
         bool_=bool,
-        nan=math.nan,
-        inf=math.inf,
-        sqrt=math.sqrt,
-        isinf=math.isinf,
     ),
     "floor_divide": operator.floordiv,
     "trips": _trips,
@@ -124,9 +124,8 @@ def _function(text: str) -> Callable[..., tuple[list[int], int]]:
 def accesses(text: str, limit: int, numbers: list[ir.Scalar]) -> tuple[list[int], int]:
     """The site of each access in order, -1 for a barrier, and the steps: accesses, trips of loops.
 
-    `limit`, the most steps, is as `max_accesses`.
-
-    Raises `CannotFuse` for too many steps, numbers beyond 64 bits, and operations without a value.
+    `limit`, the most steps, is as `max_accesses`. Raises `CannotFuse` for too many steps, numbers
+    beyond 64 bits, and operations without a value.
     """
     try:
         whole = [Whole(value) if type(value) is int else value for value in numbers]

@@ -21,10 +21,8 @@ glance: Callable[[], float] = time.perf_counter
 """Seconds by the clock on the wall, which never runs slower, and takes no time to read."""
 SAMPLE = "def f(x, a, b):\n" + 10 * "    for i in range(x):\n        a[i] = b[i - 1] * 2 + x\n"
 """The sample that measures how fast this machine compiles."""
-NUMBA = 43
-"""Numba's time for a line of a text, in units of Python's compiling time for the sample."""
-LOOP = 4
-"""The additional lines that a loop counts for."""
+NUMBA = 43  # Numba's time for a line of a text, in units of Python's compiling time for the sample
+LOOP = 4  # the additional lines that a loop counts for
 REQUEST = 15
 """The additional lines that a request counts for if its stages have to be counted: inlined code.
 
@@ -32,16 +30,11 @@ The three were fitted to the processor time that Numba takes for the texts of 49
 (`benchmarks/textbook.py`), of 66 to 704 lines, in 1 to 18 seconds. Compared with samples taken at
 the same time, the estimates for 14 of them were between 0.8 and 1.2 times the measured time.
 """
-LOADING = 1 / 20
-"""The time of loading kept code, as a part of the compiling time."""
-EARLY = 1 / 4
-"""The part of the compiling time after which the speed of interpreting is known."""
-STEP = 2e-8
-"""Seconds of interpreting one step of a thread, about: an access, a trip of a loop."""
-SURE = 2
-"""If interpreting by `STEP` takes this many times the compiling time, it is not tried."""
-MANY = 1 << 23
-"""Grids of this many threads are not interpreted first: that takes far more memory."""
+LOADING = 1 / 20  # the time of loading kept code, as a part of the compiling time
+EARLY = 1 / 4  # the part of the compiling time after which the speed of interpreting is known
+STEP = 2e-8  # seconds of interpreting one step of a thread, about: an access, a trip of a loop
+SURE = 2  # if interpreting by `STEP` takes this many times the compiling time, it is not tried
+MANY = 1 << 23  # grids of this many threads are not interpreted first: that takes far more memory
 SURELY_LESS = 0.03
 """Seconds that are shorter than any compiling, and any loading worth a look at the disk."""
 FEW_SAMPLES, MANY_SAMPLES = 4, 32
@@ -60,10 +53,7 @@ class Pays(Exception):
 
 
 class Tiering:
-    """Weighs one launch of a program's text, of `steps` steps by each of `threads` threads.
-
-    In this process the text has not been compiled yet.
-    """
+    """Weighs a launch of a text that is not compiled yet, of `steps` steps by each of `threads`."""
 
     def __init__(self, text: str, steps: int, threads: int) -> None:
         self.text = text

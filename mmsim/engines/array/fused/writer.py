@@ -11,12 +11,12 @@ the accesses of every piece, in order.
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from mmsim.engines.array.fused.accesses import Accesses
+from mmsim.engines.array.fused.accesses import Accesses, counted
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
-from mmsim.engines.array.fused.counters import counted
 from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.loops import fused_loops, needs_lanes
 from mmsim.engines.array.fused.pieces import full, of_divisors
@@ -28,17 +28,13 @@ from mmsim.ir.operators import row_of
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
 
-GEOMETRY = (
-    *("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms"),
-    "width",
-)
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
 """The number of values of a field of T; T.lane has as many as the machine is wide."""
 
 
 @dataclass
 class Fused:
-    """A written program: the texts, and the names of their arguments.
+    """A written program: the texts, and the names of the numbers that they take.
 
     `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
     `skeleton(*numbers)` gives the site of each access, and the number of steps: accesses and trips
@@ -50,13 +46,32 @@ class Fused:
 
     kernel: str
     skeleton: str
-    arguments: list[str]
     numbers: list[str]
     marked: list[str]
     gathered: dict[str, str]
     lane_bytes: int
     in_order: bool
     by_block: bool
+
+
+def numbers_of(launch: Launch, piece_warps: int) -> dict[str, ir.Scalar]:
+    """The numbers that the texts of a launch can take, by name."""
+    meaning, grid = launch.meaning, launch.grid
+    numbers = {f"number_{name}": value for name, value in meaning.numbers.items()}
+    for name, shape in meaning.shapes.items():
+        numbers[f"size_{name}"] = math.prod(shape)
+        numbers |= {f"extent_{name}_{axis}": extent for axis, extent in enumerate(shape)}
+    numbers |= {
+        "threads": grid.threads,
+        "block_size": grid.block_size,
+        "blocks": grid.blocks,
+        "warps": grid.warps,
+        "warps_per_block": grid.warps_per_block,
+        "piece_warps": piece_warps,
+        "dmms": grid.dmms,
+        "width": launch.machine.width,
+    }
+    return numbers | {UNIFORM[field]: grid.uniform[field] for field in ir.EXTENTS}
 
 
 def write(launch: Launch) -> Fused:
@@ -111,11 +126,9 @@ class _Writer(Accesses):
     """Writes one program, statement by statement."""
 
     def write(self) -> Fused:
-        arrays, shapes = self.launch.arrays, self.launch.meaning.shapes
-        numbers = [f"number_{name}" for name in self.launch.meaning.numbers]
-        for name, shape in shapes.items():
-            numbers += [f"size_{name}", *(f"extent_{name}_{axis}" for axis in range(len(shape)))]
-        numbers += [*GEOMETRY, *self.extents]
+        arrays = self.launch.arrays
+        unused = {UNIFORM[field] for field in ir.EXTENTS} - {*self.extents}
+        numbers = [name for name in numbers_of(self.launch, 0) if name not in unused]
         data = [f"data_{name}" for name, array in arrays.items() if not array.shared]
         data += [f"offsets_{name}" for name, array in arrays.items() if array.offsets is not None]
         marks = [f"marks_{name}" for name in self.marked]
@@ -132,7 +145,6 @@ class _Writer(Accesses):
         return Fused(
             "\n".join(kernel) + "\n",
             "\n".join(skeleton) + "\n",
-            [*marks, *data, *numbers],
             numbers,
             self.marked,
             self.gathered,
@@ -148,6 +160,20 @@ class _Writer(Accesses):
             else:
                 for statement in group:
                     self._statement(statement)
+
+    def _fused_loop(self, group: ir.Block) -> None:
+        """Write the statements of one loop over the warps."""
+        accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
+        self.access = 0
+        self.forwarding = frozenset() if self.mask else self.moves.forwarded(group)
+        if accesses:
+            self._stop()
+            self._in_step(accesses)
+        with self._warps():
+            for statement in group:
+                self._statement(statement)
+        if accesses:
+            self.text.add(f"at_access += {accesses}")
 
     def _statement(self, statement: ir.Stmt) -> None:
         assigned = self.lanes.assigned
@@ -173,8 +199,8 @@ class _Writer(Accesses):
                     raise CannotFuse("a loop whose end depends on the thread")
                 self._both("while True:")
                 self._loop(prelude, test, body)
-            case ir.For(target, start, stop, step, body):
-                self._for(target, start, stop, step, body)
+            case ir.For():
+                self._for(statement)
             case ir.Break() | ir.Continue():
                 if self.mask != self.loops[-1]:
                     raise CannotFuse("some threads leave a loop before others")
@@ -182,7 +208,8 @@ class _Writer(Accesses):
             case ir.Forget(names, registers):
                 assigned.difference_update(names)
                 for name in registers:
-                    self._clear(name)
+                    with self._warps(), self._lanes(self.mask):
+                        self.text.add(f"register_{name}[:, here] = 0")
             case ir.Exchange():
                 raise CannotFuse("its lanes exchange values")
             case ir.Barrier(scope=among, op=op):
@@ -219,8 +246,7 @@ class _Writer(Accesses):
         """Evaluate inlined values that may have no use: dividing by zero is an error here."""
         for part in parts(value):
             if is_check(part) and not self.lanes.folded(part.operand):
-                self.text.add(f"if {self._same(part.operand)} == 0:")
-                self.text.add("    return 1")
+                self.text.add(f"if {self._same(part.operand)} == 0:", "    return 1")
 
     def _if(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> None:
         assigned = self.lanes.assigned
@@ -236,19 +262,16 @@ class _Writer(Accesses):
                 self._block(orelse)
         else:
             yes, no = f"mask_{self.masks + 1}", f"mask_{self.masks + 2}"
-            self.masks += 2 if orelse else 1
+            chosen = {yes: "chosen"} | ({no: "not chosen"} if orelse else {})
+            self.masks += len(chosen)
             outer = self.mask
             with self._warps():
                 if outer:
                     with self._lanes():
-                        self.text.add(f"{yes}[here] = False")
-                        if orelse:
-                            self.text.add(f"{no}[here] = False")
+                        self.text.add(*(f"{mask}[here] = False" for mask in chosen))
                 with self._lanes(outer):
                     self.text.add(f"chosen = {self.lanes.write(test)}")
-                    self.text.add(f"{yes}[here] = chosen")
-                    if orelse:
-                        self.text.add(f"{no}[here] = not chosen")
+                    self.text.add(*(f"{mask}[here] = {value}" for mask, value in chosen.items()))
                 self._give_up()
             self.mask = yes
             self._block(then)
@@ -265,51 +288,40 @@ class _Writer(Accesses):
         self.loops.append(self.mask)
         with self._inside():
             self._stop()
-            self.plain.add("steps += 1")
-            self.plain.add("if steps > limit:")
-            self.plain.add("    raise OverflowError")
+            self._step()
             self._block(prelude)
             if test is not None:
-                self._both(f"if not {self._same(test)}:")
-                self._both("    break")
+                self._both(f"if not {self._same(test)}:", "    break")
             self._block(body)
         self.loops.pop()
         assigned.intersection_update(before)
 
-    def _for(
-        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
-    ) -> None:
-        bounds = (start, stop, step)
+    def _for(self, loop: ir.For) -> None:
+        bounds, target = (loop.start, loop.stop, loop.step), loop.target
         if not all(map(self.analysis.is_uniform, bounds)):
-            self._varying_for(target, start, stop, step, body)
+            self._varying_for(loop)
             return
         texts = list(map(self._same, bounds))
         counter = self.text.temporary()
         before = set(self.lanes.assigned)
         self._both(f"for {counter} in range({', '.join(texts)}):")
-        if target in self.analysis.uniform:
-            self.text.depth += 1
-            self.plain.depth += 1
-            self._both(f"same_{target} = np.int64({counter})")
-            self.text.depth -= 1
-            self.plain.depth -= 1
-        else:
-            self.text.depth += 1
-            with self._warps(), self._lanes(self.mask):
-                self.text.add(f"own_{target}[here] = {counter}")
-            self.text.depth -= 1
+        with self._inside():
+            if target in self.analysis.uniform:
+                self._both(f"same_{target} = np.int64({counter})")
+            else:
+                with self._warps(), self._lanes(self.mask):
+                    self.text.add(f"own_{target}[here] = {counter}")
         self.lanes.assigned.add(target)
-        self._loop((), None, body)
+        self._loop((), None, loop.body)
         self.lanes.assigned.intersection_update(before)
 
-    def _varying_for(
-        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
-    ) -> None:
+    def _varying_for(self, loop: ir.For) -> None:
         """A loop in which each thread makes its own number of trips.
 
         The trips that every thread makes come first, without a mask. Their number, and the number
         of all trips, follows from the known bounds.
         """
+        target, start, stop, step, body = loop.target, loop.start, loop.stop, loop.step, loop.body
         if not self.analysis.is_uniform(step):
             raise CannotFuse("a loop whose step depends on the thread")
         low, high = (self._limits(bound) for bound in (start, stop))
@@ -329,8 +341,8 @@ class _Writer(Accesses):
         assigned, outer = self.lanes.assigned, self.mask
         before = set(assigned)
         # A break would leave the first part alone.
-        together = outer or self.depth or breaks(body)
-        parts_ = [("0", most)] if together else [("0", least), (least, most)]
+        single_part = outer or self.depth or breaks(body)
+        parts_ = [("0", most)] if single_part else [("0", least), (least, most)]
         self.depth += 1
         for begin, end in parts_:
             masked = end == most
