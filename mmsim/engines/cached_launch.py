@@ -24,7 +24,8 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
     If all elements have several bytes, a place has as many: no access touches a part of it.
     """
-    return launch.memo.once("asked", lambda: _asked(launch))
+    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.memo.get("asked")
+    return found or launch.memo.put("asked", _asked(launch))
 
 
 def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
@@ -110,13 +111,11 @@ def needed(launch: Launch) -> npt.NDArray[np.bool_]:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    return launch.memo.once("needed", lambda: _needed(launch))
-
-
-def _needed(launch: Launch) -> npt.NDArray[np.bool_]:
-    count = len(launch.meaning.sites)
-    found = np.zeros((count, count), dtype=bool)
-    if launch.machine.under_way > 1:
-        for row, sites in enumerate(needs(launch.meaning.code.body, count)):
-            found[row, list(sites)] = True
+    found: npt.NDArray[np.bool_] | None = launch.memo.get("needed")
+    if found is None:
+        count = len(launch.meaning.sites)
+        found = launch.memo.put("needed", np.zeros((count, count), dtype=bool))
+        if launch.machine.under_way > 1:
+            for row, sites in enumerate(needs(launch.meaning.code.body, count)):
+                found[row, list(sites)] = True
     return found

@@ -38,7 +38,14 @@ SEQUENCER, OBJECT = 4608, 256
 
 def bytes_per_lane(launch: Launch) -> int:
     """The most bytes of a lane at any time, without those of an access and of memory."""
-    return launch.memo.once("bytes of a lane", lambda: _bytes_per_lane(launch.meaning))
+    found: int | None = launch.memo.get("bytes of a lane")
+    if found is None:
+        meaning = launch.meaning
+        meaning.ready()
+        variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
+        found = variables + register_bytes(meaning) + _block(meaning, meaning.code.body)
+        launch.memo.put("bytes of a lane", found)
+    return found
 
 
 def register_bytes(meaning: Meaning) -> int:
@@ -48,12 +55,6 @@ def register_bytes(meaning: Meaning) -> int:
         for local in meaning.code.locals
         if local.kind == "registers"
     )
-
-
-def _bytes_per_lane(meaning: Meaning) -> int:
-    meaning.ready()
-    variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
-    return variables + register_bytes(meaning) + _block(meaning, meaning.code.body)
 
 
 def _block(meaning: Meaning, block: ir.Block) -> int:

@@ -48,6 +48,7 @@ class Site:
         return "cas" if self.op == "cas" else self.kind
 
 
+@dataclass(slots=True, eq=False)
 class Request:
     """One SIMD memory access of a sequencer, as it is yielded to the engine.
 
@@ -58,21 +59,11 @@ class Request:
     vector has an entry for each element, in ascending order, and `lanes` has the lane for each.
     """
 
-    __slots__ = ("compare", "elements", "lanes", "site", "values")
-
-    def __init__(
-        self,
-        site: Site,
-        elements: Integers,
-        lanes: Integers | None,
-        values: npt.NDArray[Any] | None,
-        compare: npt.NDArray[Any] | None = None,
-    ) -> None:
-        self.site = site
-        self.elements = elements
-        self.lanes = lanes
-        self.values = values
-        self.compare = compare
+    site: Site
+    elements: Integers
+    lanes: Integers | None
+    values: Words
+    compare: Words = None
 
     def evaluate(self, array: ArrayInMemory, blocks: Integers | int) -> tuple[Words, Words]:
         """The words that its lanes receive and those that they leave; memory stays unchanged.

@@ -57,12 +57,12 @@ def captured(function: types.FunctionType) -> dict[str, Any]:
             continue
     modules = [one for one in found.values() if isinstance(one, types.ModuleType)]
     modules += [module for code in codes for module in _imported(code, function)]
-    seen: set[int] = set()
+    seen: set[types.ModuleType] = set()
     while modules:
         module = modules.pop()
-        if id(module) in seen:
+        if module in seen:
             continue
-        seen.add(id(module))
+        seen.add(module)
         own = is_own(module.__name__, function.__module__ or "")
         for name in names & set(vars(module)):
             value = vars(module)[name]

@@ -272,6 +272,15 @@ def test_an_argument_may_be_a_function_or_a_member_of_an_enum():
         run = launch(apply, np.zeros(8, int), twice, way)
         assert run.arrays["a"].tolist() == [2 * i * sign for i in range(8)]
 
+    def change(operation, a):
+        operation(a, 0, cuda.grid(1))
+
+    def both(a):
+        change(cuda.atomic.add, a)
+        change(cuda.atomic.max, a)
+
+    assert launch(both, np.zeros(1, int)).arrays["a"].tolist() == [28]
+
 
 def test_parts_of_floats():
     def parts(x, out):

@@ -261,7 +261,7 @@ def prepare(
 
 
 def sequences_of(start: npt.NDArray[np.int64], warps: int) -> npt.NDArray[np.int64]:
-    """Where the operations of each warp begin and end; the last warps have none."""
+    """The begin and the end of each warp's operations; the last warps have none."""
     found = np.zeros((warps, 2), np.int64)
     found[: len(start) - 1, 0] = start[:-1]
     found[: len(start) - 1, 1] = start[1:]

@@ -192,9 +192,8 @@ class Interpreted:
     def run(self) -> int:
         """Run to the end; return the time. Memory and `tally` hold the rest."""
         check_memory(self.launch, self.needed())
-        if self.launch.schedule == "synchronous":
-            return self.synchronous()
-        return self.asynchronous()
+        is_lock_step = self.launch.schedule == "synchronous"
+        return self.synchronous() if is_lock_step else self.asynchronous()
 
     def synchronous(self) -> int:
         """Run round by round."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from simpy import Environment, Event
 
-COMPLETION, BEGIN, DISPATCH = 1, 2, 3  # priorities: the order at one instant
+COMPLETION, BEGIN, DISPATCH = 1, 2, 3
+"""Priorities: the order at one instant."""
 
 
 class Moment(Event):

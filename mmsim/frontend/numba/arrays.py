@@ -75,11 +75,6 @@ class NumbaArrays(Arrays):
             return super().rank(part)
         return whole - len(part.index) + len(part.spans)
 
-    def axes(self, array: Alias) -> int | None:
-        """The number of axes of an array, if it is known."""
-        found = {self.rank(part) for part in array.parts}
-        return found.pop() if len(found) == 1 else None
-
     def only(self, array: Alias) -> tuple[ir.Expr, ...]:
         """The index of the only element of an array without axes; in a launch it has one axis."""
         whole = [kernel(self.function).ranks.get(part.array) == 0 for part in array.parts]

@@ -11,6 +11,7 @@ from mmsim.frontend.numba.names import name_of, name_of_object, type_name
 from mmsim.frontend.numba.words import GRID, GRID_SYNC, MAKERS, OWN_ARRAY, WORDS
 from mmsim.frontend.python.dialect import Word
 from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.scope import Captured
 from mmsim.frontend.python.source import written
 
 
@@ -24,7 +25,8 @@ class NumbaDialect:
 
     def word(self, node: ast.expr, function: Function) -> Word | None:
         """cuda.threadIdx.x, cuda.syncthreads, NumPy's functions of numbers and the others."""
-        if isinstance(node, ast.Name) and node.id in function.bound:
+        known = function.bound.get(node.id) if isinstance(node, ast.Name) else None
+        if known is not None and not isinstance(known, Captured):  # as an argument may be
             return None
         if (
             isinstance(node, ast.Attribute)

@@ -117,8 +117,8 @@ class Merged:
         """Return whether the name can stand for an alias."""
         return all(key_of(part) in self.keys for part in alias.parts)
 
-    def settings(self, alias: Alias, place: Place, first: bool) -> list[tuple[str, ir.Expr]]:
-        """The variables to set, with their values, so that the name stands for `alias`.
+    def settings(self, alias: Alias, place: Place, first: bool) -> list[ir.Assign]:
+        """The assignments by which the name stands for `alias`.
 
         The `first` time all variables get a value.
         """
@@ -143,11 +143,11 @@ class Merged:
             else:
                 continue
             found += [(one.name, value) for one, value in zip(variables, values, strict=True)]
-        return [pair for pair in found if not _same(*pair)]
-
-
-def _same(name: str, value: ir.Expr) -> bool:
-    return isinstance(value, ir.Var) and value.name == name
+        return [
+            ir.Assign(name, value, place)
+            for name, value in found
+            if not (isinstance(value, ir.Var) and value.name == name)
+        ]
 
 
 def key_of(part: View) -> Key:

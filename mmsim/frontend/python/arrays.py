@@ -107,6 +107,11 @@ class Arrays(Part):
                 return len(local.shape) - fixed
         return None
 
+    def axes(self, array: Alias) -> int | None:
+        """The number of axes of an array, if it is known."""
+        found = {self.rank(part) for part in array.parts}
+        return found.pop() if len(found) == 1 else None
+
     def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
         """An extent of an array."""
         if axis < -1 and any(part.index for part in array.parts):

@@ -43,9 +43,10 @@ class Builder:
 
     def refuse_kind(self, node: ast.AST) -> LanguageError:
         """The error for a node outside of the language."""
-        what, advice = ADVICE.get(
-            type(node), (f"Python's {type(node).__name__!r}", "see the language page of the docs")
-        )
+        known, unknown = ADVICE, "see the language page of the docs"
+        if isinstance(node, ast.stmt):
+            known, unknown = STATEMENT_ADVICE, "leave it out"
+        what, advice = known.get(type(node), (f"Python's {type(node).__name__!r}", unknown))
         advice = advice.format(own_array=self.dialect.own_array)
         return self.function.refuse(node, f"{what} isn't in the language of programs", advice)
 
@@ -154,12 +155,7 @@ class Builder:
         for node in nodes:
             lower = self.statement_forms.get(type(node))
             if lower is None:
-                what, advice = STATEMENT_ADVICE.get(
-                    type(node), (f"Python's {type(node).__name__!r}", "leave it out")
-                )
-                raise self.function.refuse(
-                    node, f"{what} isn't in the language of programs", advice
-                )
+                raise self.refuse_kind(node)
             lower(node)
 
     def inner(self, nodes: list[ast.stmt]) -> ir.Block:

@@ -210,8 +210,9 @@ class Calls(ValuePart):
         if len(node.args) == 1 and not node.keywords:
             (owner,) = node.args
             array = self.function.array(owner)
-            if array is None and isinstance(owner, ast.Subscript):
-                array = self.array_of_len(owner)
+            is_row = isinstance(owner, ast.Subscript) and self.function.array(root(owner))
+            if array is None and is_row:
+                array = self.values.alias(owner, Role(self.place(owner)))
             if array is not None:
                 return aliases.extent_of(array, 0, None, self.place(node))
             if self.tuples.gives_tuple(owner) or isinstance(owner, ast.Attribute):
@@ -220,12 +221,6 @@ class Calls(ValuePart):
                     return ir.Const(len(value))
         self.function.refuse_no_array(owner)
         raise self.refuse(node, "len takes an array, a tuple or a table")
-
-    def array_of_len(self, owner: ast.Subscript) -> Alias | None:
-        """The row whose length len(a[i]) asks for."""
-        if self.function.array(root(owner)) is None:
-            return None
-        return self.values.alias(owner, Role(self.place(owner)))
 
     def callee(self, node: ast.Call) -> types.FunctionType:
         """The helper of a call; every other call is refused."""

@@ -11,7 +11,7 @@ from mmsim.frontend.python.builder import Builder, Part
 from mmsim.frontend.python.dialect import Maker
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import parameter_names
+from mmsim.frontend.python.syntax import is_none, parameter_names
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 
@@ -173,7 +173,7 @@ class Declarations(Part):
 
     def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
         """The element type of an array, None if it depends on the stored values."""
-        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+        if node is None or is_none(node):
             return None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             array = self.function.array(node.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
@@ -12,7 +11,7 @@ from mmsim.frontend.python.grammar import MOST_TRIPS
 from mmsim.frontend.python.merging import Loop, Merging, ends
 from mmsim.frontend.python.scope import Value
 from mmsim.frontend.python.syntax import jumps_of
-from mmsim.frontend.python.values import ValuePart, Values
+from mmsim.frontend.python.values import ValuePart, Values, targets_of
 from mmsim.ir import nodes as ir
 
 
@@ -135,7 +134,7 @@ class Loops(ValuePart):
                 first = tables.constant_of(self.first_number(node))
                 if type(first) is not int:
                     raise self.refuse(node, "the first number must be a constant")
-                inner = self.items(node.args[0], _targets(target, 2)[1])
+                inner = self.items(node.args[0], targets_of(target, 2)[1])
                 return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
             if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
                 return self.zipped(node, target)
@@ -164,7 +163,7 @@ class Loops(ValuePart):
 
     def zipped(self, node: ast.Call, target: ast.expr | None) -> tuple[Value, ...]:
         """The tuples of zip(x, y)."""
-        targets = _targets(target, len(node.args))
+        targets = targets_of(target, len(node.args))
         parts = [self.items(part, own) for part, own in zip(node.args, targets, strict=True)]
         for keyword in node.keywords:
             same = len(set(map(len, parts))) == 1
@@ -198,7 +197,11 @@ class Loops(ValuePart):
         with self.builder.aside() as block:
             for item in items:
                 loop.trip = self.function.unit.unique("trip") if jumps else ""
-                trip = self.unrolled_trip(node, item, loop)
+                with self.builder.aside() as before:
+                    self.builder.depth += 1
+                    self.assignments.assign(node.target, item, node.iter)
+                    self.builder.depth -= 1
+                    trip = (*before, *self.trip(loop, node.body))
                 if any(isinstance(jump, ast.Continue) for jump in jumps):
                     trip = (ir.Scope(loop.trip, trip),)
                 self.builder.block.extend(trip)
@@ -206,14 +209,6 @@ class Loops(ValuePart):
             self.builder.emit(ir.Scope(loop.scope, tuple(block)))
         else:
             self.builder.block.extend(block)
-
-    def unrolled_trip(self, node: ast.For, item: Value, loop: Loop) -> ir.Block:
-        """One trip of a loop over a tuple."""
-        with self.builder.aside() as before:
-            self.builder.depth += 1
-            self.assignments.assign(node.target, item, node.iter)
-            self.builder.depth -= 1
-            return (*before, *self.trip(loop, node.body))
 
     def trip(self, loop: Loop, body: list[ast.stmt]) -> ir.Block:
         """One trip of a loop; then its names get the values for the start of the next trip."""
@@ -233,21 +228,10 @@ class Loops(ValuePart):
                 node.orelse[0], "else after a loop isn't in the language", "use a variable"
             )
 
-    def break_loop(self, node: ast.Break) -> None:
-        """break."""
+    def jump(self, node: ast.Break | ast.Continue) -> None:
+        """break and continue."""
         loop, place = self.within[-1], self.place(node)
         self.merging.keep_names(loop, place)
-        self.builder.emit(ir.Leave(loop.scope, place) if loop.scope else ir.Break(place))
-
-    def continue_loop(self, node: ast.Continue) -> None:
-        """continue."""
-        loop, place = self.within[-1], self.place(node)
-        self.merging.keep_names(loop, place)
-        self.builder.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
-
-
-def _targets(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
-    """The target of each of several values, if the text gives them."""
-    if isinstance(target, ast.Tuple) and len(target.elts) == count:
-        return target.elts
-    return [None] * count
+        leaves = isinstance(node, ast.Break)
+        scope, plain = (loop.scope, ir.Break) if leaves else (loop.trip, ir.Continue)
+        self.builder.emit(ir.Leave(scope, place) if scope else plain(place))

@@ -7,7 +7,7 @@ A name that stands for one array on every path keeps it. Otherwise variables sel
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases
@@ -65,8 +65,7 @@ class Merging(Part):
             self.function.bound[name] = name_of.alias
             for block, way in zip(settings, ways, strict=True):
                 assert way is not None
-                pairs = name_of.settings(way, place, True)
-                block += [ir.Assign(variable, value, place) for variable, value in pairs]
+                block += name_of.settings(way, place, True)
         return (*then, *settings[0]), (*orelse, *settings[1])
 
     def enter(self, body: list[ast.stmt], place: Place) -> Loop:
@@ -83,27 +82,21 @@ class Merging(Part):
         loop = Loop({}, [name for name, entry in entries.items() if entry is None])
         for name, entry in entries.items():
             if entry is None:
-                self.function.bound[name] = NoArray()
                 continue
-            for array, _ in reached[name]:
-                self.takes_array(array)
+            arrays = {array for array, _ in reached[name]}
+            given = (one for one in self.function.bound.values() if isinstance(one, ParameterUse))
+            for one in given:
+                if one.use == "unused" and one.name in arrays:
+                    self.function.use(one, "array", self.function.text.node)
             merged = aliases.Merged.of(reached[name], place, self.function.unit)
-            for variable, value in merged.settings(entry, place, True):
-                self.builder.emit(ir.Assign(variable, value, place))
+            self.builder.block += merged.settings(entry, place, True)
             loop.merged[name] = merged
-        for name, merged in loop.merged.items():
-            self.function.bound[name] = merged.alias
+        loop.begin_trip(self.function.bound)
         return loop
-
-    def takes_array(self, name: str) -> None:
-        """Make a parameter that a name may stand for an array."""
-        for entity in self.function.bound.values():
-            if isinstance(entity, ParameterUse) and entity.name == name and entity.use == "unused":
-                self.function.use(entity, "array", self.function.text.node)
 
     def keep_names(self, loop: Loop, place: Place) -> None:
         """Set the variables of a loop's names before the trip ends."""
-        settings: list[tuple[str, ir.Expr]] = []
+        settings: list[ir.Assign] = []
         for name, merged in loop.merged.items():
             alias = self.function.stands_for(self.function.bound[name])
             if alias is None or not merged.holds(alias):
@@ -114,9 +107,10 @@ class Merging(Part):
                 )
             settings += merged.settings(alias, place, False)
         if len(settings) > 1:
-            settings = [(name, self.builder.spill(value, place)) for name, value in settings]
-        for name, value in settings:
-            self.builder.emit(ir.Assign(name, value, place))
+            settings = [
+                replace(one, value=self.builder.spill(one.value, place)) for one in settings
+            ]
+        self.builder.block += settings
 
 
 def ends(block: ir.Block) -> bool:

@@ -14,7 +14,7 @@ from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
 from mmsim.frontend.python.scope import DialectName, Entity, Known, ParameterUse, Restart, Unit
 from mmsim.frontend.python.source import FunctionText, read
-from mmsim.frontend.python.syntax import default_numbers, parameter_names, source_key
+from mmsim.frontend.python.syntax import default_numbers, is_none, parameter_names, source_key
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
 
@@ -59,15 +59,11 @@ def returns_value(text: FunctionText) -> Place | None:
     pending: list[ast.AST] = list(text.node.body)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Return) and not _is_none(node.value):
+        if isinstance(node, ast.Return) and not is_none(node.value):
             return text.place(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
             pending += ast.iter_child_nodes(node)
     return None
-
-
-def _is_none(value: ast.expr | None) -> bool:
-    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def parse_program(
@@ -131,18 +127,12 @@ def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None)
         parameter.use, parameter.used_at = "array", parameter.place
     role = function.role(name)
     if name in function.assigned and role is None:
-        _copy_to_variable(parser, parameter)
+        parameter.use, parameter.used_at = "number", parameter.place
+        variable = function.bound[name] = unit.variable(name, unit.name)
+        value = ir.Number(name)  # the program assigns it: a variable of each thread
+        parser.builder.emit(ir.Assign(variable.name, value, parameter.place))
     elif role is None or role.shape is None:
         function.bound[name] = parameter
         if role is not None:  # its name holds arrays, from the beginning
             parameter.use, parameter.used_at = "array", role.place
     return parameter
-
-
-def _copy_to_variable(parser: FunctionParser, parameter: ParameterUse) -> None:
-    """A parameter that the program assigns is a number, and a variable of each thread."""
-    parameter.use, parameter.used_at = "number", parameter.place
-    unit = parser.function.unit
-    variable = unit.variable(parameter.name, unit.name)
-    parser.function.bound[parameter.name] = variable
-    parser.builder.emit(ir.Assign(variable.name, ir.Number(parameter.name), parameter.place))

@@ -148,14 +148,10 @@ def _from_history(code: CodeType) -> list[str]:
                 first -= 1
             for end in range(len(history), start, -1):
                 lines = history[first:end]
-                if _compiles_to(lines, code):
+                text = textwrap.dedent("\n".join(lines)) + "\n"
+                if any(_same(one, code) for one in functions_in(text)):
                     return lines
     return []
-
-
-def _compiles_to(lines: list[str], code: CodeType) -> bool:
-    text = textwrap.dedent("\n".join(lines)) + "\n"
-    return any(_same(one, code) for one in functions_in(text))
 
 
 def _same(one: CodeType, other: CodeType) -> bool:

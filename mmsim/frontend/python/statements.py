@@ -12,7 +12,7 @@ from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.dialect import Atomic, Effect
 from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.scope import RETURNED, Alias, Value
-from mmsim.frontend.python.syntax import root
+from mmsim.frontend.python.syntax import is_none, root
 from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
@@ -93,19 +93,16 @@ class Returns(ValuePart):
     def return_(self, node: ast.Return) -> None:
         """Return, with a value or without one; in the program this ends the thread."""
         place = self.place(node)
-        value = node.value
-        if isinstance(value, ast.Constant) and value.value is None:
-            value = None
         if self.scope is None:
             self.builder.emit(ir.Return(place))
             return
         last = self.builder.depth == 0 and node is self.function.text.node.body[-1]
-        if value is not None:
+        if node.value is not None and not is_none(node.value):
             role = self.function.role(RETURNED)
             if role is None:
-                self.give(self.values.value(value), node, last)
+                self.give(self.values.value(node.value), node, last)
             else:
-                self.give(self.values.alias(value, role), node, last)
+                self.give(self.values.alias(node.value, role), node, last)
         if last:
             return  # the end of the function anyway
         self.leaves = True

@@ -44,6 +44,11 @@ def constant_index(node: ast.expr | None) -> int | str | None:
     return "varying"
 
 
+def is_none(node: ast.expr | None) -> bool:
+    """Return whether there is no expression, or the literal None."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
 def jumps_of(body: Iterable[ast.stmt]) -> Iterator[ast.Break | ast.Continue]:
     """The jumps that leave a loop, or its trip, in the loop's body."""
     for statement in body:

@@ -57,7 +57,7 @@ def values_of(table: Any) -> Value | None:
             if value is None:
                 return None
             items.append(value)
-            if sum(map(_count, items)) > MOST_CAPTURED:
+            if len(leaves(tuple(items))) > MOST_CAPTURED:
                 raise TooMany
         names = field_names(type(table))
         return tuple(items) if names is None else Named(items, names)
@@ -67,22 +67,13 @@ def values_of(table: Any) -> Value | None:
     return ir.Const(known)
 
 
-def _count(value: Value) -> int:
-    return sum(map(_count, value)) if isinstance(value, tuple) else 1
-
-
-def regular(values: tuple[Value, ...]) -> tuple[int, ...] | None:
+def regular(value: Value) -> tuple[int, ...] | None:
     """The shape of a tuple of constants; None for different shapes, or for variables."""
-    shapes: set[tuple[int, ...] | None] = set()
-    for value in values:
-        if isinstance(value, tuple):
-            shapes.add(regular(value))
-        else:
-            shapes.add(() if isinstance(value, ir.Const) else None)
-    if len(shapes) != 1:
-        return None
-    (inner,) = shapes
-    return None if inner is None else (len(values), *inner)
+    if not isinstance(value, tuple):
+        return () if isinstance(value, ir.Const) else None
+    shapes = set(map(regular, value))
+    inner = shapes.pop() if len(shapes) == 1 else None
+    return None if inner is None else (len(value), *inner)
 
 
 def lookup(
@@ -98,15 +89,8 @@ def lookup(
             lookup(name, table, shape, (*index, ir.Const(position)), place)
             for position in range(shape[len(index)])
         )
-    numbers = tuple(_numbers(table))
+    numbers = tuple(one.value for one in leaves(table) if isinstance(one, ir.Const))
     return ir.Lookup(name, numbers, shape, index, place)
-
-
-def _numbers(value: Value) -> list[ir.Scalar]:
-    if isinstance(value, tuple):
-        return [one for part in value for one in _numbers(part)]
-    assert isinstance(value, ir.Const)
-    return [value.value]
 
 
 def leaves(value: Value) -> list[ir.Expr | Alias]:

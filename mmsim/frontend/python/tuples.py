@@ -126,15 +126,10 @@ class Tuples(Part):
 
     def sliced(self, node: ast.Slice, item: Value) -> Value:
         """A part of a tuple, whose bounds are constants."""
-        lower, upper, step = map(constant_index, (node.lower, node.upper, node.step))
-        if (
-            isinstance(item, tuple)
-            and not isinstance(lower, str)
-            and not isinstance(upper, str)
-            and not isinstance(step, str)
-            and step != 0
-        ):
-            return item[lower:upper:step]
+        bounds: list[Any] = list(map(constant_index, (node.lower, node.upper, node.step)))
+        if isinstance(item, tuple) and "varying" not in bounds and bounds[-1] != 0:
+            part: tuple[Value, ...] = item[slice(*bounds)]
+            return part
         raise self.builder.refuse_kind(node)
 
     def set_all(self, variables: Value, value: Value, place: Place) -> None:

@@ -55,24 +55,18 @@ class Values(Part):
                 return self.alias(node, role)
         match node:
             case ast.Tuple():
-                targets: Sequence[ast.expr | None] = [None] * len(node.elts)
-                if isinstance(target, ast.Tuple) and len(target.elts) == len(node.elts):
-                    targets = target.elts
                 with self.builder.nested(node):
-                    return self.tuple_of(node.elts, targets)
+                    return self.tuple_of(node.elts, targets_of(target, len(node.elts)))
             case ast.Name():
                 return self.named(node)
             case ast.Subscript():
                 return self.subscript(node)
             case ast.Call():
                 return self.call(node)
-            case ast.IfExp(_, body, orelse) if isinstance(target, ast.Name):
-                if self.function.is_array(body) or self.function.is_array(orelse):
+            case ast.IfExp(_, body, orelse) if any(map(self.function.is_array, (body, orelse))):
+                if isinstance(target, ast.Name):
                     self.function.learn(target.id, Role(self.place(target)))
-            case ast.IfExp(_, body, orelse) if self.function.is_array(
-                body
-            ) or self.function.is_array(orelse):
-                return self.alias(node, Role(place=self.place(node)))
+                return self.alias(node, Role(self.place(node)))
             case ast.Attribute():
                 whole = self.whole(node, target)
                 if whole is not None:
@@ -107,14 +101,9 @@ class Values(Part):
                 return tuple(ir.Const(extent) for extent in table.shape)
             return None
         place = self.place(node)
-        if isinstance(target, ast.Tuple):
-            rank = len(target.elts)
-        else:
-            known = [self.arrays.rank(part) for part in array.parts]
-            if None in known or len(set(known)) > 1:
-                return None
-            assert known[0] is not None
-            rank = known[0]
+        rank = len(target.elts) if isinstance(target, ast.Tuple) else self.arrays.axes(array)
+        if rank is None:
+            return None
         return tuple(aliases.extent_of(array, axis, rank, place) for axis in range(rank))
 
     def named(self, node: ast.Name) -> Value:
@@ -254,14 +243,20 @@ class Values(Part):
         keys = [*aliases.keys_of(then), *aliases.keys_of(other)]
         merged = aliases.Merged.of(keys, place, self.function.unit)
         for block, alias in ((before_then, then), (before_other, other)):
-            settings = merged.settings(alias, place, True)
-            block += [ir.Assign(name, value, place) for name, value in settings]
+            block += merged.settings(alias, place, True)
         self.builder.emit(ir.If(chosen, tuple(before_then), tuple(before_other), place))
         return merged.alias
 
     def item(self, node: ast.Subscript) -> ir.Expr:
         """x[i], if it is one number."""
         return self.single(self.subscript(node), node)
+
+
+def targets_of(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
+    """The target of each of several values, if the text gives them."""
+    if isinstance(target, ast.Tuple) and len(target.elts) == count:
+        return target.elts
+    return [None] * count
 
 
 class ValuePart(Part):

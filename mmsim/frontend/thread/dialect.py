@@ -109,8 +109,12 @@ class ThreadDialect:
                 raise function.refuse(
                     node, f"{node.id!r} is the thread", "use one of its fields, as T.id"
                 )
-            case ast.Attribute(ast.Attribute() as owner) if is_triple(owner, function):
-                return along(node, owner, function)
+            case ast.Attribute(ast.Attribute(thread, name) as owner, axis) if name in TRIPLES:
+                if is_thread(thread, function):
+                    if axis in ir.AXES:
+                        return ir.ThreadField(f"{name}.{axis}")
+                    message = f"{written(owner)!r} has no {axis!r}"
+                    raise function.refuse(node, message, "it has .x, .y and .z")
             case ast.Attribute() if is_thread(node.value, function):
                 return BARRIERS.get(node.attr) or thread_field(node, function)
         return WORDS.get(function.captured(node))
@@ -123,30 +127,13 @@ class ThreadDialect:
             return called
         return None
 
-    def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """The program's name for one of CUDA's or Numba's names."""
-        return remedies.remedy(node, function)
-
-    def element_type(self, given: Any) -> str:
-        """NumPy's types and Python's."""
-        return numpy_name(given)
+    remedy = staticmethod(remedies.remedy)
+    element_type = staticmethod(numpy_name)
 
 
 def is_thread(node: ast.expr, function: Function) -> bool:
     """Return whether a node is the name of the thread."""
     return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
-
-
-def is_triple(node: ast.Attribute, function: Function) -> bool:
-    """Return whether a node is T.threadIdx or another field with x, y and z."""
-    return is_thread(node.value, function) and node.attr in TRIPLES
-
-
-def along(node: ast.Attribute, owner: ast.Attribute, function: Function) -> ir.ThreadField:
-    """T.threadIdx.x and the like."""
-    if node.attr in ir.AXES:
-        return ir.ThreadField(f"{owner.attr}.{node.attr}")
-    raise function.refuse(node, f"{written(owner)!r} has no {node.attr!r}", "it has .x, .y and .z")
 
 
 def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:

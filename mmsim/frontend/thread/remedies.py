@@ -122,7 +122,7 @@ ADVICE = {
     "run.player()",
     "clock": "leave it out: the run has the time of each line, by run.time and run.profile()",
 }
-"""What to do, where it is not to write the program's text."""
+"""The advice where it is not to write the program's text."""
 
 
 def _plain(what: str, cuda: str, numba: str, program: str) -> Remedy:
@@ -235,14 +235,10 @@ def remedy(node: ast.expr, function: Function) -> str | None:
     while known is None and (found := PREFIX.match(text)):
         text = text[found.end() :]
         known = OF_NAME.get(text)
-    return _of_math(text) if known is None else known.words
-
-
-def _of_math(name: str) -> str | None:
-    """The replacement for a function of C's library, such as sqrtf."""
-    return next(
-        (f"write {OF_C[one]}" for one in (name, name.removesuffix("f")) if one in OF_C), None
-    )
+    if known is not None:
+        return known.words
+    of_c = OF_C.get(text) or OF_C.get(text.removesuffix("f"))  # such as sqrtf
+    return None if of_c is None else f"write {of_c}"
 
 
 def _of_numpy(name: str) -> str:

@@ -198,7 +198,6 @@ class Accesses(Pieces):
             text.add("slot = np.uint64(0)")  # the lowest-numbered thread's value stays
             text.add(f"{found.word} = {own}")
             return
-        # A row can be written forwards.
         slot = "slot" if found.row == "row" else "back"
         with self._under(f"for {slot} in range(np.uint64({found.count})):"):
             if slot == "back":  # the lowest-numbered thread's value is written last

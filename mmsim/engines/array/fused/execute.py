@@ -85,7 +85,8 @@ class Execution:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        self.known: Known = launch.memo.once(launch.placed, self._known)
+        known: Known | None = launch.memo.get(launch.placed)
+        self.known = known or launch.memo.put(launch.placed, self._known())
         self.text = self.known.text
         self.steps = self.known.steps
 
@@ -192,7 +193,8 @@ class Execution:
         """Refuse a run that needs more memory than there is; the need is computed once."""
         workers = cores() if self.known.work > SHORT else 1
         key = "needed", self.launch.placed, self.launch.schedule, whole, workers
-        check_memory(self.launch, self.launch.memo.once(key, lambda: self.needed(whole)))
+        memo = self.launch.memo
+        check_memory(self.launch, memo.get(key) or memo.put(key, self.needed(whole)))
 
     def _ready(self) -> build.Kernel:
         """Compile the kernel for the types of its arguments, by running no piece."""
