@@ -402,7 +402,6 @@ class Rounds:
 def bytes_played(launch: Launch) -> int:
     """The bytes of the schedule, without the requests."""
     grid, machine = launch.grid, launch.machine
-    assert machine.cache is not None
     dmms = grid.dmms_used
     of_warps = grid.warps * (100 + OF_A_PLACE * min(machine.under_way, FEW_PLACES))
     of_warps += 2 * 8 * dmms * words_for(grid.blocks * grid.warps_per_block)

@@ -170,7 +170,7 @@ class Interpreted:
         launch, grid = self.launch, self.grid
         of_lanes = grid.threads * (bytes_per_lane(launch) + ACCESS)
         most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
-        if launch.machine.cache is not None:
+        if self.requests is not None:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
