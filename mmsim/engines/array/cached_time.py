@@ -197,13 +197,9 @@ class Requests:
         self.count = 0
         self.sectors = 0
         self.held = 0
-        machine = launch.machine
         self.numbers, self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
-        self.to_shared = [
-            bool(machine.shared and launch.arrays[site.array].shared)
-            for site in launch.meaning.sites
-        ]
+        self.to_shared = [launch.arrays[site.array].own_units for site in launch.meaning.sites]
 
     def note(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> int:
         """Note requests of one access, which begin at `firsts`; return the first one's number."""
