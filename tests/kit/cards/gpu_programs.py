@@ -171,8 +171,7 @@ class Verdict:
 
 def summaries(text: str) -> tuple[str, ...]:
     """The lines in which compute-sanitizer sums up."""
-    found = re.findall(r"^=+ ((?:[A-Z]+ )?SUMMARY: .*?)\s*$", text, re.MULTILINE)
-    return tuple(found)
+    return tuple(re.findall(r"^=+ ((?:[A-Z]+ )?SUMMARY: .*?)\s*$", text, re.MULTILINE))
 
 
 def sanitize(sanitizer: str, tool: str, count: int, number: int) -> Verdict:

@@ -78,6 +78,19 @@ def run_files(paths, *plugins):
     return {}, {name: (done.stdout + done.stderr)[-2000:]}
 
 
+def named_files(names):
+    """The files of tests with one of the names in theirs, or all."""
+    return [path for path in test_files() if not names or any(one in path.stem for one in names)]
+
+
+def run_batches(files, jobs, *plugins):
+    """Batches of files with what `run_files` gives of each, as soon as it is there."""
+    batches = [files[first : first + BATCH] for first in range(0, len(files), BATCH)]
+    with ThreadPoolExecutor(jobs) as pool:
+        found = pool.map(lambda batch: run_files(batch, *plugins), batches)
+        yield from zip(batches, found, strict=True)
+
+
 def own_process(one):
     """Return whether a test runs its kernels in its own process, where the simulator still is."""
     return bool(one["processes"] and not one["launches"])
@@ -153,20 +166,13 @@ def main():
         "--least-more", type=int, default=0, help="of the others, so many must pass"
     )
     arguments = parser.parse_args()
-    files = [
-        path
-        for path in test_files()
-        if not arguments.names or any(name in path.stem for name in arguments.names)
-    ]
-    expected = simulator_passes()
+    files = named_files(arguments.names)
     known = {f"{path.parent.name}/{path.name}" for path in files}
-    expected = [name for name in expected if name.split("::")[0] in known]
+    expected = [name for name in simulator_passes() if name.split("::")[0] in known]
     outcomes, broken = {}, {}
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        batches = [files[first : first + BATCH] for first in range(0, len(files), BATCH)]
-        for found, ended in pool.map(run_files, batches):
-            outcomes |= found
-            broken |= ended
+    for _, (found, ended) in run_batches(files, arguments.jobs):
+        outcomes |= found
+        broken |= ended
     rows = table(outcomes, expected)
     if arguments.json:
         arguments.json.write_text(as_json(outcomes, broken), "utf-8")

@@ -5,6 +5,10 @@ import numpy as np
 from mmsim.view.player import data
 
 
+def fields(thing, *names):
+    return {name: getattr(thing, name) for name in names}
+
+
 def expected(trace, start=0, end=None):
     """The states of a run at its time units, as the page has to give them."""
     numbers = {id(dispatch): number for number, dispatch in enumerate(trace.dispatches)}
@@ -15,25 +19,14 @@ def expected(trace, start=0, end=None):
             "registers": {
                 name: [
                     stage
-                    and {
-                        "dispatch": stage.dispatch,
-                        "warp": stage.warp,
-                        "number": stage.number,
-                        "requests": [list(request) for request in stage.requests],
-                    }
+                    and fields(stage, "dispatch", "warp", "number")
+                    | {"requests": [list(request) for request in stage.requests]}
                     for stage in row
                 ]
                 for name, row in cycle.registers.items()
             },
             "waiting": [
-                {
-                    "warp": wait.warp,
-                    "reason": wait.reason,
-                    "start": wait.start,
-                    "end": wait.end,
-                    "unit": wait.unit,
-                    "line": wait.line,
-                }
+                fields(wait, "warp", "reason", "start", "end", "unit", "line")
                 for wait in cycle.waiting
             ],
             "dispatched": [numbers[id(dispatch)] for dispatch in cycle.dispatched],
