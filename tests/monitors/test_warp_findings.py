@@ -224,10 +224,9 @@ def test_lanes_that_nothing_orders_need_a_sync(name, kinds, offsets, threads, el
     assert elements in (None, found.elements)
 
 
-CLEAN = """
-flag waits rotated_through_a_variable rotated_by_two_halves read_by_the_writer agreed cleared_twice
-reset_by_the_last the_last_sums_up under_a_lock handed_on through_the_same_word
-""".split()
+CLEAN = ["flag", "waits", "rotated_through_a_variable", "rotated_by_two_halves"]
+CLEAN += ["read_by_the_writer", "agreed", "cleared_twice", "reset_by_the_last", "the_last_sums_up"]
+CLEAN += ["under_a_lock", "handed_on", "through_the_same_word"]
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -254,11 +253,9 @@ def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
 # ------------------------------------------------------------------ in one run, by each engine
 
 
-ONE_RUN = """
-neighbours synced behind_a_barrier rotated rotated_through_a_variable rotated_by_two_halves reset
-seen_before_atomics atomics_after_a_write the_last_sums_up apart_in_warps half_of_a_warp
-barrier_of_the_first
-""".split()
+ONE_RUN = ["neighbours", "synced", "behind_a_barrier", "rotated", "rotated_through_a_variable"]
+ONE_RUN += ["rotated_by_two_halves", "reset", "seen_before_atomics", "atomics_after_a_write"]
+ONE_RUN += ["the_last_sums_up", "apart_in_warps", "half_of_a_warp", "barrier_of_the_first"]
 
 
 @pytest.mark.parametrize("name", ONE_RUN)
