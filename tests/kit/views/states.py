@@ -1,5 +1,7 @@
 """The states of a trace that the player's page has to show."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from mmsim.view.player import data
@@ -25,17 +27,7 @@ def expected(trace, start=0, end=None):
                 ]
                 for name, row in cycle.registers.items()
             },
-            "waiting": [
-                {
-                    "warp": wait.warp,
-                    "reason": wait.reason,
-                    "start": wait.start,
-                    "end": wait.end,
-                    "unit": wait.unit,
-                    "line": wait.line,
-                }
-                for wait in cycle.waiting
-            ],
+            "waiting": [asdict(wait) for wait in cycle.waiting],
             "dispatched": [numbers[id(dispatch)] for dispatch in cycle.dispatched],
             "completed": [numbers[id(dispatch)] for dispatch in cycle.completed],
             "memory": {
