@@ -19,9 +19,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
-from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import agrees, both_engines, both_schedules, outcome, run_along
-from tests.kit.runs.programs import copy
+from tests.kit.runs.programs import copy, program_of
 
 
 def zeros(size, dtype=int):
@@ -231,12 +230,6 @@ def order_of(program, name="a"):
     return order_matters(body, name, Analysis(body).inlined)
 
 
-def program_of(body, parameters):
-    """A program of the lines of a body."""
-    lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    return mm.program(define(f"def made(T, {parameters}):\n{lines}", "made"))
-
-
 @pytest.mark.parametrize(
     ("body", "order"),
     [
@@ -252,7 +245,7 @@ def program_of(body, parameters):
     ],
 )
 def test_when_the_order_of_the_pieces_matters(body, order):
-    assert order_of(program_of(body, "a, b")) == order
+    assert order_of(program_of(body)) == order
 
 
 def chosen(x):

@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import re
 from contextlib import suppress
 
 import numpy as np
@@ -18,6 +17,7 @@ from mmsim.ir.walk import expressions, operands, parts, statements
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
 from tests.kit.generators import random_programs
+from tests.kit.runs.programs import program_of, rows_of
 
 WORDS = np.arange(8)
 HELPERS = """\
@@ -46,12 +46,9 @@ def largest(x, y):
 def programs(rows):
     """The programs of rows by their names, each with its words for data and in all."""
     found = {}
-    for row in re.split(r"\n(?=\w)", rows.strip()):
-        head, body = row.split("\n", 1)
+    for head, body in rows_of(rows):
         name, data, words = head.split()
-        source = f"{HELPERS}\ndef {name}(T, a, b):\n{body}\n"
-        program = mm.program(random_programs.define(source, name))
-        found[name] = program, int(data), int(words)
+        found[name] = program_of(body, name=name, helpers=HELPERS), int(data), int(words)
     return found
 
 

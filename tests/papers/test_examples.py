@@ -8,7 +8,7 @@ import pytest
 import mmsim as mm
 import mmsim_algorithms
 from mmsim_algorithms import permutations
-from mmsim_algorithms.bulk.programs import triangulated
+from mmsim_algorithms.dynamic_programming.tables import triangulated
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.product.tensor import TensorDMM
 from mmsim_algorithms.stencil.programs import stencil

@@ -1,5 +1,7 @@
 """The states of a trace that the player's page has to show."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from mmsim.view.player import data
@@ -25,10 +27,7 @@ def expected(trace, start=0, end=None):
                 ]
                 for name, row in cycle.registers.items()
             },
-            "waiting": [
-                fields(wait, "warp", "reason", "start", "end", "unit", "line")
-                for wait in cycle.waiting
-            ],
+            "waiting": [asdict(wait) for wait in cycle.waiting],
             "dispatched": [numbers[id(dispatch)] for dispatch in cycle.dispatched],
             "completed": [numbers[id(dispatch)] for dispatch in cycle.completed],
             "memory": {
