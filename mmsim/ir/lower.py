@@ -182,11 +182,9 @@ class Lowering:
         """Shuffles take a lane or a distance, votes take tests, matches any value."""
         if statement.op in ("ballot", "any", "all"):
             return with_expressions(statement, self.truth)
-        value, *lanes = statement.operands or (None,)
-        if value is None:
-            return statement
+        values, lanes = statement.operands[:1], statement.operands[1:]
         whole = (self.into(lane, INT) for lane in lanes)
-        return replace(statement, operands=(self.value(value), *whole))
+        return replace(statement, operands=(*map(self.value, values), *whole))
 
     def _access(self, statement: ir.Access | ir.RegisterWrite) -> ir.Stmt:
         """An access whose index is whole, and whose values have the type of the array."""

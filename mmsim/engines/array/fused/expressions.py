@@ -199,16 +199,15 @@ class NumbaText:
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
-        shape = self.shapes[array]
-        if rank is not None and rank != len(shape):
-            raise CannotFuse(f"{array} is used with the wrong number of dimensions")
+        dimensions = len(self.shapes[array])
+        is_outside = isinstance(axis, int) and not -dimensions <= axis < dimensions
+        if is_outside or rank not in (None, dimensions):
+            raise CannotFuse(f"{array} has no such size")
         if axis is None:
             return f"size_{array}"
-        if not isinstance(axis, int):
-            return self._literal(len(shape))
-        if not -len(shape) <= axis < len(shape):
-            raise CannotFuse(f"{array} has no axis {axis}")
-        return f"extent_{array}_{axis % len(shape)}"
+        if isinstance(axis, int):
+            return f"extent_{array}_{axis % dimensions}"
+        return self._literal(dimensions)
 
     def _variable(self, name: str) -> str:
         if name not in self.assigned:
