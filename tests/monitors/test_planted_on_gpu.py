@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from mmsim.gpu.record import Record
-from tests.kit.cards import planted_on_gpu
+from tests.kit.cards import TOOLS, planted_on_gpu
 from tests.kit.cards.planted_on_gpu import (
-    TOOLS,
     kernel_of,
     left_out,
     main,

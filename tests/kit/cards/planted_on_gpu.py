@@ -38,11 +38,8 @@ from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import compiled, cupy
 from tests.kit import ROOT
+from tests.kit.cards import OPTIONS, TOOLS
 from tests.kit.planted import PAIRS, Launched, Pair
-
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-OPTIONS = ("--error-exitcode", "9", "--report-api-errors", "no", "--launch-timeout", "0")
-"""CuPy itself raises a call of CUDA's that fails; and what hangs is ended from here."""
 
 VARIANTS = ("bug", "twin")
 GAP = 4096

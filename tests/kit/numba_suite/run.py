@@ -16,7 +16,6 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -158,7 +157,6 @@ def main():
     parser.add_argument("names", nargs="*", help="parts of names of files")
     parser.add_argument("--json", type=Path, help="save the outcome of each test")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--failures", action="store_true", help="print what the failing tests say")
     parser.add_argument(
         "--least", type=int, default=0, help="of the simulator's, so many must pass"
     )
@@ -179,24 +177,9 @@ def main():
     print_table(rows)
     for file, text in broken.items():
         print(f"\n{file} did not end as it should:\n{text}")
-    if arguments.failures:
-        print_failures(outcomes, set(expected))
     passed = sum(row["listed_passed"] for row in rows)
     more = sum(row["more_passed"] for row in rows)
     return int(passed < arguments.least or more < arguments.least_more)
-
-
-def print_failures(outcomes, expected):
-    """Print the tests of the simulator's list that don't pass, by what they say."""
-    said = Counter()
-    for name, one in sorted(outcomes.items()):
-        if name in expected and one["outcome"] != "passed":
-            line = " ".join(one["said"].split())[:200]
-            said[line] += 1
-            print(f"{one['outcome']}: {name}: {line}")
-    print()
-    for line, count in said.most_common():
-        print(f"{count:>4} {line}")
 
 
 if __name__ == "__main__":
