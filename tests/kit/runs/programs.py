@@ -29,3 +29,9 @@ def copy(T, a, b):
 def transpose(T, a, b):
     i, j = T.id // a.shape[1], T.id % a.shape[1]
     b[j, i] = a[i, j]
+
+
+def line_of(run, text):
+    """The number of the source line of a run that reads so."""
+    (line,) = (line.line for line in run.profile().lines if line.text.strip() == text)
+    return line
