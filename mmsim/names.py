@@ -4,98 +4,11 @@ A module is loaded when the first of its names is used, so that a run loads only
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mmsim.host.version import VERSION
 
-if TYPE_CHECKING:  # the same for type checkers; a test compares
-    from numpy import (
-        complex64,
-        complex128,
-        float32,
-        float64,
-        int8,
-        int16,
-        int32,
-        int64,
-        uint8,
-        uint16,
-        uint32,
-        uint64,
-    )
-
-    from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
-    from mmsim.api.program import Program, program
-    from mmsim.api.result import Run, compare, total
-    from mmsim.api.tile_conflicts import conflicts
-    from mmsim.claims.fit import fit
-    from mmsim.errors import LanguageError, MMSimError, ProgramError
-    from mmsim.frontend.program import Example
-    from mmsim.frontend.thread import atomic, warp
-    from mmsim.frontend.thread.intrinsics import brev, clz, exp10, ffs, fma, popc
-    from mmsim.frontend.thread.names import Array, Thread, registers, shared, vector
-    from mmsim.model import layout
-    from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
-    from mmsim.model.layout import place
-    from mmsim.model.machines import Schedule, Unit
-    from mmsim.sweeps import sweep
-    from mmsim.view import figures
-
 __version__ = VERSION
-
-__all__ = [
-    "DMM",
-    "HMM",
-    "UMM",
-    "Array",
-    "Banks",
-    "Cached",
-    "Conflict",
-    "Example",
-    "Groups",
-    "InParts",
-    "LanguageError",
-    "MMSimError",
-    "Machine",
-    "Program",
-    "ProgramError",
-    "Run",
-    "Schedule",
-    "Thread",
-    "Unit",
-    "atomic",
-    "brev",
-    "clz",
-    "compare",
-    "complex64",
-    "complex128",
-    "conflicts",
-    "exp10",
-    "ffs",
-    "figures",
-    "fit",
-    "float32",
-    "float64",
-    "fma",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "layout",
-    "place",
-    "popc",
-    "program",
-    "registers",
-    "shared",
-    "sweep",
-    "total",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "vector",
-    "warp",
-]
 
 MODULES = {
     "numpy": "complex64 complex128 float32 float64"
@@ -120,6 +33,8 @@ MODULES = {
 """The module of each name; `atomic`, `figures`, `layout` and `warp` are modules themselves."""
 
 HOME = {name: module for module, names in MODULES.items() for name in names.split()}
+
+__all__ = sorted(HOME)
 
 ROOMS = frozenset({"api", "claims", "errors", "frontend", "host", "ir", "model", "results"})
 ROOMS |= {"sweeps", "tabular", "view"}

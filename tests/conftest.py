@@ -42,7 +42,6 @@ ON_EVERY_ENGINE = {
 }
 
 IN_ONE_PROCESS = {
-    "tests/claims/test_evidence.py": "wrong rules",
     "tests/claims/test_verdicts_page.py": "a page of verdicts",
     "tests/engines/test_compile_cache.py": "kept programs",
     "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",

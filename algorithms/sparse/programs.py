@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
+from mmsim_algorithms.errors import require
 
 
 @mm.program
@@ -135,10 +136,12 @@ def row_of_thread_example(width: int, size: int = 0, seed: int = 0) -> mm.Exampl
 @row_of_warp.example
 def row_of_warp_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """`size` rows (default: 4w) of 2w nonzero words, a warp for each of w rows."""
-    n, w = size or 4 * width, 1 << (width.bit_length() - 1)
-    words, x = values(n, 2 * width)
-    c = np.random.default_rng(seed).integers(0, n, (n, 2 * width))
-    return mm.Example(*compressed(c, words), x, np.zeros(n, int), w, threads=w * width)
+    w = width
+    require(w.bit_count() == 1, f"w is a power of two, not w = {w}", "CSR, a warp for each row")
+    n = size or 4 * w
+    words, x = values(n, 2 * w)
+    c = np.random.default_rng(seed).integers(0, n, (n, 2 * w))
+    return mm.Example(*compressed(c, words), x, np.zeros(n, int), w, threads=w * w)
 
 
 @ell.example

@@ -249,8 +249,8 @@ def _corner(
 
 
 def _square(width: int, size: int) -> npt.NDArray[Any]:
-    """A square matrix of at least `size` words (default: 3w x 3w), two tiles or more on a side."""
-    m = max(2, -(-isqrt(size or 9 * width * width) // width))
+    """A square matrix of at least `size` words (default: 3w x 3w), at least 3 x 3 tiles."""
+    m = max(3, -(-isqrt(size or 9 * width * width) // width))
     return np.arange((m * width) ** 2).reshape(m * width, m * width)
 
 

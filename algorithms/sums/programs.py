@@ -223,10 +223,10 @@ def columns_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 @few_barriers.example
 def few_barriers_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """At least `size` numbers (default: 32 warps of them), added by four warps."""
-    w = max(2, width)
-    p = 4 * w
-    n = -(-(size or 32 * w) // p) * p
-    return mm.Example(numbers(n), np.zeros((3, p), int), w, threads=p)
+    require(width >= 2, f"a warp has w >= 2 lanes, not w = {width}", SOURCE)
+    p = 4 * width
+    n = -(-(size or 32 * width) // p) * p
+    return mm.Example(numbers(n), np.zeros((3, p), int), width, threads=p)
 
 
 @block_sums.example

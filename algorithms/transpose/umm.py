@@ -164,8 +164,8 @@ def tile_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 @local.example
 @local_as_printed.example
 def tiles_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A matrix of 3 x 3 tiles of w x w (or of `size` words), a warp for each column of tiles."""
-    side = isqrt(size) if size else 3 * width
+    """A matrix of 3 x 3 tiles of w x w (or of at least `size` words), a warp a column of tiles."""
+    side = -(-isqrt(size or 9 * width * width) // width) * width
     a = np.arange(side * side).reshape(side, side)
     return mm.Example(a, np.zeros_like(a), width, 1, threads=side)
 

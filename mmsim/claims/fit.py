@@ -21,6 +21,7 @@ from mmsim.claims.claim import Claim, call_with, symbols_of
 from mmsim.claims.terms import Term, terms_of
 from mmsim.errors import MMSimError, shown
 from mmsim.frontend.program import Program
+from mmsim.host.arguments import is_whole
 from mmsim.host.guesses import advised
 from mmsim.results.run import Run
 from mmsim.sweeps.cases import make_cases
@@ -289,8 +290,7 @@ def _numbers_of(cases: Sequence[Case]) -> dict[str, list[int]]:
     found = {}
     for name in cases[0]:
         given: list[Any] = [case.get(name) for case in cases]
-        whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in given)
-        if whole and min(given) >= 1 and len(set(given)) > 1:
+        if all(map(is_whole, given)) and min(given) >= 1 and len(set(given)) > 1:
             found[name] = list(map(int, given))
     return found
 

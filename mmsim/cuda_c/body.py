@@ -24,7 +24,7 @@ from mmsim.ir.nodes import assert_never
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE
 from mmsim.ir.tidy import tidy
-from mmsim.ir.walk import expressions, parts, statements, written_arrays
+from mmsim.ir.walk import all_parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.vectors import fault_of_vectors
 
@@ -64,10 +64,10 @@ class Body:
             refuse_parting(self.block, self.ranges, self.program)
         self.shape = Shape(self.block, self.ranges, apart=lock_step)
         self.expressions = CText(
-            self.typing, self.ranges, meaning.constant, names.of, self._element
+            self.typing.of, self.ranges, meaning.constant, names.of, self._element
         )
         everything = list(statements(self.block))
-        self.parts = [part for one in everything for own in expressions(one) for part in parts(own)]
+        self.parts = list(all_parts(self.block))
         for value in self.parts:
             if isinstance(value, ir.Lookup):
                 key = self.typing.of(value), value.values

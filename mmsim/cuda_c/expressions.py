@@ -11,6 +11,7 @@ operation is done without a sign, and cast back.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from mmsim.cuda_c.text import (
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, no_index
-from mmsim.ir.lower import Lowered, as_written, is_implied
+from mmsim.ir.lower import as_written, is_implied
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import BINARY, OR_ZERO, row_of
 from mmsim.ir.ranges import Ranges
@@ -47,28 +48,22 @@ BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
 
 
+@dataclass(eq=False)
 class CText:
     """Writes expressions for one launch.
 
-    `constant` gives the value of an expression that is known before the launch, `element` the text
-    of a register.
+    `of` gives the type of an expression, `constant` its value if it is known before the launch,
+    `element` the text of a register.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        ranges: Ranges,
-        constant: Callable[[ir.Expr], ir.Scalar | None],
-        name: Callable[[str], str],
-        element: Callable[[str, tuple[ir.Expr, ...]], str],
-    ) -> None:
-        self.of = lowered.of
-        self.ranges = ranges
-        self.constant = constant
-        self.name = name
-        self.element = element
-        self.tables: dict[tuple[Type, tuple[ir.Scalar, ...]], str] = {}
-        self.loads: dict[str, str] = {}  # variables that stand for an access in the same statement
+    of: Callable[[ir.Expr], Type]
+    ranges: Ranges
+    constant: Callable[[ir.Expr], ir.Scalar | None]
+    name: Callable[[str], str]
+    element: Callable[[str, tuple[ir.Expr, ...]], str]
+    tables: dict[tuple[Type, tuple[ir.Scalar, ...]], str] = field(default_factory=dict)
+    loads: dict[str, str] = field(default_factory=dict)
+    """Variables that stand for an access in the same statement."""
 
     def write(self, value: ir.Expr) -> Text:
         """The text of an expression, in its own type."""
@@ -80,8 +75,8 @@ class CText:
                 return Text(self.name(name), PRIMARY)
             case ir.Var(name):
                 return Text(self.loads.get(name) or self.name(name), PRIMARY)
-            case ir.ThreadField(field):
-                return Text(f"T.{field}", PRIMARY)
+            case ir.ThreadField():
+                return Text(f"T.{value.field}", PRIMARY)
             case ir.RegisterRead(array, index):
                 return Text(self.element(array, index), PRIMARY)
             case ir.Lookup():
@@ -150,15 +145,10 @@ class CText:
 
     def _lookup(self, value: ir.Lookup) -> Text:
         """An element of a constant table."""
-        number: Text | None = None
-        for part, extent in zip(value.index, value.shape, strict=True):
-            at = self.write(part)
-            if number is None:
-                number = at
-            else:
-                left = f"{number.within(PRODUCT)} * {extent}"
-                number = Text(f"{left} + {at.within(SUM + 1)}", SUM)
-        assert number is not None
+        number, *others = map(self.write, value.index)
+        for at, extent in zip(others, value.shape[1:], strict=True):
+            left = f"{number.within(PRODUCT)} * {extent}"
+            number = Text(f"{left} + {at.within(SUM + 1)}", SUM)
         name = self.tables[self.of(value), value.values]
         return Text(f"{name}[{number.code}]", PRIMARY)
 

@@ -6,20 +6,20 @@ The meaning is that of `mmsim.ir.operators` and `functions`. A text has only tho
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from mmsim.cuda_c.vectors import VECTOR_HELPERS
+from mmsim.cuda_c.vectors import VECTORS
 
-SHUFFLE = """
-// A complex number of another lane: CUDA shuffles real numbers only.
-template <class Part>
-__device__ complex<Part> complex_NAME(unsigned int mask, complex<Part> x, int other)
-{
-    Part real = __NAME(mask, x.real, other);
-    return complex<Part>(real, __NAME(mask, x.imag, other));
+TWINS = {
+    "SHUFFLE": ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"),
+    "SUM SIGN": ("add +", "subtract -", "multiply *"),
+    "DIVISION PYTHONS SIGN": ("floor_div // /", "modulo % %"),
+    "EXTREME SIGN WORD": ("min < less", "max > greater"),
+    "LOGIC THEN ELSE": ("and y() x", "or x y()"),
 }
-"""
-COMPLEX: dict[str, str] = {
-    "complex": """
+"""The words of a text that stands for several functions, and those of each function instead."""
+
+COMPLEX = """
 // A complex number. No operation fuses a product and a sum.
 template <class Part> struct alignas(2 * sizeof(Part)) complex {
     Part real, imag;
@@ -74,56 +74,48 @@ template <class Part> struct alignas(2 * sizeof(Part)) complex {
     }
     friend __device__ bool operator!=(complex x, complex y) { return !(x == y); }
 };
-""",
-    "complex_abs": """
+
 // The distance of a complex number from 0.
 template <class Part> __device__ Part complex_abs(complex<Part> x)
 {
     return hypot(x.real, x.imag);
 }
-""",
-    "complex_conjugate": """
+
 // The complex number with the same real part and the negative imaginary one.
 template <class Part> __device__ complex<Part> complex_conjugate(complex<Part> x)
 {
     return complex<Part>(x.real, -x.imag);
 }
-""",
-    **{
-        f"complex_{name}": SHUFFLE.replace("NAME", name)
-        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
-    },
+
+// A complex number of another lane: CUDA shuffles real numbers only.
+template <class Part>
+__device__ complex<Part> complex_SHUFFLE(unsigned int mask, complex<Part> x, int other)
+{
+    Part real = __SHUFFLE(mask, x.real, other);
+    return complex<Part>(real, __SHUFFLE(mask, x.imag, other));
 }
+"""
 """The type of complex numbers, which NVRTC lacks. In memory they are volatile, as all words are."""
 
-HELPERS: dict[str, str] = {
-    **COMPLEX,
-    **VECTOR_HELPERS,
-    **{
-        name: f"""
-// x {sign} y, which wraps around at 64 bits.
-__device__ long long {name}(long long x, long long y)
-{{
-    return (long long)((unsigned long long)x {sign} (unsigned long long)y);
-}}
-"""
-        for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
-    },
-    "negate": """
+OPERATORS = """
+// x SIGN y, which wraps around at 64 bits.
+__device__ long long SUM(long long x, long long y)
+{
+    return (long long)((unsigned long long)x SIGN (unsigned long long)y);
+}
+
 // -x, which wraps around at 64 bits.
 __device__ long long negate(long long x)
 {
     return (long long)(0ULL - (unsigned long long)x);
 }
-""",
-    "absolute": """
+
 // abs(x), which wraps around at 64 bits.
 __device__ long long absolute(long long x)
 {
     return x < 0 ? negate(x) : x;
 }
-""",
-    "floor_div": """
+
 // Python's x // y, which rounds down; 0 where y is 0.
 __device__ long long floor_div(long long x, long long y)
 {
@@ -131,8 +123,7 @@ __device__ long long floor_div(long long x, long long y)
         return y == 0 ? 0 : negate(x);
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
-""",
-    "modulo": """
+
 // Python's x % y, which has the sign of y; 0 where y is 0.
 __device__ long long modulo(long long x, long long y)
 {
@@ -140,18 +131,13 @@ __device__ long long modulo(long long x, long long y)
         return 0;
     return x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y;
 }
-""",
-    **{
-        f"unsigned_{name}": f"""
-// x {sign} y of numbers without a sign, and 0 where y is 0.
-__device__ unsigned long long unsigned_{name}(unsigned long long x, unsigned long long y)
-{{
-    return y == 0 ? 0 : x {sign[0]} y;
-}}
-"""
-        for name, sign in (("floor_div", "//"), ("modulo", "%"))
-    },
-    "power": """
+
+// x PYTHONS y of numbers without a sign, and 0 where y is 0.
+__device__ unsigned long long unsigned_DIVISION(unsigned long long x, unsigned long long y)
+{
+    return y == 0 ? 0 : x SIGN y;
+}
+
 // x ** y of whole numbers of one type, y >= 0, which wraps around.
 template <class Value, class Other> __device__ Value power(Value x, Other y)
 {
@@ -161,22 +147,19 @@ template <class Value, class Other> __device__ Value power(Value x, Other y)
             result *= square;
     return (Value)result;
 }
-""",
-    "from_end": """
+
 // An index as Python counts: from the end where it is negative.
 __device__ long long from_end(long long index, long long size)
 {
     return index < 0 ? index + size : index;
 }
-""",
-    "infinite": """
+
 // The float that is larger than all others.
 __device__ double infinite()
 {
     return __longlong_as_double(0x7ff0000000000000LL);
 }
-""",
-    "multiply_words": """
+
 // words *= factor: 512 bits, the lowest word first.
 __device__ void multiply_words(unsigned int *words, unsigned long long factor)
 {
@@ -192,8 +175,7 @@ __device__ void multiply_words(unsigned int *words, unsigned long long factor)
     for (int n = 0; n < 16; n++)
         words[n] = result[n];
 }
-""",
-    "to_the_top": """
+
 // Shift words up until the highest bit is 1; how far.
 __device__ int to_the_top(unsigned int *words)
 {
@@ -208,8 +190,7 @@ __device__ int to_the_top(unsigned int *words)
     }
     return shift;
 }
-""",
-    "rounds_up": """
+
 // Whether x ** n, or x ** -0.5 where n is 0, is rounded to a float above `low`, for x > 0.
 __device__ bool rounds_up(double x, int n, double low)
 {
@@ -241,8 +222,7 @@ __device__ bool rounds_up(double x, int n, double low)
             return left[k] > right[k];
     return whole[1] & 1; // a tie goes to the even one
 }
-""",
-    "rounded_power": """
+
 // x ** n, or x ** -0.5 where n is 0, rounded to the nearest float, for x > 0.
 __device__ double rounded_power(double x, int n)
 {
@@ -268,8 +248,7 @@ __device__ double rounded_power(double x, int n)
         near--;
     return __longlong_as_double(near);
 }
-""",
-    "float_power": """
+
 // Python's x ** y of floats: rounded exactly where y is -4 to 8 and whole, 0.5 or -0.5.
 __device__ double float_power(double x, double y)
 {
@@ -283,32 +262,25 @@ __device__ double float_power(double x, double y)
     double found = rounded_power(fabs(x), whole ? (int)y : 0);
     return x < 0 && (int)y % 2 != 0 ? -found : found;
 }
-""",
-    "shift_left": """
+
 // x << y for any y >= 0, of the bits that the type has.
 template <class Value> __device__ Value shift_left(Value x, unsigned long long y)
 {
     return y < 8 * sizeof(Value) ? (Value)((unsigned long long)x << y) : (Value)0;
 }
-""",
-    "shift_right": """
+
 // x >> y for any y >= 0, of the bits that the type has.
 template <class Value> __device__ Value shift_right(Value x, unsigned long long y)
 {
     return (Value)(y < 8 * sizeof(Value) ? x >> y : x < 0 ? -1 : 0);
 }
-""",
-    **{
-        f"{name}imum": f"""
-// {name}(x, y) of one type: y only if it is {word}.
-template <class Value, class Other> __device__ Value {name}imum(Value x, Other y)
-{{
-    return y {sign} x ? (Value)y : x;
-}}
-"""
-        for name, sign, word in (("min", "<", "less"), ("max", ">", "greater"))
-    },
-    "float_floor_div": """
+
+// EXTREME(x, y) of one type: y only if it is WORD.
+template <class Value, class Other> __device__ Value EXTREMEimum(Value x, Other y)
+{
+    return y SIGN x ? (Value)y : x;
+}
+
 // x // y of floats of one type: Python's, and NumPy's where y is 0.
 template <class Value> __device__ Value float_floor_div(Value x, Value y)
 {
@@ -321,8 +293,7 @@ template <class Value> __device__ Value float_floor_div(Value x, Value y)
         return copysign((Value)0, x / y);
     return floor(quotient) + (Value)(quotient - floor(quotient) > (Value)0.5);
 }
-""",
-    "float_modulo": """
+
 // x % y of floats of one type: Python's, and NumPy's where y is 0.
 template <class Value> __device__ Value float_modulo(Value x, Value y)
 {
@@ -333,8 +304,7 @@ template <class Value> __device__ Value float_modulo(Value x, Value y)
         return copysign((Value)0, y);
     return (y < 0) != (rest < 0) ? rest + y : rest;
 }
-""",
-    "order": """
+
 // -1, 0 or 1: whether an unsigned number is less than, equal to or greater than a signed one.
 __device__ int order(unsigned long long x, long long y)
 {
@@ -342,18 +312,13 @@ __device__ int order(unsigned long long x, long long y)
         return 1;
     return x < (unsigned long long)y ? -1 : 0;
 }
-""",
-    **{
-        f"value_{name}": f"""
-// x {name} y: one of the two, y only where it is needed.
-template <class Value, class Other> __device__ Value value_{name}(Value x, Other y)
-{{
-    return x != 0 ? {chosen};
-}}
-"""
-        for name, chosen in (("and", "y() : x"), ("or", "x : y()"))
-    },
-    "trips": """
+
+// x LOGIC y: one of the two, y only where it is needed.
+template <class Value, class Other> __device__ Value value_LOGIC(Value x, Other y)
+{
+    return x != 0 ? THEN : ELSE;
+}
+
 // How often a loop over range(start, stop, step) turns; the way may have 64 bits.
 __device__ unsigned long long trips(long long start, long long stop, long long step)
 {
@@ -363,74 +328,86 @@ __device__ unsigned long long trips(long long start, long long stop, long long s
     unsigned long long stride = step > 0 ? step : -(unsigned long long)step;
     return stride == 0 ? 0 : (to - from - 1) / stride + 1;
 }
-""",
-    "not_a_number": """
+
 // The float that is not a number.
 __device__ double not_a_number()
 {
     return __longlong_as_double(0x7ff8000000000000LL);
 }
-""",
-    "own_number": """
+
 // The number of this thread in its block.
 __device__ unsigned int own_number()
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
-""",
-    "threads_at_work": """
+
 // The number of threads of the block.
 __device__ unsigned int threads_at_work()
 {
     return blockDim.x * blockDim.y * blockDim.z;
 }
-""",
-    "first_lanes": """
+
 // The mask of a warp's first lanes: as many as its block has threads left, at most all of them.
 __device__ unsigned int first_lanes(int threads, int width)
 {
     return threads < 32 && threads < width ? (1u << threads) - 1
                                            : 0xffffffffu >> (32 - width);
 }
-""",
-    "match_all": """
+
 // The lanes of the mask if all of them hold one value, else 0.
 template <class Word> __device__ unsigned int match_all(unsigned int lanes, Word value)
 {
     int same;
     return __match_all_sync(lanes, value, &same);
 }
-""",
-    "clear": """
+
 // All words 0; the threads of the block share the work.
 template <class Word> __device__ void clear(volatile Word *words, int count)
 {
     for (int n = threadIdx.x; n < count; n += blockDim.x)
         words[n] = 0;
 }
-""",
-    "clear_registers": """
+
 // All registers of this thread 0.
 template <class Word> __device__ void clear_registers(Word *words, int count)
 {
     for (int n = 0; n < count; n++)
         words[n] = 0;
 }
-""",
-    "copy_words": """
+
 // Copy words in the order of their addresses; the threads of the block share the work.
 template <class To, class From> __device__ void copy_words(To *to, From *from, int count)
 {
     for (int n = threadIdx.x; n < count; n += blockDim.x)
         to[n] = from[n];
 }
-""",
-}
-
+"""
 
 ALONG_X = "n = threadIdx.x; n < count; n += blockDim.x"
 ALONG_ALL = "n = own_number(); n < count; n += threads_at_work()"
 """Loops in which the threads of a block share work: for blocks along x alone, and for any block."""
+
+
+def _split(text: str) -> Iterator[str]:
+    """The functions and the type of a text, each of which begins with a comment."""
+    for own in text.strip().split("\n\n//"):
+        found = (pair for pair in TWINS.items() if pair[0].split()[0] in own)
+        words, rows = next(found, ("", ("",)))
+        for row in rows:
+            one = own
+            for word, instead in zip(words.split(), row.split(), strict=True):
+                one = one.replace(word, instead)
+            yield f"//{one.removeprefix('//')}"
+
+
+def _name(text: str) -> str:
+    """The name of the function or of the type that a text defines."""
+    head = re.search(r"(\w+)(\(.*\)\n| )\{", text)
+    assert head is not None, text
+    return head[1]
+
+
+HELPERS = {_name(own): own for own in _split(COMPLEX + VECTORS + OPERATORS)}
 
 
 def called(text: str, is_line: bool) -> list[str]:
@@ -438,11 +415,8 @@ def called(text: str, is_line: bool) -> list[str]:
 
     `is_line` says that blocks extend along x alone.
     """
-    texts = (
-        HELPERS
-        if is_line
-        else {name: own.replace(ALONG_X, ALONG_ALL) for name, own in HELPERS.items()}
-    )
+    loop = ALONG_X if is_line else ALONG_ALL
+    texts = {name: own.replace(ALONG_X, loop) for name, own in HELPERS.items()}
     needed: set[str] = set()
     pending = [text]
     while pending:
@@ -450,4 +424,4 @@ def called(text: str, is_line: bool) -> list[str]:
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])
-    return [texts[name].strip() for name in HELPERS if name in needed]
+    return [texts[name] for name in HELPERS if name in needed]

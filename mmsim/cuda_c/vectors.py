@@ -28,24 +28,22 @@ LONGEST = 16
 """Bytes of one access of a lane."""
 FIELDS = "xyzw"
 
-VECTOR_HELPERS = {
-    "read_vector": """
+VECTORS = """
 // Adjacent words, read by one access; no access moves past another one.
 template <class Vector, class Word> __device__ Vector read_vector(const volatile Word *from)
 {
     asm volatile("" ::: "memory");
     return *(const Vector *)from;
 }
-""",
-    "write_vector": """
+
 // Adjacent words, written by one access; no access moves past another one.
 template <class Vector, class Word> __device__ void write_vector(volatile Word *to, Vector from)
 {
     *(Vector *)to = from;
     asm volatile("" ::: "memory");
 }
-""",
-}
+"""
+"""The device functions of vector accesses."""
 
 
 def parts(word: Type, count: int) -> tuple[str, int]:

@@ -147,10 +147,7 @@ def result(
 
 def unit_of(launch: Launch, array: str) -> Unit:
     """The unit in front of an array; of a shared one, that of the first block."""
-    machine = launch.machine
-    if machine.shared and launch.arrays[array].shared:
-        return machine.shared[0]
-    return machine.memory
+    return launch.machine.units[launch.arrays[array].unit_of_copy.item(0)]
 
 
 def at_bottlenecks(

@@ -21,7 +21,7 @@ from mmsim.cuda_c.text import word_type
 from mmsim.frontend.program import Program
 from mmsim.gpu.words import WORD_BYTES, CardDMM, CardHMM
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, parts, statements
+from mmsim.ir.walk import all_parts, statements
 from mmsim.model.conflicts import Groups
 from mmsim.model.threads import asked
 from mmsim.results.rows import AccessRow, Kind
@@ -136,16 +136,10 @@ def _unused_reads(program: Program) -> str:
     For a computed place in a register array, NVIDIA's assembler keeps one register. It makes each
     read that may fill the register conditional on the place.
     """
-    everything = list(statements(program.code.body))
-    loops = {one.target for one in everything if isinstance(one, ir.For)}
-    places = [
-        index
-        for one in everything
-        for value in expressions(one)
-        for part in parts(value)
-        if isinstance(part, ir.RegisterRead)
-        for index in part.index
-    ]
+    body = program.code.body
+    loops = {one.target for one in statements(body) if isinstance(one, ir.For)}
+    reads = (part for part in all_parts(body) if isinstance(part, ir.RegisterRead))
+    places = [index for read in reads for index in read.index]
     plain = (isinstance(one, ir.Const) or getattr(one, "name", None) in loops for one in places)
     if all(plain):
         return ""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from mmsim.errors import LaunchError, shown
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is a whole number of Python or NumPy: no bool, and no duration."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def whole(name: str, value: object, least: int | None = 1) -> None:
     """Refuse a count that is not a whole number from `least` on."""
-    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise LaunchError(f"{name} must be a whole number, not {shown(value)}")
     if least is not None and value < least:
         raise LaunchError(f"{name}={shown(value)}, but it must be at least {least}")

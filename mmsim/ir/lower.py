@@ -18,15 +18,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import (
-    BOOL,
-    INT,
-    Type,
-    holds,
-    is_int,
-    is_whole,
-    no_index,
-)
+from mmsim.ir.dtypes import BOOL, INT, Type, holds, is_int, is_whole, no_index
 from mmsim.ir.memo import Memo
 from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.shapes import NOWHERE
@@ -190,11 +182,9 @@ class Lowering:
         """Shuffles take a lane or a distance, votes take tests, matches any value."""
         if statement.op in ("ballot", "any", "all"):
             return with_expressions(statement, self.truth)
-        value, *lanes = statement.operands or (None,)
-        if value is None:
-            return statement
+        values, lanes = statement.operands[:1], statement.operands[1:]
         whole = (self.into(lane, INT) for lane in lanes)
-        return replace(statement, operands=(self.value(value), *whole))
+        return replace(statement, operands=(*map(self.value, values), *whole))
 
     def _access(self, statement: ir.Access | ir.RegisterWrite) -> ir.Stmt:
         """An access whose index is whole, and whose values have the type of the array."""

@@ -18,16 +18,7 @@ from mmsim.errors import Place
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
-from mmsim.ir.dtypes import (
-    BOOL,
-    COMPLEX,
-    FLOAT,
-    INT,
-    UNSIGNED,
-    Type,
-    is_int,
-    is_whole,
-)
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_int, is_whole
 from mmsim.ir.operators import row_of
 from mmsim.ir.types import Typing, ValueType
 from mmsim.ir.walk import operands
@@ -107,33 +98,29 @@ class NumbaTyping(Typing):
         for self._strict in (True, False):
             super()._infer()
 
-    def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
-        """Convert every stored value to the type of the array."""
+    def _fault_of_store(self, array: str, value: ir.Expr) -> str | None:
+        """Find no fault: every stored value is converted to the type of the array."""
 
-    def _check_complex_argument(self, op: str, place: Place) -> None:
-        """Note a function of real numbers: complex ones are handled elsewhere."""
-        self.of_complex.append((op, place))
-
-    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
-        """Refuse operations that the operands' types don't allow."""
-        if row_of(value).kind == "power" and "c" in kinds:
+    def _fault_of_operation(self, value: ir.Operating, kinds: set[str]) -> str | None:
+        """The fault of operands; functions of complex numbers are noted, and handled elsewhere."""
+        row = row_of(value)
+        if "c" in kinds and (row.kind == "power" or row.takes == "float"):
             self.of_complex.append((value.op, value.place))
-        else:
-            super()._check_operation(value, kinds)
+            return None
+        return super()._fault_of_operation(value, kinds)
 
-    def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
-        """Refuse an atomic that Numba lacks for the array's type."""
-        dtype = self.arrays[array].name
-        if dtype not in ATOMICS[op]:
-            raise self._fault(
-                f"cuda.atomic has no {op} for {dtype}, which {array!r} holds; it has one for "
-                f"{', '.join(ATOMICS[op])}",
-                place,
-                array,
-            )
+    def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
+        """The fault of an atomic that Numba lacks for the array's type."""
+        held, taken = self.arrays[array].name, ATOMICS[op]
+        if held in taken:
+            return None
+        return (
+            f"cuda.atomic has no {op} for {held}, which {array!r} holds; it has one for "
+            f"{', '.join(taken)}"
+        )
 
-    def _check_fits(self, value: ir.Expr, wanted: Type, place: Place) -> None:
-        """Numbers in the text are 64 bits wide, and so are the operands that they meet."""
+    def _unfit(self, value: ir.Expr, wanted: Type) -> str | None:
+        """Find no fault: numbers in the text and the operands that they meet have 64 bits."""
 
 
 def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> Typing:

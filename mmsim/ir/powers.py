@@ -11,9 +11,12 @@ any length decide.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+
+from mmsim.ir.functions import round_to_double
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[Floats, Floats]
@@ -81,22 +84,15 @@ def _known(base: Floats, exponent: float) -> Floats:
 
 def exact(x: float, exponent: float) -> float:
     """x ** exponent for finite x != 0, by integers of any length; infinite if it is too large."""
-    top, bottom = x.as_integer_ratio()
     if exponent == -0.5:
+        top, bottom = x.as_integer_ratio()
         # 1 / sqrt(x) to 200 bits and more, and one bit that says whether there are others
         extra = 2 * (200 + max(top.bit_length() - bottom.bit_length(), 0))
         square = (bottom << extra) // top
         root = math.isqrt(square)
         sticky = root * root != square or (bottom << extra) % top != 0
         return (2 * root + sticky) / (1 << (extra // 2 + 1))
-    count = abs(int(exponent))
-    top, bottom = int(top**count), int(bottom**count)
-    if exponent < 0:
-        top, bottom = (bottom, top) if top > 0 else (-bottom, -top)
-    try:
-        return top / bottom  # Python rounds the exact quotient of integers
-    except OverflowError:
-        return math.inf if top > 0 else -math.inf
+    return round_to_double(Fraction(x) ** int(exponent))
 
 
 def _repeated(x: Floats, count: int) -> Pair:

@@ -95,11 +95,8 @@ class Ranges:
         first, last, by = self.of(start), self.of(stop), self.of(step)
         if first is None or last is None or by is None:
             return None
-        if by[0] > 0:
-            return first[0], max(first[1], last[1] - 1)
-        if by[1] < 0:
-            return min(first[0], last[0] + 1), first[1]
-        return min(first[0], last[0]), max(first[1], last[1])
+        low = first[0] if by[0] > 0 else min(first[0], last[0] + 1)
+        return low, first[1] if by[1] < 0 else max(first[1], last[1] - 1)
 
     def of(self, value: ir.Expr) -> Range | None:
         """The range of an integer or a bool; None if nothing has been assigned yet."""

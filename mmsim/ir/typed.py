@@ -114,49 +114,44 @@ def _casting(op: str, held: Type, wanted: Type) -> Compute:
     return run
 
 
-class Constants:
-    """The constants of a lowered program for one launch.
+def constants(
+    lowered: Lowered,
+    numbers: Mapping[str, ir.Scalar],
+    uniform: Mapping[str, int],
+    extent: Callable[[ir.Extent], int],
+) -> Memo[ir.Scalar | None]:
+    """The constants of a lowered program for one launch: the value of an expression.
 
-    `numbers` are the values of number parameters, `uniform` those of the fields of T with the same
-    value for all threads, and `extent` gives the size of an array.
+    It is None if it isn't known, or there is none. `numbers` are the values of number parameters,
+    `uniform` those of the fields of T with the same value for all threads, and `extent` gives the
+    size of an array.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        numbers: Mapping[str, ir.Scalar],
-        uniform: Mapping[str, int],
-        extent: Callable[[ir.Extent], int],
-    ) -> None:
-        self._type = lowered.of
-        self._numbers = numbers
-        self._uniform = uniform
-        self._extent = extent
-        self.of = Memo(self._find)
-        """The value of an expression; None if it isn't known, or there is none."""
-
-    def _find(self, value: ir.Expr) -> ir.Scalar | None:
+    def find(value: ir.Expr) -> ir.Scalar | None:
         if isinstance(value, ir.Operating):
-            return self._result(value)
+            return result(value)
         if isinstance(value, ir.Const):
             return value.value
         if isinstance(value, ir.Number):
-            return self._numbers[value.name]
+            return numbers[value.name]
         if isinstance(value, ir.Extent):
-            return self._extent(value)
-        return self._uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
+            return extent(value)
+        return uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
 
-    def _result(self, value: ir.Operating) -> ir.Scalar | None:
-        known: list[Any] = [self.of(operand) for operand in operands(value)]
+    def result(value: ir.Operating) -> ir.Scalar | None:
+        known: list[Any] = list(map(of, operands(value)))
         if None in known:
             return None
-        if may_refuse(value, self._type):
+        if may_refuse(value, lowered.of):
             known.append(True)
         try:
-            found: ir.Scalar = computing(value, self._type)(*known)
+            found: ir.Scalar = computing(value, lowered.of)(*known)
         except NoValue:
             return None  # it is an error only if a thread gets there
         return found
+
+    of = Memo(find)
+    return of
 
 
 def consists_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmsim.errors import Place, TypeFault, shown
+from mmsim.errors import TypeFault, shown
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import (
@@ -268,7 +268,7 @@ class Typing(Types):
             except Clash as clash:
                 place = getattr(statement, "place", None)
                 assert place is not None  # a statement that computes has one
-                raise self._fault(str(clash), place) from None
+                raise TypeFault(str(clash), program=self.code.name, place=place) from None
 
     def _widen_by(self, statement: ir.Stmt) -> None:
         array = getattr(statement, "array", None)
@@ -316,41 +316,51 @@ class Typing(Types):
     def _check_statement(self, statement: ir.Stmt) -> None:
         for value in expressions(statement):
             self._check_expression(value)
+        self._refuse(self._fault_of(statement), statement)
+
+    def _refuse(self, message: str | None, node: ir.Stmt | ir.Expr) -> None:
+        """Raise an error at a node if there is a message."""
+        if message is not None:
+            place, array = getattr(node, "place", None), getattr(node, "array", None)
+            assert place is not None  # a node that can be wrong has one
+            raise TypeFault(message, program=self.code.name, place=place, array=array)
+
+    def _fault_of(self, statement: ir.Stmt) -> str | None:
+        """The fault of a statement, apart from its expressions; None without one."""
         if isinstance(statement, ir.Assign):
-            self._check_fits(statement.value, self.variables[statement.target], statement.place)
-        elif isinstance(statement, ir.For):
+            return self._unfit(statement.value, self.variables[statement.target])
+        if isinstance(statement, ir.For):
             for part in expressions(statement):
                 if not is_whole(self.of(part)):
                     inner = "..." if self.of(part).kind == "f" else "z.real"
-                    raise self._fault(f"range takes integers; write int({inner})", statement.place)
-        elif isinstance(statement, ir.Exchange):
-            self._check_exchange(statement)
-        elif isinstance(statement, ir.Access | ir.RegisterWrite):
+                    return f"range takes integers; write int({inner})"
+        if isinstance(statement, ir.Exchange):
+            return self._fault_of_exchange(statement)
+        if isinstance(statement, ir.Access | ir.RegisterWrite):
             for value in stored(statement):
-                self._check_store(statement.array, value, statement.place)
-            if isinstance(statement, ir.Atomic):
-                self._check_atomic(statement.op, statement.array, statement.place)
+                if (message := self._fault_of_store(statement.array, value)) is not None:
+                    return message
+        if isinstance(statement, ir.Atomic):
+            return self._fault_of_atomic(statement.op, statement.array)
+        return None
 
-    def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
-        """Refuse an atomic that CUDA lacks for the array's type."""
+    def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
+        """The fault of an atomic that CUDA lacks for the array's type."""
         held = self.arrays[array].name
-        if held not in atomics.TYPES[op]:
-            raise self._fault(atomics.refusal(op, array, held), place, array)
+        return None if held in atomics.TYPES[op] else atomics.refusal(op, array, held)
 
-    def _check_exchange(self, statement: ir.Exchange) -> None:
-        op, place = statement.op, statement.place
-        kinds = [self.of(part).kind for part in statement.operands]
+    def _fault_of_exchange(self, statement: ir.Exchange) -> str | None:
+        op, kinds = statement.op, [self.of(part).kind for part in statement.operands]
         if op.startswith("match") and kinds[0] == "c":
-            raise self._fault(
-                f"{op} takes a real number, and this one is complex; match z.real and z.imag", place
-            )
+            return f"{op} takes a real number, and this one is complex; match z.real and z.imag"
         if op.startswith("shuffle") and kinds[1] in "fc":
             what = "lane" if op == "shuffle" else "distance"
             inner = "..." if kinds[1] == "f" else "z.real"
-            raise self._fault(f"the {what} of {op} is a whole number; write int({inner})", place)
+            return f"the {what} of {op} is a whole number; write int({inner})"
+        return None
 
-    def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
-        """Refuse a value that doesn't fit the array's type."""
+    def _fault_of_store(self, array: str, value: ir.Expr) -> str | None:
+        """The fault of a value that doesn't fit the array's type."""
         held, stored = self.arrays[array], self.of(value)
         if stored.kind == "c" and held.kind != "c":
             what, remedy = "complex number", "store its .real, or give the array a complex type"
@@ -359,68 +369,57 @@ class Typing(Types):
         elif held == BOOL and stored != BOOL:
             what, remedy = "number", "write bool(...) or compare"
         else:
-            return
-        message = f"a {what} is stored in {array!r}, which holds {held}; {remedy}"
-        raise self._fault(message, place, array)
+            return None
+        return f"a {what} is stored in {array!r}, which holds {held}; {remedy}"
 
     def _check_expression(self, value: ir.Expr) -> None:
         for part in operands(value):
             self._check_expression(part)
         kinds: set[str] = {self.of(part).kind for part in operands(value)}
         if isinstance(value, ir.Var) and value.name not in self.variables:
-            raise self._fault(f"the variable {value.name!r} is never assigned", value.place)
+            self._refuse(f"the variable {value.name!r} is never assigned", value)
         if isinstance(value, ir.Operating):
-            self._check_operation(value, kinds)
-        elif isinstance(value, ir.Lookup):
+            self._refuse(self._fault_of_operation(value, kinds), value)
+        if isinstance(value, ir.Binary | ir.Call):
+            wanted = self.operation(value).operands
+            for operand, type_ in zip(operands(value), wanted, strict=True):
+                self._refuse(self._unfit(operand, type_), value)
+        if isinstance(value, ir.Lookup):
             for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
                 if kind in kinds:
                     message = f"an index of {value.table!r} is a whole number, not a {text}"
-                    raise self._fault(message, value.place)
+                    self._refuse(message, value)
 
-    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
-        """Refuse operands that an operation doesn't take."""
-        op, row, place = value.op, row_of(value), value.place
+    def _fault_of_operation(self, value: ir.Operating, kinds: set[str]) -> str | None:
+        """The fault of operands that an operation doesn't take."""
+        op, row = value.op, row_of(value)
         if row.takes == "bits" and kinds & {"f", "c"}:
-            what = "integers" if isinstance(value, ir.Binary) else "an integer"
-            raise self._fault(f"{op} takes {what}", place)
-        if "c" in kinds and row.gives is not None and row.gives.kind not in "cb":
+            return f"{op} takes {'integers' if isinstance(value, ir.Binary) else 'an integer'}"
+        if "c" not in kinds:
+            return None
+        if row.gives is not None and row.gives.kind not in "cb":
             name = f"mm.{op}" if op in CASTS else op
-            raise self._fault(
-                f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
-                place,
+            return f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)"
+        if row.takes == "float":
+            return (
+                f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or "
+                "z.imag"
             )
-        if "c" in kinds and row.takes == "float":
-            self._check_complex_argument(op, place)
-        if "c" in kinds and row.complex and isinstance(row.complex, str):
-            raise self._fault(f"complex numbers have no {op}; {row.complex}", place)
-        if isinstance(value, ir.Binary | ir.Call):
-            self._check_operands(value, place)
+        if row.complex and isinstance(row.complex, str):
+            return f"complex numbers have no {op}; {row.complex}"
+        return None
 
-    def _check_complex_argument(self, op: str, place: Place) -> None:
-        """Refuse a function of real numbers."""
-        raise self._fault(
-            f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or z.imag",
-            place,
+    def _unfit(self, value: ir.Expr, wanted: Type) -> str | None:
+        """The fault of a number in the program that doesn't fit the others' type."""
+        if not isinstance(value, ir.Const) or type(value.value) is not int or not is_int(wanted):
+            return None
+        (low, high), number = limits(wanted), shown(value.value)
+        if low <= value.value <= high:
+            return None
+        return (
+            f"the number {number} doesn't fit {wanted}, from {low} to {high}; write "
+            f"mm.{wanted}({number}) to wrap it around"
         )
-
-    def _check_operands(self, value: ir.Operating, place: Place) -> None:
-        """Refuse a number in the program that doesn't fit the others' type."""
-        wanted = self.operation(value).operands
-        for operand, type_ in zip(operands(value), wanted, strict=True):
-            self._check_fits(operand, type_, place)
-
-    def _check_fits(self, value: ir.Expr, wanted: Type, place: Place) -> None:
-        if isinstance(value, ir.Const) and type(value.value) is int and is_int(wanted):
-            low, high = limits(wanted)
-            if not low <= value.value <= high:
-                raise self._fault(
-                    f"the number {shown(value.value)} doesn't fit {wanted}, from {low} to {high}; "
-                    f"write mm.{wanted}({shown(value.value)}) to wrap it around",
-                    place,
-                )
-
-    def _fault(self, message: str, place: Place, array: str | None = None) -> TypeFault:
-        return TypeFault(message, program=self.code.name, place=place, array=array)
 
 
 def _as_checked(block: ir.Block) -> Iterator[ir.Stmt]:

@@ -23,26 +23,18 @@ from mmsim.errors import (
     VectorError,
 )
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT, UNSIGNED, limits, no_index
+from mmsim.ir.dtypes import limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import (
-    Mask,
-    NoValue,
-    Value,
-    both,
-    refuse_where,
-    select,
-    truth,
-    without,
-)
-from mmsim.ir.typed import Constants, computing, may_refuse
+from mmsim.ir.operators import Mask, NoValue, Value, both, refuse_where, select, truth, without
+from mmsim.ir.typed import computing, constants, may_refuse
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
 Evaluate = Callable[[Frame, Mask], Value]
 Integers = npt.NDArray[np.int64]
 Elements = Callable[[Frame, Mask, Integers | None], Integers]
+Indexed = ir.Access | ir.RegisterRead | ir.RegisterWrite
 
 
 class Evaluator:
@@ -66,7 +58,8 @@ class Evaluator:
         self.max_accesses = max_accesses
         self._fields: set[str] = set()
         self.slots: dict[str, int] = {}
-        self._constants = Constants(lowered, numbers, uniform, self.extent)
+        self.constant = constants(lowered, numbers, uniform, self.extent)
+        """The value of an expression that is known before the launch, else None."""
         self.locals: dict[str, tuple[int, ...]] = {}
         with np.errstate(all="ignore"):
             for local in self.code.locals:  # the size of one may be that of one before
@@ -140,22 +133,20 @@ class Evaluator:
         shape = self.shapes[array]
         return f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}"
 
-    def _elements(
-        self, array: str, index: tuple[ir.Expr, ...], place: Place, vector: int = 1
-    ) -> Elements:
+    def _elements(self, access: Indexed, vector: int = 1) -> Elements:
         """A function that gives the element number of each active lane, all in range.
 
         For vectors of several elements, it gives the number of the vector.
         """
-        shape = self.shapes[array]
+        shape, index = self.shapes[access.array], access.index
         message = no_index(map(self.typing.of, index))
         kind: type[ProgramError] = AddressError
         if len(index) != len(shape):
-            message = self._wrong_rank(array, len(index))
+            message = self._wrong_rank(access.array, len(index))
         elif message is None and shape[-1] % vector:
             message, kind = uneven(shape, vector), VectorError
         if message is not None:
-            return self._refused(array, index, place, message, kind)
+            return self._refused(access, f": {message}", kind)
         shape = (*shape[:-1], shape[-1] // vector)
         parts = [(self._evaluate(part), extent) for part, extent in zip(index, shape, strict=True)]
 
@@ -170,13 +161,13 @@ class Evaluator:
                         # The largest is enough: a negative index is a huge unsigned one.
                         unsigned = value.view(np.uint64)
                         if unsigned.item(unsigned.argmax()) >= extent:
-                            self._out_of_range(array, index, shape, place, frame, mask, vector)
+                            self._out_of_range(access, shape, frame, mask, vector)
                         if lanes is None:
                             frame.within = value, extent
                     elif lanes is not None:
                         value = value[lanes]
                 elif not 0 <= value < extent:
-                    self._out_of_range(array, index, shape, place, frame, mask, vector)
+                    self._out_of_range(access, shape, frame, mask, vector)
                 number = value if number is None else number * extent + value
             if isinstance(number, np.ndarray):
                 return number
@@ -184,50 +175,38 @@ class Evaluator:
 
         return elements
 
-    def _refused(
-        self,
-        array: str,
-        index: tuple[ir.Expr, ...],
-        place: Place,
-        message: str,
-        kind: type[ProgramError],
-    ) -> Elements:
+    def _refused(self, access: Indexed, message: str, kind: type[ProgramError]) -> Elements:
         """Report an index that no array has, for the first thread that gets there."""
-        parts = [self._evaluate(as_written(part)) for part in index]
+        parts = [self._evaluate(as_written(part)) for part in access.index]
 
         def refuse(frame: Frame, mask: Mask, lanes: Integers | None) -> Integers:
             lane = 0 if lanes is None else int(lanes[0])
-            values = [part(frame, mask) for part in parts]
-            self._refuse_index(array, values, f": {message}", place, frame, lane, kind)
+            self._refuse_index(
+                access, [part(frame, mask) for part in parts], message, frame, lane, kind
+            )
 
         return refuse
 
     def _refuse_index(
         self,
-        array: str,
+        access: Indexed,
         values: list[Value],
         message: str,
-        place: Place,
         frame: Frame,
         lane: int,
         kind: type[ProgramError] = AddressError,
     ) -> NoReturn:
         """Report the index that a lane has."""
+        array = access.array
         at = tuple(np.broadcast_to(value, frame.lanes)[lane].item() for value in values)
-        shown = ", ".join(map(str, at))
-        text = f"index [{shown}] of {array!r}{message}"
-        self._fault(kind, text, place, frame, lane, array=array, index=at)
+        text = f"index [{', '.join(map(str, at))}] of {array!r}{message}"
+        self._fault(kind, text, access.place, frame, lane, array=array, index=at)
 
     def _out_of_range(
-        self,
-        array: str,
-        index: tuple[ir.Expr, ...],
-        shape: tuple[int, ...],
-        place: Place,
-        frame: Frame,
-        mask: Mask,
-        vector: int,
+        self, access: Indexed, shape: tuple[int, ...], frame: Frame, mask: Mask, vector: int
     ) -> NoReturn:
+        """Report the first lane with a number of its index outside its axis."""
+        index = access.index
         values = [self._evaluate(as_written(part))(frame, mask) for part in index]
         lows = [0 if part is as_written(part) else -n for part, n in zip(index, shape, strict=True)]
         outside = [
@@ -247,52 +226,23 @@ class Evaluator:
             if low == 0 and np.broadcast_to(values[wrong], frame.lanes)[lane] < 0:
                 reason = "an address is not negative, and indices don't wrap"
             reason += f"; indices run from {low} to {extent - 1}"
-        message = f" is out of range: {reason}"
-        self._refuse_index(array, values, message, place, frame, lane)
+        self._refuse_index(access, values, f" is out of range: {reason}", frame, lane)
 
     # Stores
-
-    def fitting(
-        self, array: str, value: ir.Expr, place: Place
-    ) -> Callable[[Value, Integers, Frame, Mask], None] | None:
-        """A check that stored integers fit the array's type; None if they have it."""
-        dtype, stored = self.typing.arrays[array], self.typing.of(value)
-        if dtype == stored:
-            return None
-        low, high = limits(dtype)
-        wide_type: Any = stored if stored == UNSIGNED else INT
-
-        def check(value: Value, elements: Integers, frame: Frame, mask: Mask) -> None:
-            wide_value = np.broadcast_to(np.asarray(value, dtype=wide_type), frame.lanes)
-            bad = both(mask, (wide_value < low) | (wide_value > high))
-            if not np.count_nonzero(bad):
-                return
-            lane = int(np.argmax(bad))
-            before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
-            element = elements[before]  # it holds active lanes only
-            at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
-            shown = ", ".join(map(str, at))
-            message = (
-                f"{wide_value[lane]} doesn't fit {array}[{shown}]: {array!r} holds {dtype}, "
-                f"from {low} to {high}"
-            )
-            self._fault(TypeFault, message, place, frame, lane, array=array, index=at)
-
-        return check
 
     def stored_words(
         self, array: str, value: ir.Expr, place: Place
     ) -> Callable[[Frame, Mask, Integers | None, Integers], npt.NDArray[Any]]:
         """The values that the active lanes store in elements of an array, of the array's type."""
-        found, fit = self._evaluate(value), self.fitting(array, value, place)
-        dtype = self.typing.arrays[array]
+        found, dtype = self._evaluate(value), self.typing.arrays[array]
+        fits = dtype == self.typing.of(value)
 
         def stored(
             frame: Frame, mask: Mask, lanes: Integers | None, elements: Integers
         ) -> npt.NDArray[Any]:
             brought = found(frame, mask)
-            if fit is not None:
-                fit(brought, elements, frame, mask)
+            if not fits:
+                self._check_fits(brought, array, place, elements, frame, mask)
             if not isinstance(brought, np.ndarray):
                 return np.full(len(elements), brought, dtype)
             here: npt.NDArray[Any] = brought if lanes is None else brought[lanes]
@@ -300,11 +250,27 @@ class Evaluator:
 
         return stored
 
-    # Expressions
+    def _check_fits(
+        self, value: Value, array: str, place: Place, elements: Integers, frame: Frame, mask: Mask
+    ) -> None:
+        """Refuse integers that the array's type doesn't hold."""
+        dtype = self.typing.arrays[array]
+        low, high = limits(dtype)
+        wide = np.broadcast_to(np.asarray(value), frame.lanes)
+        bad = both(mask, (wide < low) | (wide > high))
+        if not np.count_nonzero(bad):
+            return
+        lane = int(np.argmax(bad))
+        before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
+        element = elements[before]  # it holds active lanes only
+        at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
+        message = (
+            f"{wide[lane]} doesn't fit {array}[{', '.join(map(str, at))}]: {array!r} holds "
+            f"{dtype}, from {low} to {high}"
+        )
+        self._fault(TypeFault, message, place, frame, lane, array=array, index=at)
 
-    def constant(self, value: ir.Expr) -> ir.Scalar | None:
-        """The value of an expression that is known before the launch, else None."""
-        return self._constants.of(value)
+    # Expressions
 
     def _evaluate(self, value: ir.Expr) -> Evaluate:
         """A function that gives the value of an expression at the active lanes."""
@@ -323,8 +289,8 @@ class Evaluator:
                 return self._logic(value)
             case ir.Choose():
                 return self._choose(value)
-            case ir.RegisterRead(array, index, place):
-                return self._register_read(array, index, place)
+            case ir.RegisterRead():
+                return self._register_read(value)
             case ir.Lookup():
                 return self._lookup(value)
             case ir.Const() | ir.Number() | ir.Extent():
@@ -413,8 +379,8 @@ class Evaluator:
 
         return run
 
-    def _register_read(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Evaluate:
-        elements = self._elements(array, index, place)
+    def _register_read(self, value: ir.RegisterRead) -> Evaluate:
+        array, elements = value.array, self._elements(value)
         dtype = self.typing.arrays[array]
 
         def run(frame: Frame, mask: Mask) -> Value:
@@ -423,9 +389,9 @@ class Evaluator:
             held = frame.registers[array]
             if lanes is None:
                 return held[number, np.arange(frame.lanes)]
-            value = np.zeros(frame.lanes, dtype)
-            value[lanes] = held[number, lanes]
-            return value
+            spread = np.zeros(frame.lanes, dtype)
+            spread[lanes] = held[number, lanes]
+            return spread
 
         return run
 

@@ -193,7 +193,7 @@ class Launch:
         """
         machine = self.machine
         conflict: Conflict | None = machine.memory.conflict
-        if machine.shared and self.arrays[array].shared:
+        if self.arrays[array].own_units:
             conflict = machine.shared_conflict
         size = self.arrays[array].dtype.itemsize
         return None if conflict is None else served(conflict, size, kind, vector)

@@ -220,7 +220,7 @@ class Meaning(Evaluator):
 
     def _access(self, access: ir.Load | ir.Store | ir.Atomic) -> Access:
         site, step, array, place = self.sites[access.site], self._step, access.array, access.place
-        elements = self._elements(array, access.index, place)
+        elements = self._elements(access)
         words = [self.stored_words(array, value, place) for value in stored(access)]
         word, compare = (words[-1] if words else None), (words[0] if len(words) > 1 else None)
 
@@ -250,22 +250,14 @@ class Meaning(Evaluator):
         return finish
 
     def _register_write(self, statement: ir.RegisterWrite) -> Execute:
-        elements = self._elements(statement.array, statement.index, statement.place)
-        value = self._evaluate(statement.value)
-        fit = self.fitting(statement.array, statement.value, statement.place)
-        array = statement.array
+        array, elements = statement.array, self._elements(statement)
+        words = self.stored_words(array, statement.value, statement.place)
 
         def run(frame: Frame, mask: Mask) -> Mask:
             lanes = active_lanes(mask)
             number = elements(frame, mask, lanes)
-            stored = value(frame, mask)
-            if fit is not None:
-                fit(stored, number, frame, mask)
-            if lanes is None:
-                lanes = np.arange(frame.lanes)
-            elif isinstance(stored, np.ndarray):
-                stored = stored[lanes]
-            frame.registers[array][number, lanes] = stored
+            every = np.arange(frame.lanes) if lanes is None else lanes
+            frame.registers[array][number, every] = words(frame, mask, lanes, number)
             return mask
 
         return run

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import Place, VectorError
+from mmsim.errors import VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 from mmsim.ir.operators import Mask
@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 def vector_load(meaning: Evaluator, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
     """The request of a vector read, and the way in which its variables take the words."""
     count, array, place = len(statement.targets), statement.array, statement.place
-    firsts = _first_elements(meaning, array, statement.index, place, count)
+    firsts = _first_elements(meaning, statement, count)
     slots = list(map(meaning._slot, statement.targets))
     dtype = meaning.typing.arrays[array]
 
@@ -52,7 +52,7 @@ def vector_load(meaning: Evaluator, site: Site, statement: ir.VectorLoad) -> tup
 def vector_store(meaning: Evaluator, site: Site, statement: ir.VectorStore) -> Begin:
     """Return the function that makes the request of a vector write."""
     count, array, place = len(statement.values), statement.array, statement.place
-    firsts = _first_elements(meaning, array, statement.index, place, count)
+    firsts = _first_elements(meaning, statement, count)
     stored = [meaning.stored_words(array, value, place) for value in statement.values]
 
     def begin(frame: Frame, mask: Mask) -> Request:
@@ -86,10 +86,10 @@ def _spread(
 
 
 def _first_elements(
-    meaning: Evaluator, array: str, index: tuple[ir.Expr, ...], place: Place, count: int
+    meaning: Evaluator, access: ir.VectorLoad | ir.VectorStore, count: int
 ) -> Callable[[Frame, Mask, Integers | None], Integers]:
     """A function that gives the first element of each active lane's vector, all aligned."""
-    number = meaning._elements(array, index, place, count)
+    array, number = access.array, meaning._elements(access, count)
 
     def firsts(frame: Frame, mask: Mask, lanes: Integers | None) -> Integers:
         first = number(frame, mask, lanes) * count
@@ -105,7 +105,7 @@ def _first_elements(
                 meaning._fault(
                     VectorError,
                     f"vector [{shown}] of {array!r} is not aligned: {misplaced(array, count)}",
-                    place,
+                    access.place,
                     frame,
                     lane,
                     array=array,

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import MachineError, shown
+from mmsim.host.arguments import is_whole
 from mmsim.model.byte_banks import SIZES, ByteBanks, ByteGroups
 from mmsim.model.cache import Numbers
 from mmsim.model.conflicts import Banks, Conflict, Groups
@@ -239,13 +240,12 @@ def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LAR
     """Refuse numbers that aren't whole, from `least` on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
-        if isinstance(value, np.integer) and not isinstance(value, np.timedelta64):
-            value = int(value)
-            object.__setattr__(machine, name, value)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not is_whole(value):
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {shown(value)}"
             )
+        value = int(value)
+        object.__setattr__(machine, name, value)
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
             raise MachineError(
@@ -258,7 +258,7 @@ def whole_numbers(machine: Machine, name: str) -> tuple[int, ...]:
     """The whole numbers of a field, as Python's; refuses others, and those out of range."""
     values = getattr(machine, name)
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        if not is_whole(value):
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be whole numbers, not {shown(value)}"
             )

@@ -74,6 +74,15 @@ class ArrayInMemory:
         return self.source is None
 
     @property
+    def own_units(self) -> bool:
+        """Return whether each copy is in the shared memory of its block's DMM."""
+        return self.unit_of_copy.item(0) > 0
+
+    def units(self, blocks: Integers) -> Integers:
+        """The numbers of the units in front of these blocks' copies."""
+        return self.unit_of_copy[blocks if self.shared else np.zeros_like(blocks)]
+
+    @property
     def size(self) -> int:
         """Elements of one copy."""
         return math.prod(self.shape)

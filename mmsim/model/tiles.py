@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.host.arguments import is_whole
 from mmsim.model.drawn import DrawnLayout
 
 Offsets = npt.NDArray[np.int64]
@@ -337,7 +338,7 @@ def _text(nested: Nested) -> str:
 
 def whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
     """Return a whole number within its bounds, or raise a `LayoutError`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise LayoutError(f"{what} is a whole number, not {shown(value)}")
     if least is not None and value < least:
         raise LayoutError(f"{what} is at least {least}, not {shown(value)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
-from operator import add
+from operator import add, mul
 
 from mmsim.model.cache import Numbers
 from mmsim.results.rows import Kind
@@ -66,23 +66,26 @@ class CacheRow(Tabular):
         For ports, wires and slices, the one counts that the source line, or the run, occupied
         longest.
         """
-        on_port, on_wire, in_slice = (
-            getattr(self, name) for name in (OF_RUN if of_run else BUSIEST)
+        items = (
+            self.tags,
+            self.sectors,
+            self.crossings,
+            self.memory_reads + self.memory_writes,
+            self.activations,
+            self.translations,
+            *(getattr(self, name) for name in (OF_RUN if of_run else BUSIEST)),
         )
-        each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
-        if self.kind == "read":
-            each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
-        return (
-            self.tags * each + self.fills * numbers.fill_time,
-            self.sectors * numbers.sector_time,
-            self.crossings * numbers.cross_time,
-            (self.memory_reads + self.memory_writes) * numbers.memory_time,
-            self.activations * numbers.row_time,
-            self.translations * numbers.page_time,
-            on_port * port,
-            on_wire * wire,
-            in_slice * numbers.atomic_time,
-        )
+        tags, *others = map(mul, items, rates(numbers, self.kind))
+        return (tags + self.fills * numbers.fill_time, *others)
+
+
+def rates(numbers: Numbers, kind: Kind) -> tuple[int, ...]:
+    """Time units for which one item of a kind of access occupies each of `RESOURCES`."""
+    each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
+    if kind == "read":
+        each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
+    common = numbers.sector_time, numbers.cross_time, numbers.memory_time
+    return (each, *common, numbers.row_time, numbers.page_time, port, wire, numbers.atomic_time)
 
 
 class CacheRows(Rows[CacheRow]):

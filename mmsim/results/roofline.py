@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import add
 
-from mmsim.results.cache import RESOURCES, bound, busy
+from mmsim.results.cache import RESOURCES, bound, busy, rates
 from mmsim.results.profile import ProfileLine
 from mmsim.results.run import Run, of_line
 
@@ -55,21 +56,11 @@ def roofline(run: Run) -> Roofline | None:
     if numbers is None:
         return None
     lines = tuple(line for line in run.profile().lines if line.requests)
-    rates = (
-        numbers.tag_time,
-        numbers.sector_time,
-        numbers.cross_time,
-        numbers.memory_time,
-        numbers.row_time,
-        numbers.page_time,
-        numbers.port_time + numbers.write_port_time,
-        numbers.wire_time + numbers.write_wire_time,
-        numbers.atomic_time,
-    )
     of_lines = [busy(of_line(run.cache, line.file, line.line), numbers, True) for line in lines]
     found = []
-    for place, (resource, rate) in enumerate(zip(RESOURCES, rates, strict=True)):
-        if rate:
+    taking = map(add, rates(numbers, "read"), rates(numbers, "write"))
+    for place, (resource, takes) in enumerate(zip(RESOURCES, taking, strict=True)):
+        if takes:
             found.append(LowerBound(resource, tuple(Fraction(times[place]) for times in of_lines)))
     dmms = min(len(run.machine.shared), _blocks(run))
     shared = _of_space(run, lines, "shared", "stages")

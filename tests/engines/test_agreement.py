@@ -35,7 +35,7 @@ def test_what_is_kept_is_a_whole_run_next_to_a_gpu():
     assert record["programs"] >= 20_000
     assert record["different"] == 0
     assert record["compared"]["GPU, arrays"] > record["programs"] / 2
-    assert list(record["language"]) == list(agreement.language())
+    assert set(record["language"]) == set(agreement.language())
     assert all(record["language"].values())
 
 

@@ -20,7 +20,7 @@ from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
 from tests.kit.runs.paths import agrees, both_engines, both_schedules, outcome, run_along
-from tests.kit.runs.programs import copy
+from tests.kit.runs.programs import copy, program_of
 
 
 def zeros(size, dtype=int):
@@ -230,66 +230,22 @@ def order_of(program, name="a"):
     return order_matters(body, name, Analysis(body).inlined)
 
 
-ORDERS = []
-
-
-def of_order(order):
-    return lambda function: ORDERS.append((mm.program(function), order))
-
-
-@of_order("no")
-def only_reads(T, a, b):
-    b[T.id] = a[0]
-
-
-@of_order("no")
-def keeps_to_its_own(T, a):
-    i = T.id
-    a[i] = a[T.id] + 1
-
-
-@of_order("no")
-def keeps_to_its_own_row(T, a):
-    i, j = T.block, T.index
-    a[i, j] = a[T.block, T.index] + 1
-
-
-@of_order("no")
-def keeps_to_its_own_column(T, a):
-    a[T.id, 0] = a[T.id, 0] + 1
-
-
-@of_order("yes")
-def another_axis(T, a):
-    a[T.block, T.index] = a[T.index, T.block]
-
-
-@of_order("yes")
-def index_alone(T, a):
-    a[T.index] = a[T.index] + 1
-
-
-@of_order("yes")
-def not_always_its_own(T, a):
-    i = T.id
-    if T.id > 2:
-        i = 0
-    a[i] = a[i] + 1
-
-
-@of_order("yes")
-def shifted(T, a):
-    a[T.id] = a[T.id + 1]
-
-
-@of_order("written")
-def only_writes(T, a, b):
-    a[b[T.id]] = 1
-
-
-@pytest.mark.parametrize(("program", "order"), ORDERS, ids=[one.name for one, _ in ORDERS])
-def test_when_the_order_of_the_pieces_matters(program, order):
-    assert order_of(program) == order
+@pytest.mark.parametrize(
+    ("body", "order"),
+    [
+        ("b[T.id] = a[0]", "no"),
+        ("i = T.id\na[i] = a[T.id] + 1", "no"),
+        ("i, j = T.block, T.index\na[i, j] = a[T.block, T.index] + 1", "no"),
+        ("a[T.id, 0] = a[T.id, 0] + 1", "no"),
+        ("a[T.block, T.index] = a[T.index, T.block]", "yes"),
+        ("a[T.index] = a[T.index] + 1", "yes"),
+        ("i = T.id\nif T.id > 2:\n    i = 0\na[i] = a[i] + 1", "yes"),
+        ("a[T.id] = a[T.id + 1]", "yes"),
+        ("a[b[T.id]] = 1", "written"),
+    ],
+)
+def test_when_the_order_of_the_pieces_matters(body, order):
+    assert order_of(program_of(body)) == order
 
 
 def chosen(x):
@@ -348,53 +304,22 @@ def test_pieces_that_write_one_element_are_run_again_as_one(monkeypatch, parts):
     assert whole == [False, True]
 
 
-ERRORS = []
-
-
-def fails(dtype, n, kind, thread, index):
-    return lambda function: ERRORS.append((mm.program(function), dtype, n, kind, thread, index))
-
-
-@fails(int, 3, AddressError, 5, (8,))
-def out_of_range(T, a, n):
-    a[T.id] = 1
-    a[T.id + n] = 2
-
-
-@fails(int, 3, ArithmeticFault, 3, None)
-def divides_by_zero(T, a, n):
-    a[T.id] = 10 // (T.id - n)
-
-
-@fails(int, 3, ArithmeticFault, 0, None)
-def divides_all_by_zero(T, a, n):
-    x = T.id // (n - 3)
-    a[T.id] = 1
-
-
-@fails(int, 3, AddressError, 0, (-3,))
-def register_out_of_range(T, a, n):
-    r = mm.registers(4)
-    r[T.id - n] = 1
-    a[T.id] = 1
-
-
-@fails("int8", 30, TypeFault, 5, (5,))
-def value_that_does_not_fit(T, a, n):
-    a[T.id] = T.id * n
-
-
-@fails(int, 0, ArithmeticFault, None, None)
-def no_integer(T, a, n):
-    a[T.id] = int(T.id * 2.0**60)
-
-
 @both_schedules
-@pytest.mark.parametrize(("program", "dtype", "n", "kind", "thread", "index"), ERRORS)
+@pytest.mark.parametrize(
+    ("body", "dtype", "n", "kind", "thread", "index"),
+    [
+        ("a[T.id] = 1\na[T.id + n] = 2", int, 3, AddressError, 13, (16,)),
+        ("a[T.id] = 10 // (T.id - n)", int, 3, ArithmeticFault, 3, None),
+        ("x = T.id // (n - 3)\na[T.id] = 1", int, 3, ArithmeticFault, 0, None),
+        ("r = mm.registers(4)\nr[T.id - n] = 1\na[T.id] = 1", int, 3, AddressError, 0, (-3,)),
+        ("a[T.id] = T.id * n", "int8", 30, TypeFault, 5, (5,)),
+        ("a[T.id] = int(T.id * 2.0**60)", int, 0, ArithmeticFault, None, None),
+    ],
+)
 def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
-    program, dtype, n, kind, thread, index, schedule
+    body, dtype, n, kind, thread, index, schedule
 ):
-    threads = 8 if program.name != "no_integer" else 16
+    program, threads = program_of(body, "a, n"), 16
     shown = []
     for path in ("plain", "interpreted"):
         a = zeros(threads, dtype)

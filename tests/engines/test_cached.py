@@ -210,6 +210,7 @@ def test_what_cannot_be_done_is_refused():
         ({"half_of": (0, 0)}, "half_of has 2 halves, but there are 1 clusters, each in half 0;"),
         ({"half_of": (1,)}, "half_of has 1 halves"),
         ({"clusters": 1.5}, "whole number"),
+        ({"half_of": (np.timedelta64(0, "D"),)}, "must be whole numbers, not np.timedelta64"),
         ({"page": 6}, "page=6, but a page consists of lines of 4"),
         ({"page": -4}, "at least 0"),
         ({"pages": 0}, "at least 1"),

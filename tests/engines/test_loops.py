@@ -7,6 +7,7 @@ import mmsim as mm
 from mmsim.engines.array.fused.execute import Execution, GaveUp
 from mmsim.errors import AddressError
 from tests.kit.runs.paths import SCHEDULES, agrees, launched, run_along
+from tests.kit.runs.programs import program_of, rows_of
 
 UMM, HMM = mm.UMM(4, 5), mm.HMM(2, 4, 7)
 PATHS = ("plain", "fused")
@@ -35,37 +36,32 @@ def both(program, *args, **how):
 # ------------------------------------------------------------ which statements go together
 
 
-@mm.program
-def through_shared(T, a, b):
+through_shared, without_a_barrier, written_twice, read_twice = (
+    program_of(body, name=name)
+    for name, body in rows_of("""
+through_shared
     s = mm.shared(T.block_size)
     x = a[T.id] + 1
     s[T.index] = x
     T.barrier()
     b[T.id] = s[T.block_size - 1 - T.index]
-
-
-@mm.program
-def without_a_barrier(T, a, b):
+without_a_barrier
     s = mm.shared(T.block_size)
     s[T.index] = a[T.id]
     b[T.id] = s[T.block_size - 1 - T.index]
+written_twice
+    b[T.id // 2] = a[T.id]
+    b[T.count // 2 - 1 - T.id // 2] = a[T.id] + 100
+read_twice
+    b[T.id] = a[T.id] + a[T.count - 1 - T.id]
+""")
+)
 
 
 @mm.program
 def shifted_in_place(T, a):
     x = a[(T.id + 4) % T.count]
     a[T.id] = x
-
-
-@mm.program
-def written_twice(T, a, b):
-    b[T.id // 2] = a[T.id]
-    b[T.count // 2 - 1 - T.id // 2] = a[T.id] + 100
-
-
-@mm.program
-def read_twice(T, a, b):
-    b[T.id] = a[T.id] + a[T.count - 1 - T.id]
 
 
 @pytest.mark.parametrize(
@@ -130,35 +126,25 @@ def test_what_is_divided_by_is_looked_at_before_the_loop():
 # ------------------------------------------------------------ which words are not kept
 
 
-@mm.program
-def gathered(T, a, p, b):
+MOVES = [
+    program_of(body, "a, p, b", name)
+    for name, body in rows_of("""
+gathered
     b[T.id] = a[p[T.id]]
-
-
-@mm.program
-def scattered(T, a, p, b):
+scattered
     b[p[T.id]] = a[T.id]
-
-
-@mm.program
-def from_place_to_place(T, a, p, b):
+from_place_to_place
     b[p[T.id]] = a[p[T.count - 1 - T.id]]
-
-
-@mm.program
-def one_to_one(T, a, p, b):
+one_to_one
     b[T.block] = a[p[0]]
-
-
-@mm.program
-def kept_for_later(T, a, p, b):
+kept_for_later
     x = a[p[T.id]]
     b[T.id] = x
     T.barrier()
     b[T.id] = x + b[T.id]
-
-
-MOVES = [gathered, scattered, from_place_to_place, one_to_one, kept_for_later]
+""")
+]
+gathered, scattered, from_place_to_place, one_to_one, kept_for_later = MOVES
 
 
 @pytest.mark.parametrize("program", MOVES)

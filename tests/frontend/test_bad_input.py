@@ -22,6 +22,7 @@ from mmsim.errors import (
     UnassignedError,
 )
 from tests.kit.generators.random_programs import define
+from tests.kit.runs.programs import program_of
 
 SCHEDULES = ["synchronous", "asynchronous"]
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
@@ -29,8 +30,7 @@ both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 
 def program(body, parameters="a, b"):
     """A program named bad; its body begins in line 2."""
-    lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    return mm.program(define(f"def bad(T, {parameters}):\n{lines}", "bad"))
+    return program_of(body, parameters, "bad")
 
 
 def failure(code, *args, kind=ProgramError, machine=None, threads=8, **options):

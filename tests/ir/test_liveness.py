@@ -17,9 +17,39 @@ from mmsim.ir.walk import expressions, operands, parts, statements
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
 from tests.kit.generators import random_programs
+from tests.kit.runs.programs import program_of, rows_of
 
 WORDS = np.arange(8)
+HELPERS = """\
 TABLE = (3, 5, 7)
+
+def one_of(x, y):
+    if x > y:
+        return x
+    else:
+        return y
+
+def piece(a, b, first):
+    r = mm.registers(4)
+    for i in range(4):
+        r[i] = a[first + i]
+    for i in range(4):
+        b[first + i] = r[i]
+
+def largest(x, y):
+    if x > y:
+        return x
+    return y
+"""
+
+
+def programs(rows):
+    """The programs of rows by their names, each with its words for data and in all."""
+    found = {}
+    for head, body in rows_of(rows):
+        name, data, words = head.split()
+        found[name] = program_of(body, name=name, helpers=HELPERS), int(data), int(words)
+    return found
 
 
 def counted(program, *more):
@@ -27,146 +57,77 @@ def counted(program, *more):
     return needed.data, needed.words
 
 
-BY_HAND, OF_ARRAYS = [], []
-
-
-def needs(rows, data, words):
-    """A program whose threads hold so many words at most, and so many of them for data."""
-
-    def add(function):
-        program = mm.program(function)
-        rows.append((program, data, words))
-        return program
-
-    return add
-
-
-def name_of(value):
-    return getattr(value, "name", None)
-
-
 # ------------------------------------------------------------------ by hand
 
-
-@needs(BY_HAND, data=1, words=1)
-def copy(T, a, b):
+# A name, the words that a thread holds for data at most, those that it holds in all, and the body.
+BY_HAND = programs("""
+copy 1 1
     b[T.id] = a[T.id]
-
-
-@needs(BY_HAND, data=0, words=0)
-def fill(T, a, b):
+fill 0 0
     for i in range(T.id, len(b), T.count):
         b[i] = i * i + TABLE[i % 3]
-
-
-@needs(BY_HAND, data=0, words=0)
-def read_only(T, a, b):
+read_only 0 0
     a[T.id]
     x = a[T.id]
-
-
-@needs(BY_HAND, data=2, words=2)
-def exchange(T, a, b):
+exchange 2 2
     one, other = a[T.id], b[T.id]
     a[T.id] = other
     b[T.id] = one
-
-
-@needs(BY_HAND, data=1, words=1)
-def one_after_the_other(T, a, b):
+one_after_the_other 1 1
     x = a[0]
     b[0] = x
     x = a[1]
     b[1] = x
-
-
-@needs(BY_HAND, data=2, words=2)
-def kept_for_later(T, a, b):
+kept_for_later 2 2
     x = a[0]
     b[0] = a[1]
     b[1] = x
-
-
-@needs(BY_HAND, data=3, words=3)
-def sum_of_three(T, a, b):
+sum_of_three 3 3
     b[0] = a[0] + a[1] + a[2]
-
-
-@needs(BY_HAND, data=1, words=1)
-def added_up(T, a, b):
+added_up 1 1
     x = 0
     for i in range(8):
         x += a[i]
     b[0] = x
-
-
-@needs(BY_HAND, data=1, words=1)
-def not_added_up(T, a, b):
+not_added_up 1 1
     x = 0
     for i in range(8):
         x = a[i]
     b[0] = x
-
-
-@needs(BY_HAND, data=1, words=1)
-def made_again(T, a, b):
+made_again 1 1
     x = a[0]
     x = T.id
     b[0] = a[1] * x
-
-
-@needs(BY_HAND, data=1, words=1)
-def gather(T, a, b):
+gather 1 1
     b[T.id] = a[b[T.id]]
-
-
-@needs(BY_HAND, data=1, words=2)
-def scatter(T, a, b):
+scatter 1 2
     b[b[T.id]] = a[T.id]
-
-
-@needs(BY_HAND, data=0, words=1)
-def compare(T, a, b):
+compare 0 1
     if a[0] > a[1]:
         b[0] = T.id
-
-
-@needs(BY_HAND, data=1, words=1)
-def either(T, a, b):
+either 1 1
     x, y = a[0], a[1]
     if T.id > 2:
         b[0] = x
     else:
         b[0] = y
-
-
-@needs(BY_HAND, data=1, words=1)
-def both_in_turn(T, a, b):
+both_in_turn 1 1
     if T.id > 2:
         x = a[0]
         b[0] = x
     else:
         y = a[1]
         b[0] = y
-
-
-@needs(BY_HAND, data=0, words=2)
-def chosen(T, a, b):
+chosen 0 2
     x, y = a[0], a[1]
     b[0] = T.id if x > y else 1
-
-
-@needs(BY_HAND, data=1, words=1)
-def taken_round(T, a, b):
+taken_round 1 1
     x = a[0]
     while T.id < 3:
         b[0] = 1
         b[1] = x
         x = a[1]
-
-
-@needs(BY_HAND, data=2, words=2)
-def left_early(T, a, b):
+left_early 2 2
     x = a[0]
     y = a[1]
     for i in range(8):
@@ -176,47 +137,29 @@ def left_early(T, a, b):
             break
     else_ = x
     b[1] = else_
-
-
-@needs(BY_HAND, data=1, words=1)
-def returns(T, a, b):
+returns 1 1
     x = a[0]
     if T.id > 1:
         return
     b[0] = 1
     b[1] = x
-
-
-@needs(BY_HAND, data=0, words=0)
-def never_reached(T, a, b):
+never_reached 0 0
     return
     x, y = a[0], a[1]
     b[x] = x + y
-
-
-@needs(BY_HAND, data=0, words=2)
-def rows(T, a, b):
+rows 0 2
     for i in range(a[T.id], a[T.id + 1]):
         b[i] = 1
-
-
-@needs(BY_HAND, data=0, words=3)
-def rows_changed(T, a, b):
+rows_changed 0 3
     for i in range(a[T.id], a[T.id + 1]):
         i = i + 1
         b[i] = 1
-
-
-@needs(BY_HAND, data=1, words=1)
-def old_counter(T, a, b):
+old_counter 1 1
     i = a[0]
     for i in range(T.id):
         b[i] = 1
     b[0] = i
-
-
-@needs(BY_HAND, data=1, words=1)
-def skipped(T, a, b):
+skipped 1 1
     x = a[0]
     for i in range(8):
         if i > T.id:
@@ -224,114 +167,66 @@ def skipped(T, a, b):
         b[i] = 0
         x = a[i]
     b[0] = x
-
-
-@needs(BY_HAND, data=1, words=1)
-def through_a_barrier(T, a, b):
+through_a_barrier 1 1
     x = a[T.id]
     T.barrier()
     b[T.id] = x
-
-
-@needs(BY_HAND, data=1, words=1)
-def ends_in_a_loop(T, a, b):
+ends_in_a_loop 1 1
     x, y = a[0], a[1]
     while T.id < 2:
         b[0] = x
     b[1] = T.id
-
-
-@needs(BY_HAND, data=1, words=1)
-def not_needed_after_a_break(T, a, b):
+not_needed_after_a_break 1 1
     y = a[0]
     while T.id < 3:
         b[1] = y
         if T.id > 1:
             b[2] = a[1]
             break
-
-
-@needs(BY_HAND, data=2, words=2)
-def needed_after_a_continue(T, a, b):
+needed_after_a_continue 2 2
     y = a[0]
     for i in range(8):
         if i > T.id:
             b[2] = a[1]
             continue
         b[1] = y
-
-
-def one_of(x, y):
-    if x > y:
-        return x
-    else:
-        return y
-
-
-@needs(BY_HAND, data=1, words=1)
-def needed_after_a_call(T, a, b):
+needed_after_a_call 1 1
     x = a[0]
     b[2] = one_of(T.id, 3)
     b[0] = x
-
-
-@needs(BY_HAND, data=1, words=1)
-def atomic_sum(T, a, b):
+atomic_sum 1 1
     x = a[T.id]
     mm.atomic.add(b, 0, x)  # as a write: x
-
-
-@needs(BY_HAND, data=1, words=2)
-def atomic_queue(T, a, b):
+atomic_queue 1 2
     x = a[T.id]
     place = mm.atomic.add(b, 0, 1)  # x is kept; the old word hasn't come yet
     b[place] = x  # x, and its address
-
-
-@needs(BY_HAND, data=1, words=2)
-def atomic_swap(T, a, b):
+atomic_swap 1 2
     x, y = a[0], a[1]
     mm.atomic.cas(b, 0, x, y)  # x only decides
-
-
-@needs(BY_HAND, data=0, words=1)
-def atomic_histogram(T, a, b):
+atomic_histogram 0 1
     mm.atomic.add(b, a[T.id], 1)  # an address
-
-
-@needs(BY_HAND, data=2, words=2)
-def atomic_old_words(T, a, b):
+atomic_old_words 2 2
     b[1] = mm.atomic.exch(a, 0, 5) + mm.atomic.exch(a, 1, 6)
-
-
-@needs(BY_HAND, data=1, words=2)
-def shuffled(T, a, b):
+shuffled 1 2
     x, k = a[0], a[1]
     b[1] = 0  # x is moved later, k says from where
     b[0] = mm.warp.shuffle(x, k)
-
-
-@needs(BY_HAND, data=1, words=1)
-def reduced(T, a, b):
+reduced 1 1
     x = a[T.id]
     x += mm.warp.shuffle_down(x, 1)
     mm.warp.sync()
     b[T.id] = x
-
-
-@needs(BY_HAND, data=0, words=1)
-def voted(T, a, b):
+voted 0 1
     x = a[T.id]
     b[0] = 0  # x only decides
     if T.barrier_or(x > 0):
         b[1] = mm.warp.active_mask()
-
-
-@needs(BY_HAND, data=1, words=1)
-def counted_at_a_barrier(T, a, b):
+counted_at_a_barrier 1 1
     x = a[T.id]
     b[0] = 0
     b[1] = T.barrier_count(x > 0)
+""")
 
 
 @mm.program
@@ -358,18 +253,14 @@ def test_a_complex_number_is_one_word_and_each_of_its_parts_is():
 
 # ------------------------------------------------------------------ arrays
 
-
-@needs(OF_ARRAYS, data=8, words=8)
-def reversed_(T, a, b):
+OF_ARRAYS = programs("""
+reversed_ 8 8
     r = mm.registers(len(a))
     for i in range(len(a)):
         r[i] = a[i]
     for i in range(len(a)):
         b[i] = r[len(a) - 1 - i]
-
-
-@needs(OF_ARRAYS, data=5, words=5)
-def two_arrays_in_turn(T, a, b):
+two_arrays_in_turn 5 5
     r = mm.registers(3)
     s = mm.registers(5)
     for i in range(3):
@@ -380,10 +271,7 @@ def two_arrays_in_turn(T, a, b):
         s[i] = a[i]
     for i in range(5):
         b[i] = s[i]
-
-
-@needs(OF_ARRAYS, data=8, words=8)
-def two_arrays_at_once(T, a, b):
+two_arrays_at_once 8 8
     r = mm.registers(3)
     s = mm.registers(5)
     for i in range(3):
@@ -391,85 +279,54 @@ def two_arrays_at_once(T, a, b):
     for i in range(5):
         s[i] = a[i]
     b[0] = r[0] + s[0]
-
-
-@needs(OF_ARRAYS, data=1, words=1)
-def numbers_of_its_own(T, a, b):
+numbers_of_its_own 1 1
     r = mm.registers(4)
     for i in range(4):
         r[i] = T.id * i
     for i in range(4):
         b[r[i]] = a[i]
-
-
-@needs(OF_ARRAYS, data=0, words=4)
-def addresses(T, a, b):
+addresses 0 4
     r = mm.registers(4)
     for i in range(4):
         r[i] = a[i]
     for i in range(4):
         b[r[i]] = i
-
-
-@needs(OF_ARRAYS, data=4, words=5)
-def chosen_by_a_word(T, a, b):
+chosen_by_a_word 4 5
     r = mm.registers(4)
     r[a[0] % 4] = a[1]
     b[0] = r[a[2] % 4]
-
-
-def piece(a, b, first):
-    r = mm.registers(4)
-    for i in range(4):
-        r[i] = a[first + i]
-    for i in range(4):
-        b[first + i] = r[i]
-
-
-@needs(OF_ARRAYS, data=4, words=4)
-def calls(T, a, b):
+calls 4 4
     piece(a, b, 0)
     for first in range(0, 8, 4):
         piece(a, b, first)
-
-
-def largest(x, y):
-    if x > y:
-        return x
-    return y
-
-
-@needs(OF_ARRAYS, data=4, words=4)
-def calls_in_turn(T, a, b):
+calls_in_turn 4 4
     for first in range(0, 8, 8):
         piece(a, b, first)
         piece(a, b, first + 4)
-
-
-@needs(OF_ARRAYS, data=2, words=2)
-def partly_overwritten(T, a, b):
+partly_overwritten 2 2
     r = mm.registers(2)
     r[0] = a[0]
     b[1] = 0
     r[1] = T.id
     b[0] = r[0]
-
-
-@needs(OF_ARRAYS, data=2, words=2)
-def helped(T, a, b):
+helped 2 2
     x = a[0]
     b[1] = largest(a[1], a[2])
     b[0] = x
+""")
+NAMED = {name: program for name, (program, *_) in (BY_HAND | OF_ARRAYS).items()}
 
 
-@pytest.mark.parametrize(("program", "data", "words"), [*BY_HAND, *OF_ARRAYS], ids=name_of)
+@pytest.mark.parametrize(
+    ("program", "data", "words"), (BY_HAND | OF_ARRAYS).values(), ids=NAMED.keys()
+)
 def test_by_hand(program, data, words):
     assert counted(program) == (data, words)
 
 
 def test_the_size_of_an_array_follows_the_arguments():
-    assert reversed_.registers(np.zeros(3), np.zeros(3)) == Registers(3, 3)
-    assert reversed_.registers(np.zeros(100), np.zeros(100)) == Registers(100, 100)
+    assert NAMED["reversed_"].registers(np.zeros(3), np.zeros(3)) == Registers(3, 3)
+    assert NAMED["reversed_"].registers(np.zeros(100), np.zeros(100)) == Registers(100, 100)
 
 
 @mm.program
@@ -498,16 +355,16 @@ def test_an_index_of_a_shape_is_no_word():
 
 
 def test_a_run_and_its_profile_say_the_same():
-    run = mm.UMM(4, 2).run(scatter, WORDS, np.arange(8), threads=8)
+    run = mm.UMM(4, 2).run(NAMED["scatter"], WORDS, np.arange(8), threads=8)
     assert run.registers == run.profile().registers == Registers(1, 2)
     assert "; 2 registers, 1 of them for data" in str(run.profile())
-    both = mm.total([run, mm.UMM(4, 2).run(exchange, WORDS, np.arange(8), threads=8)])
+    both = mm.total([run, mm.UMM(4, 2).run(NAMED["exchange"], WORDS, np.arange(8), threads=8)])
     assert both.registers == Registers(2, 2)
     assert mm.Run.from_json(both.to_json()).registers == Registers(2, 2)
 
 
 def test_a_run_that_was_saved_before_registers_were_counted_has_no_number():
-    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    saved = json.loads(mm.UMM(4, 2).run(NAMED["copy"], WORDS, np.arange(8), threads=8).to_json())
     del saved["value"]["registers"]
     run = mm.Run.from_json(json.dumps(saved))
     assert run.registers is None
@@ -518,7 +375,7 @@ def test_a_run_that_was_saved_before_registers_were_counted_has_no_number():
 
 
 def test_a_saved_run_that_needs_more_for_data_than_in_all_is_refused():
-    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    saved = json.loads(mm.UMM(4, 2).run(NAMED["copy"], WORDS, np.arange(8), threads=8).to_json())
     saved["value"]["registers"]["data"] = 2
     with pytest.raises(FormatError, match="damaged"):
         mm.Run.from_json(json.dumps(saved))
@@ -709,7 +566,7 @@ def walked(body, walks=40, sizes=None):
     return Registers(*(max(walk.most(only) for walk in walks) for only in (True, False)))
 
 
-@pytest.mark.parametrize(("program", "data", "words"), BY_HAND, ids=name_of)
+@pytest.mark.parametrize(("program", "data", "words"), BY_HAND.values(), ids=BY_HAND.keys())
 def test_a_walk_finds_what_is_counted_by_hand(program, data, words):
     assert walked(program.code.body, 200) == Registers(data, words)
 
@@ -759,5 +616,5 @@ def test_no_walk_through_a_random_program_holds_more_than_is_counted():
 
 
 def test_sizes_are_those_of_register_arrays_alone():
-    body = two_arrays_at_once.code.body
+    body = NAMED["two_arrays_at_once"].code.body
     assert registers(body, {"r": 10, "s": 20}) == Registers(30, 30)

@@ -171,3 +171,8 @@ def test_words_that_no_element_has_take_room():
     assert int(second.min()) == 80  # the next multiple of the width
     again = mm.Run.from_json(run.to_json())
     assert again.time == run.time
+
+
+def test_a_duration_is_not_a_number_of_words():
+    with pytest.raises(LayoutError, match=r"whole number, not np\.timedelta64"):
+        Padded(np.timedelta64(1, "D"))

@@ -275,21 +275,6 @@ def test_who_has_passed_a_barrier_was_last_there(schedule, engine):
     assert lines(one_more, finding) == ["T.barrier()  # the second", "T.barrier()"]
 
 
-def test_findings_of_barriers_may_be_asked_for_again():
-    from mmsim.monitors.synccheck import SyncCheck
-
-    launch = Launch(DMM, some_leave, (zeros(8),), 8, None, "asynchronous", 100)
-    check = SyncCheck(launch)
-    site = launch.meaning.sites[0].place
-    check.arrived(0, site, np.array([False, True, True, True]), 5)
-    check.ended(1, True)
-    first = list(check.findings())
-    assert [finding.threads for finding in first] == [(1, 4)]
-    assert list(check.findings()) == first
-    check.forget()
-    assert list(check.findings()) == []
-
-
 # ------------------------------------------------------------------ deadlocks
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmsim.errors import MMSimError
 from mmsim.gpu.record import Record
-from tests.kit.cards import planted_on_gpu
+from tests.kit.cards import TOOLS, planted_on_gpu
 from tests.kit.cards.planted_on_gpu import (
-    TOOLS,
     kernel_of,
     left_out,
     main,
@@ -221,33 +219,6 @@ def test_every_run_is_kept_and_what_hangs_is_ended(pretended, capsys):
     assert verdicts["never_raised", "twin", "memcheck"] == ("silent", 0)
     assert pretended.read_text() == record.to_json()
     assert capsys.readouterr().out.endswith("12 of 12 runs\n")
-
-
-def test_what_a_record_lacks_is_run_and_added(pretended, tmp_path, capsys):
-    call = ["--json", str(pretended), "--timeout", "2", "--tools", "memcheck"]
-    assert main(call) == 0
-    before = Record.read(pretended)
-    kept = tmp_path / "before.json"
-    kept.write_text(Record("planted", before.facts, before.rows[2:]).to_json())
-    capsys.readouterr()
-    assert main([*call, "--add-to", str(kept)]) == 0
-    assert capsys.readouterr().out.endswith("2 of 2 runs\n")
-    record = Record.read(pretended)
-    assert [strip(one) for one in record.rows] == [
-        strip(one) for one in before.rows[2:] + before.rows[:2]
-    ]
-    assert record.facts["command"] == before.facts["command"]
-    (later,) = record.facts["added"]
-    assert (later["runs"], later["date"]) == (2, before.facts["date"])
-    assert later["command"].endswith(f"--add-to {kept}")
-    other = Record("planted", {**before.facts, "driver": "7"}, ())
-    with pytest.raises(MMSimError, match="differ in device or driver"):
-        planted_on_gpu.added(other, before)
-
-
-def strip(row):
-    """A row without the time that it took."""
-    return {name: value for name, value in row.items() if name != "seconds"}
 
 
 def test_no_run_begins_when_the_seconds_are_over(pretended, capsys):

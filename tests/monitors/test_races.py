@@ -29,15 +29,6 @@ def check(request):
     return run
 
 
-def race(program, array, index, first, second, elements=1, copy=None, scope="interval"):
-    """The finding of a race; an access is (thread, block, kind, text of the line)."""
-    accesses = tuple(
-        FoundAccess(thread, block, kind, *line_of(program, text))
-        for thread, block, kind, text in (first, second)
-    )
-    return Finding("race", array, index, copy, accesses, scope, elements)
-
-
 @mm.program
 def fold(T, a, n):
     a[T.id % n] = T.id
@@ -51,19 +42,6 @@ def shuffle(T, a, b):
     b[i, j] = s[3 - j]
 
 
-def test_warps_that_have_ended_are_waited_for_no_more(check):
-    @mm.program
-    def leave_early(T, a, b):
-        a[T.id] = 1
-        if T.warp == 0:
-            return
-        T.barrier()
-        T.barrier()
-        b[T.id] = a[T.id - 4]
-
-    assert check(DMM, leave_early, zeros(8), zeros(8)).findings == ()
-
-
 @mm.program
 def hand_over(T, a, b, phase):
     if T.block == 0 and phase != 1:
@@ -71,17 +49,6 @@ def hand_over(T, a, b, phase):
     T.barrier()
     if T.block == 1 and phase != 0:
         b[T.index] = a[T.index]
-
-
-@pytest.mark.parametrize("machine", [HMM, mm.HMM(1, 4, 5), DMM, mm.UMM(4, 3)])
-def test_no_barrier_orders_blocks(check, machine):
-    options = {"threads": 8, "block_size": 4}
-    found = check(machine, hand_over, zeros(4), zeros(4), 2, **options).findings
-    accesses = (0, 0, "write", "a[T.index] = 1"), (4, 1, "read", "b[T.index] = a")
-    assert found == (race(hand_over, "a", (0,), *accesses, elements=4, scope="blocks"),)
-    first = check(machine, hand_over, zeros(4), zeros(4), 0, **options)
-    second = check(machine, hand_over, first.arrays["a"], zeros(4), 1, **options)
-    assert mm.total([first, second]).findings == ()
 
 
 # ------------------------------------------------------------------ lock step
@@ -96,43 +63,6 @@ def prefix_sums(T, a):
             x = a[T.id - k]
         a[T.id] += x
         k *= 2
-
-
-def test_prefix_sums_lean_on_lock_step(check):
-    run = check(DMM, prefix_sums, np.ones(8, int), schedule="synchronous")
-    assert run.findings == ()
-    assert run.arrays["a"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
-    accesses = (4, 0, "read", "x = a[T.id - k]"), (0, 0, "write", "a[T.id] += x")
-    found = check(DMM, prefix_sums, np.ones(8, int)).findings
-    assert found == (race(prefix_sums, "a", (0,), *accesses, elements=4),)
-
-
-def test_two_warps_write_one_element_in_one_round(check):
-    found = check(DMM, fold, zeros(8), 4, schedule="synchronous").findings
-    writes = (0, 0, "write", "a[T.id % n]"), (4, 0, "write", "a[T.id % n]")
-    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="round"),)
-    assert check(DMM, fold, zeros(8), 8, schedule="synchronous").findings == ()
-
-
-def test_rounds_order_blocks_too(check):
-    options = {"threads": 8, "block_size": 4, "schedule": "synchronous"}
-    assert check(HMM, hand_over, zeros(4), zeros(4), 2, **options).findings == ()
-    found = check(HMM, fold, zeros(8), 4, **options).findings
-    writes = (0, 0, "write", "a[T.id % n]"), (4, 1, "write", "a[T.id % n]")
-    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="round"),)
-
-
-def test_branches_are_rounds_of_their_own(check):
-    @mm.program
-    def in_turn(T, a):
-        if T.warp == 0:
-            a[0] = 1
-        else:
-            a[0] = 2
-
-    assert check(DMM, in_turn, zeros(1), schedule="synchronous").findings == ()
-    accesses = (0, 0, "write", "a[0] = 1"), (4, 0, "write", "a[0] = 2")
-    assert check(DMM, in_turn, zeros(1)).findings == (race(in_turn, "a", (0,), *accesses),)
 
 
 # ------------------------------------------------------------------ what is none
@@ -204,17 +134,6 @@ def test_an_index_is_logical_whatever_the_layout(check):
     placed = mm.place(zeros(4, 4), mm.layout.RAP(4, seed=3))
     (finding,) = check(DMM, one_element, placed).findings
     assert (finding.array, finding.index, finding.threads) == ("a", (2, 1), (0, 4))
-
-
-def test_partial_warps_and_a_smaller_last_block(check):
-    @mm.program
-    def last_of_block(T, a):
-        a[T.block] = T.index
-
-    found = check(HMM, last_of_block, zeros(3), threads=13, block_size=6).findings
-    write = "a[T.block]"  # blocks are threads 0-5, 6-11 and 12; warps 0-3, 4-5, 6-9, 10-11 and 12
-    accesses = (0, 0, "write", write), (4, 0, "write", write)
-    assert found == (race(last_of_block, "a", (0,), *accesses, elements=2),)
 
 
 # ------------------------------------------------------------------ what it says

@@ -5,11 +5,11 @@ import pytest
 
 import mmsim as mm
 from tests.kit.runs.paths import both_engines, both_schedules
+from tests.kit.runs.programs import program_of, rows_of
 
 
-def check(function, *arrays, schedule="asynchronous", machine=None, threads=8, **options):
+def check(program, *arrays, schedule="asynchronous", machine=None, threads=8, **options):
     machine = machine or mm.DMM(8, 3)
-    program = mm.program(function)
     return machine.check(program, *arrays, threads=threads, schedule=schedule, **options).findings
 
 
@@ -21,189 +21,133 @@ def kinds_of(finding):
     return tuple(one.kind for one in finding.accesses)
 
 
-def line(function, offset):
-    return function.__code__.co_firstlineno + offset
-
-
-def neighbours(T, a, b):
+PROGRAMS = {
+    name: program_of(body, name=name)
+    for name, body in rows_of("""
+neighbours
     s = mm.shared(8, dtype=int)
     s[T.index] = a[T.id]
     b[T.id] = s[(T.index + 1) % 8]
-
-
-def synced(T, a, b):
+synced
     s = mm.shared(8, dtype=int)
     s[T.index] = a[T.id]
     mm.warp.sync()
     b[T.id] = s[(T.index + 1) % 8]
-
-
-def behind_a_barrier(T, a, b):
+behind_a_barrier
     s = mm.shared(8, dtype=int)
     s[T.index] = a[T.id]
     T.barrier()
     b[T.id] = s[(T.index + 1) % 8]
-
-
-def synced_by_half(T, a, b):
+synced_by_half
     a[T.id] = T.id
     if T.lane < 4:
         mm.warp.sync()
     b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]  # the lower lanes may read each other's, none the rest
-
-
-def flag(T, a, b):
+flag
     a[0] = 5
     b[T.id] = a[0]  # its own, as each has written it
-
-
-def waits(T, a, b):
+waits
     if T.lane == 0:
         a[0] = 1
     else:
         while a[0] == 0:
             pass
     b[T.id] = 1
-
-
-def changed_together(T, a, b):
+changed_together
     x = a[0]
     a[0] = mm.warp.shuffle(x, 0) + 1
-
-
-def rotated(T, a, b):
+rotated
     a[T.id] = a[(T.id + 1) % 8]
-
-
-def rotated_through_a_variable(T, a, b):
+rotated_through_a_variable
     x = a[(T.id + 1) % 8]
     mm.warp.sync()
     a[T.id] = x
-
-
-def rotated_by_two_halves(T, a, b):
+rotated_by_two_halves
     x = a[T.id ^ 1]
     if T.lane < 4:
         mm.warp.sync()
     else:
         mm.warp.sync()
     a[T.id] = x
-
-
-def read_by_the_writer(T, a, b):
+read_by_the_writer
     if T.lane == 3:
         b[0] = a[3]
         a[3] = 1
-
-
-def synced_by_some_readers(T, a, b):
+synced_by_some_readers
     b[T.id] = a[0]
     if T.lane < 4:
         mm.warp.sync()
     if T.lane == 0:
         a[0] = 1
-
-
-def read_in_turn(T, a, b):
+read_in_turn
     for k in range(4):
         if T.lane == 3 - k:
             b[k] = a[0]
     if T.lane == 0:
         a[0] = 1
-
-
-def cleared_and_set(T, a, b):
+cleared_and_set
     a[T.id] = 0
     a[7 - T.id] = T.id + 1
-
-
-def cleared_twice(T, a, b):
+cleared_twice
     a[T.id] = 0
     a[7 - T.id] = 0
-
-
-def written_together_and_once_more(T, a, b):
+written_together_and_once_more
     a[0] = 5
     if T.lane == 0:
         a[0] = 6
-
-
-def agreed(T, a, b):
+agreed
     for k in range(2):
         if T.lane == k:
             a[0] = 5
     if T.lane == 1:
         b[0] = a[0]  # its own, though another has written the same
-
-
-def reset(T, a, b):
+reset
     mm.atomic.add(a, 0, 1)
     if T.lane == 7:
         a[0] = 0
-
-
-def reset_by_the_last(T, a, b):
+reset_by_the_last
     if mm.atomic.add(a, 0, 1) == 7:
         a[0] = 0
-
-
-def seen_before_atomics(T, a, b):
+seen_before_atomics
     if a[0] < 4:
         mm.atomic.add(a, 0, 1)
-
-
-# ------------------------------------------------------------------ atomics among lanes
-
-
-def read_after_atomics(T, a, b):
+read_after_atomics
     mm.atomic.add(a, 0, 1)
     if T.lane == 0:
         b[0] = a[0]
-
-
-def atomics_after_a_write(T, a, b):
+atomics_after_a_write
     if T.lane == 0:
         a[0] = 5
     mm.atomic.add(a, 0, 1)
-
-
-def the_last_sums_up(T, a, b):
+the_last_sums_up
     a[T.id + 1] = T.id
     if mm.atomic.add(b, 0, 1) == T.count - 1:
         total = 0
         for k in range(T.count):
             total += a[k + 1]
         a[0] = total
-
-
-def the_first_sums_up(T, a, b):
+the_first_sums_up
     a[T.id + 1] = T.id
     if mm.atomic.add(b, 0, 1) == 0:
         total = 0
         for k in range(T.count):
             total += a[k + 1]
         a[0] = total
-
-
-def under_a_lock(T, a, b):
+under_a_lock
     waiting = True
     while waiting:
         if mm.atomic.cas(b, 0, 0, 1) == 0:
             a[0] += 1
             mm.atomic.exch(b, 0, 0)
             waiting = False
-
-
-def beside_the_lock(T, a, b):
+beside_the_lock
     waiting = True
     while waiting:
         if mm.atomic.cas(b, 0, 0, 1) == 0:
             mm.atomic.exch(b, 0, 0)
             a[0] += 1
             waiting = False
-
-
-def handed_on(T, a, b):
+handed_on
     if T.lane == 0:
         a[0] = 7
         mm.atomic.exch(b, 0, 1)
@@ -211,9 +155,7 @@ def handed_on(T, a, b):
         mm.atomic.exch(b, 1, 1)
     if T.lane == 2 and mm.atomic.add(b, 1, 1) == 1:
         a[2] = a[0]
-
-
-def handed_on_by_a_sync(T, a, b):
+handed_on_by_a_sync
     if T.lane == 0:
         a[0] = 7
         mm.atomic.exch(b, 0, 1)
@@ -223,9 +165,7 @@ def handed_on_by_a_sync(T, a, b):
         mm.warp.sync()
     if T.lane == 2:
         a[2] = a[0]
-
-
-def through_the_same_word(T, a, b):
+through_the_same_word
     if T.lane == 0:
         a[0] = 7
         mm.atomic.exch(b, 0, 1)
@@ -235,97 +175,93 @@ def through_the_same_word(T, a, b):
         mm.warp.sync()
     if T.lane == 2:
         a[2] = a[0]
-
-
-@pytest.mark.parametrize(
-    ("function", "kinds", "offsets", "threads", "elements"),
-    [
-        (synced_by_half, ("write", "read"), (1, 4), (0, 4), 8),
-        (synced_by_some_readers, ("read", "write"), (1, 5), (7, 0), 1),
-        (read_in_turn, ("read", "write"), (3, 5), (1, 0), 1),
-        (cleared_and_set, ("write", "write"), (1, 2), (0, 7), 8),
-        (written_together_and_once_more, ("write", "write"), (1, 3), (7, 0), 1),
-        (reset, ("atomic", "write"), (1, 3), (0, 7), 1),
-        (seen_before_atomics, ("read", "atomic"), (1, 2), None, 1),
-        (read_after_atomics, ("atomic", "read"), (1, 3), None, 1),
-        (atomics_after_a_write, ("write", "atomic"), (2, 3), None, 1),
-        (the_first_sums_up, ("write", "read"), (1, 5), None, None),
-        (handed_on_by_a_sync, ("write", "read"), (2, 9), None, 1),
-    ],
-)
-def test_lanes_that_nothing_orders_need_a_sync(function, kinds, offsets, threads, elements):
-    (found,) = check(function, np.arange(9), ints(9))
-    assert found.kind == "warp-sync"
-    assert kinds_of(found) == kinds
-    assert found.lines == tuple(line(function, n) for n in offsets)
-    assert threads in (None, found.threads)
-    assert elements in (None, found.elements)
-
-
-CLEAN = [flag, waits, rotated_through_a_variable, rotated_by_two_halves, read_by_the_writer, agreed]
-CLEAN += [cleared_twice, reset_by_the_last, the_last_sums_up, under_a_lock, handed_on]
-
-
-@pytest.mark.parametrize("function", [*CLEAN, through_the_same_word])
-def test_lanes_that_wait_read_their_own_or_come_to_a_sync_need_no_other(function):
-    assert not check(function, np.arange(9), ints(9))
-
-
-def test_what_lanes_exchange_is_an_update_of_what_was_read():
-    (found,) = check(changed_together, ints(1), ints(1))
-    assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
-
-
-def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
-    found = check(beside_the_lock, np.arange(9), ints(9))
-    assert {one.kind for one in found} == {"warp-sync"}
-    assert {kinds_of(one) for one in found} == {
-        ("read", "write"),
-        ("write", "read"),
-        ("write", "write"),
-    }
-    assert {one.lines for one in found} == {(line(beside_the_lock, 5),) * 2}
-
-
-# ------------------------------------------------------------------ in one run, by each engine
-
-
-def apart_in_warps(T, a, b):
-    """Warps differ in what they do, so that the array engine runs each by itself."""
-    for k in range(T.warp + 1):
+apart_in_warps
+    for k in range(T.warp + 1):  # so that the array engine runs each warp by itself
         a[T.id] += k
         if T.warp % 2 == 0:
             mm.warp.sync()
         b[T.id] = a[T.id ^ 1]
         if T.lane < 4:
             mm.warp.sync()
-
-
-def half_of_a_warp(T, a, b):
+half_of_a_warp
     a[T.id] = T.id
     if T.lane < 4:
         mm.warp.sync()
     b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]
     T.barrier()
     a[T.id] = b[T.id]
-
-
-def barrier_of_the_first(T, a, b):
+barrier_of_the_first
     a[T.id] = T.id
     if T.warp == 0:
         T.barrier()
     b[T.id] = a[T.id ^ 1]
+""")
+}
 
 
-ONE_RUN = [neighbours, synced, behind_a_barrier, rotated, rotated_through_a_variable]
-ONE_RUN += [rotated_by_two_halves, reset, seen_before_atomics, atomics_after_a_write]
-ONE_RUN += [the_last_sums_up, apart_in_warps, half_of_a_warp, barrier_of_the_first]
+@pytest.mark.parametrize(
+    ("name", "kinds", "offsets", "threads", "elements"),
+    [
+        ("synced_by_half", ("write", "read"), (1, 4), (0, 4), 8),
+        ("synced_by_some_readers", ("read", "write"), (1, 5), (7, 0), 1),
+        ("read_in_turn", ("read", "write"), (3, 5), (1, 0), 1),
+        ("cleared_and_set", ("write", "write"), (1, 2), (0, 7), 8),
+        ("written_together_and_once_more", ("write", "write"), (1, 3), (7, 0), 1),
+        ("reset", ("atomic", "write"), (1, 3), (0, 7), 1),
+        ("seen_before_atomics", ("read", "atomic"), (1, 2), None, 1),
+        ("read_after_atomics", ("atomic", "read"), (1, 3), None, 1),
+        ("atomics_after_a_write", ("write", "atomic"), (2, 3), None, 1),
+        ("the_first_sums_up", ("write", "read"), (1, 5), None, None),
+        ("handed_on_by_a_sync", ("write", "read"), (2, 9), None, 1),
+    ],
+)
+def test_lanes_that_nothing_orders_need_a_sync(name, kinds, offsets, threads, elements):
+    (found,) = check(PROGRAMS[name], np.arange(9), ints(9))
+    assert found.kind == "warp-sync"
+    assert kinds_of(found) == kinds
+    assert found.lines == tuple(1 + n for n in offsets)
+    assert threads in (None, found.threads)
+    assert elements in (None, found.elements)
 
 
-@pytest.mark.parametrize("function", ONE_RUN)
+CLEAN = ["flag", "waits", "rotated_through_a_variable", "rotated_by_two_halves"]
+CLEAN += ["read_by_the_writer", "agreed", "cleared_twice", "reset_by_the_last", "the_last_sums_up"]
+CLEAN += ["under_a_lock", "handed_on", "through_the_same_word"]
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_lanes_that_wait_read_their_own_or_come_to_a_sync_need_no_other(name):
+    assert not check(PROGRAMS[name], np.arange(9), ints(9))
+
+
+def test_what_lanes_exchange_is_an_update_of_what_was_read():
+    (found,) = check(PROGRAMS["changed_together"], ints(1), ints(1))
+    assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
+
+
+def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
+    found = check(PROGRAMS["beside_the_lock"], np.arange(9), ints(9))
+    assert {one.kind for one in found} == {"warp-sync"}
+    assert {kinds_of(one) for one in found} == {
+        ("read", "write"),
+        ("write", "read"),
+        ("write", "write"),
+    }
+    assert {one.lines for one in found} == {(6, 6)}
+
+
+# ------------------------------------------------------------------ in one run, by each engine
+
+
+ONE_RUN = ["neighbours", "synced", "behind_a_barrier", "rotated", "rotated_through_a_variable"]
+ONE_RUN += ["rotated_by_two_halves", "reset", "seen_before_atomics", "atomics_after_a_write"]
+ONE_RUN += ["the_last_sums_up", "apart_in_warps", "half_of_a_warp", "barrier_of_the_first"]
+
+
+@pytest.mark.parametrize("name", ONE_RUN)
 @both_engines
-def test_one_run_finds_the_same_missing_syncs_as_a_check(function, engine):
-    program, machine = mm.program(function), mm.HMM(2, 8, 5)
+def test_one_run_finds_the_same_missing_syncs_as_a_check(name, engine):
+    program, machine = PROGRAMS[name], mm.HMM(2, 8, 5)
     how = {"threads": 36, "block_size": 8, "schedule": "asynchronous"}
     arrays = np.arange(64) % 20 + 1, ints(64)
     report = machine.check(program, *arrays, **how)
@@ -338,7 +274,7 @@ def test_one_run_finds_the_same_missing_syncs_as_a_check(function, engine):
 
 
 def test_missing_syncs_are_found_in_many_warps_together():
-    program = mm.program(neighbours)
+    program = PROGRAMS["neighbours"]
     how = {"threads": 1 << 12, "block_size": 8, "schedule": "asynchronous", "check": True}
     run = mm.HMM(2, 8, 5).run(program, ints(1 << 12), ints(1 << 12), **how)
     (found,) = run.findings
@@ -401,7 +337,7 @@ def next_to_a_barrier_of_the_block(T, a):
 def test_a_block_whose_first_thread_has_returned_is_missing_at_a_barrier_of_the_grid(
     program, threads, count, schedule
 ):
-    found = check(program, ints(12), **{**TWO, "threads": 12}, schedule=schedule)
+    found = check(mm.program(program), ints(12), **{**TWO, "threads": 12}, schedule=schedule)
     assert len(found) == bool(count)
     for one in found:
         assert (one.kind, one.threads, one.elements) == ("barrier", threads, count)

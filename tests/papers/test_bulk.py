@@ -1,21 +1,10 @@
-"""Bulk execution: what it leaves, what it costs in either layout, and what is refused."""
+"""Bulk execution: the number of steps that it takes, and what is refused."""
 
 import pytest
 
-import mmsim as mm
 from mmsim.claims import ClaimError
-from mmsim_algorithms.bulk import ByColumns, triangulation
+from mmsim_algorithms.bulk import ByColumns
 from mmsim_algorithms.bulk.claims import LAYOUTS, bulk, steps
-from mmsim_algorithms.bulk.programs import chords
-from mmsim_algorithms.dynamic_programming.tables import triangulated as least_triangulations
-
-
-def test_a_triangulation_is_the_least_of_all():
-    """As the table of test_dynamic_programming.py, which is compared with all triangulations."""
-    a = chords(4, 7, seed=5)
-    run = mm.UMM(4, 2).run(triangulation, a, 7, threads=4)
-    for found, weights in zip(run.arrays["a"], a, strict=True):
-        assert found[6] == least_triangulations(weights.reshape(7, 7))[0, 6]
 
 
 def test_a_wrong_number_of_steps_is_refused(monkeypatch):

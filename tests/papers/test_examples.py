@@ -8,7 +8,8 @@ import pytest
 import mmsim as mm
 import mmsim_algorithms
 from mmsim_algorithms import permutations
-from mmsim_algorithms.bulk.programs import triangulated
+from mmsim_algorithms.dynamic_programming.tables import triangulated
+from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.product.tensor import TensorDMM
 from mmsim_algorithms.stencil.programs import stencil
 from mmsim_algorithms.string_matching.programs import edits
@@ -27,10 +28,8 @@ MACHINES = (
 SIDES = 13
 """The size of an example whose size is a number of sides: its time grows as the cube."""
 TENSOR = ((TensorDMM(2, 2, 7), 30), (TensorDMM(4, 2, 7), None))
-NEEDS_TWO_LANES = {"sums.programs.few_barriers"}
-"""A warp of one thread would leave as many sums as it gets."""
-NEEDS_POWER_OF_TWO = {"sparse.programs.row_of_warp"}
-"""Lanes exchange words with those whose numbers differ in one bit."""
+REFUSED = {"sums.programs.few_barriers": (1,), "sparse.programs.row_of_warp": (3,)}
+"""Widths that examples refuse: a sum takes two lanes, and an exchange by one bit a power of two."""
 IN_LOCK_STEP = {
     *("rap.programs.crsw", "rap.programs.srcw", "rap.programs.drdw"),  # in place, no barrier
     *("umm_permutation.programs.column_wise", "umm_permutation.programs.permutation"),
@@ -120,9 +119,9 @@ LEFT_BY = {name: (array, words) for names, array, words in LEFT for name in name
 def machines(name):
     """The machines that an example is for, each with the example."""
     for machine, size in TENSOR if "tensor" in name else MACHINES:
-        if machine.width == 1 and name in NEEDS_TWO_LANES:
-            continue
-        if machine.width == 3 and name in NEEDS_POWER_OF_TWO:
+        if machine.width in REFUSED.get(name, ()):
+            with pytest.raises(PreconditionError, match=f"not w = {machine.width}"):
+                PROGRAMS[name].prepare(machine.width)
             continue
         if size is None:
             yield machine, PROGRAMS[name].prepare(machine.width)
@@ -147,3 +146,13 @@ def test_an_example_has_no_race_and_leaves_what_it_computes(name, schedule):
             assert np.allclose(left, expected, rtol=0, atol=1e-14 * abs(expected).max())
     assert took > 0
     assert racing == (name in IN_LOCK_STEP and schedule == "asynchronous")
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", [1, 16, 20, 50])
+def test_examples_of_tiles_take_any_size(width, size):
+    names = [name for name in PROGRAMS if name.startswith(("transpose.umm.", "summed_area.hybrid"))]
+    for name in names:
+        machine = mm.UMM(width, 2) if "transpose" in name else mm.HMM(2, width, 9, 2)
+        example = PROGRAMS[name].prepare(width, size=size)
+        machine.run(PROGRAMS[name], *example.arguments, **example.launch)

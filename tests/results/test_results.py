@@ -15,7 +15,7 @@ from mmsim.results import codec
 from mmsim.results.encoding import encode
 from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines, both_schedules
-from tests.kit.runs.programs import copy
+from tests.kit.runs.programs import copy, line_of
 
 
 @mm.program
@@ -41,12 +41,6 @@ def shuffle(T, a, b):
     s[i, j] = a[T.id]
     T.barrier()
     b[T.id] = s[j, i]
-
-
-def line_of(run, text):
-    """The number of the source line that reads so."""
-    (line,) = (line.line for line in run.profile().lines if line.text.strip() == text)
-    return line
 
 
 def accesses(run):

@@ -16,7 +16,7 @@ from mmsim.results.events import Arrival, Release, Wait
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import cases, run_case
 from tests.kit.runs.paths import both_schedules
-from tests.kit.runs.programs import copy
+from tests.kit.runs.programs import copy, line_of
 
 all_machines = pytest.mark.parametrize(
     "machine", [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 3)], ids=["DMM", "UMM", "HMM"]
@@ -41,12 +41,6 @@ def meet(T, a):
         a[0]
     T.barrier()
     a[T.id] = T.id
-
-
-def line_of(run, text):
-    """The number of the source line that reads so."""
-    (line,) = (line.line for line in run.profile().lines if line.text.strip() == text)
-    return line
 
 
 def waits(run, warp):

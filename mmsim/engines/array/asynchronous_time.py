@@ -133,7 +133,7 @@ def asynchronous_time(
         compile = len(operations) > few and PLAY.pays(len(operations))
     if control is None:
         control = np.zeros(2, np.int64)
-    dmms = dmms_played(machine, grid)
+    dmms = grid.dmms_used
     if machine.slow_stages:
         operations = _slowed(machine, grid, operations, start)
     others = 0
@@ -156,18 +156,13 @@ def _slowed(
     dmm = np.arange(grid.warps) // grid.warps_per_block % grid.dmms
     shared = (operations > 1) & (operations % 2 == 1)
     units = np.where(shared, 1 + np.repeat(dmm, np.diff(start)), 0)
-    times = machine.times_of_stages(1 + dmms_played(machine, grid))[units]
+    times = machine.times_of_stages(1 + grid.dmms_used)[units]
     return np.where(operations > 1, operations // 2 * times * 2 + operations % 2, operations)
-
-
-def dmms_played(machine: Machine, grid: Grid) -> int:
-    """The number of DMMs with a block; a DMM or a UMM counts as one."""
-    return min(len(machine.shared) or 1, grid.blocks)
 
 
 def copies(launch: Launch) -> float:
     """The additional memory of `same_dmms`, as a multiple of the operations' memory."""
-    dmms = dmms_played(launch.machine, launch.grid)
+    dmms = launch.grid.dmms_used
     return 6 / dmms if dmms > 1 else 0
 
 
@@ -300,7 +295,7 @@ def _rings(latency: npt.NDArray[np.int64], warps: int) -> list[int]:
 
 def bytes_prepared(machine: Machine, grid: Grid) -> int:
     """The bytes of `prepare`, and where each warp's operations begin."""
-    dmms = dmms_played(machine, grid)
+    dmms = grid.dmms_used
     blocks = _blocks(grid, dmms)
     warps = blocks * grid.warps_per_block
     rings = _rings(_latencies(machine, dmms), warps)

@@ -197,13 +197,9 @@ class Requests:
         self.count = 0
         self.sectors = 0
         self.held = 0
-        machine = launch.machine
         self.numbers, self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
-        self.to_shared = [
-            bool(machine.shared and launch.arrays[site.array].shared)
-            for site in launch.meaning.sites
-        ]
+        self.to_shared = [launch.arrays[site.array].own_units for site in launch.meaning.sites]
 
     def note(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> int:
         """Note requests of one access, which begin at `firsts`; return the first one's number."""
@@ -402,7 +398,6 @@ class Rounds:
 def bytes_played(launch: Launch) -> int:
     """The bytes of the schedule, without the requests."""
     grid, machine = launch.grid, launch.machine
-    assert machine.cache is not None
     dmms = grid.dmms_used
     of_warps = grid.warps * (100 + OF_A_PLACE * min(machine.under_way, FEW_PLACES))
     of_warps += 2 * 8 * dmms * words_for(grid.blocks * grid.warps_per_block)

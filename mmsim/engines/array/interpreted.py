@@ -72,7 +72,7 @@ class Counted:
             changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
             self.firsts = np.concatenate([[0], changes])
             self.warps = self.lane_warps[self.firsts]
-        self.own_units = bool(self.array.shared and launch.machine.shared)
+        self.own_units = self.array.own_units
         site = request.site
         self.site = site.number
         conflict = launch.conflict(site.array, site.served_as, site.vector)
@@ -91,7 +91,7 @@ class Counted:
             return
         sizes = np.diff(self.firsts, append=len(addresses))
         warps = np.repeat(np.arange(len(sizes)), sizes)
-        units = self.units(grid.dmms, self.lane_blocks)
+        units = self.array.units(self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
 
@@ -114,10 +114,6 @@ class Counted:
     def asked(self) -> tuple[int, Integers, Integers, Integers]:
         """The note for `Requests`: the access, addresses, firsts of requests, stages."""
         return self.site, self.addresses, self.firsts, self.stages
-
-    def units(self, dmms: int, blocks: Integers) -> Integers:
-        """The numbers of the units in front of these blocks' copies of the array."""
-        return 1 + blocks % dmms if self.own_units else np.zeros_like(blocks)
 
 
 def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -> Integers:
@@ -170,7 +166,7 @@ class Interpreted:
         launch, grid = self.launch, self.grid
         of_lanes = grid.threads * (bytes_per_lane(launch) + ACCESS)
         most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
-        if launch.machine.cache is not None:
+        if self.requests is not None:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
@@ -209,7 +205,7 @@ class Interpreted:
                 note, taken = cached.requests.made(*counted.asked), self.tally.taken[counted.site]
                 took = cached.serve(note, time, blocks % self.grid.dmms, taken) - time
             else:
-                units = counted.units(self.grid.dmms, blocks)
+                units = counted.array.units(blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
                 sums *= self.stage_times[: len(sums)]
                 took = round_time(sums, latencies[: len(sums)])
@@ -296,7 +292,7 @@ class Interpreted:
         blocks = counted.lane_blocks
         times: Integers | int = -1
         if self.now >= 0:
-            units = counted.units(self.grid.dmms, blocks[counted.firsts])
+            units = counted.array.units(blocks[counted.firsts])
             times = dispatch_times(self.now, counted.stages * self.stage_times[units], units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         self.monitors.accessed(

@@ -122,9 +122,7 @@ class Asynchronous(Driver):
 
     def unit_of(self, array: ArrayInMemory, block: int) -> MemoryUnit:
         """The unit in front of an array, or of a block's copy of it."""
-        if array.shared and self.launch.machine.shared:
-            return self.units[1 + self.residency.dmm[block]]
-        return self.units[0]
+        return self.units[1 + self.residency.dmm[block] if array.own_units else 0]
 
     def ended(self) -> None:
         self.barriers.refuse_waiting(self.launch.program.name)

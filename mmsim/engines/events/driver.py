@@ -50,12 +50,6 @@ class Driver(ABC):
         """The DMM on which a warp runs."""
         return self.grid.dmm_of_warp(warp)
 
-    def leave(self) -> None:
-        """Leave the cache to the next launch."""
-        for unit in self.units:
-            if isinstance(unit, CachedUnit):
-                unit.leave()
-
     @property
     def now(self) -> int:
         """The time, a whole number like every delay; after the run that of its last completion."""

@@ -126,7 +126,7 @@ class Synchronous(Driver):
         warps, blocks = grid.warp[here], grid.block[here]
         lanes = grid.lane[here] if launch.machine.by_lane else None
         addresses = array.addresses(request.elements, blocks)
-        units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
+        units = array.units(blocks)
         counts = launch.stage_counts(site, units, addresses, warps, grid.warps, lanes)
         active = np.flatnonzero(counts)
         firsts, stages = np.searchsorted(warps, active), counts[active]

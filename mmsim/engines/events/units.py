@@ -112,6 +112,9 @@ class MemoryUnit(Recurring):
         busy = job.stages * self.unit.stage_time
         return busy, busy + self.beyond
 
+    def leave(self) -> None:
+        """Leave the cache, if there is one, to the next launch."""
+
     def _count(self) -> None:
         """Count the stages of all ready requests: many together cost little more than one."""
         waiting, self.uncounted = self.uncounted, []
@@ -172,6 +175,6 @@ class CachedUnit(MemoryUnit):
         return self.state.free[cache.TAGS] - now, done - now
 
     def leave(self) -> None:
-        """Leave the cache to the next launch, if this launch began with an earlier one's."""
+        """Leave the cache if this launch began with an earlier one's."""
         if self.launch.left is not None:
             leave(self.launch, in_arrays(self.state, self.launch.left))

@@ -25,9 +25,9 @@ class NumbaDialect:
 
     def word(self, node: ast.expr, function: Function) -> Word | None:
         """cuda.threadIdx.x, cuda.syncthreads, NumPy's functions of numbers and the others."""
-        if isinstance(node, ast.Name) and node.id in function.bound:
-            if not isinstance(function.bound[node.id], Captured):  # as an argument may be
-                return None
+        known = function.bound.get(node.id) if isinstance(node, ast.Name) else None
+        if known is not None and not isinstance(known, Captured):  # as an argument may be
+            return None
         if (
             isinstance(node, ast.Attribute)
             and node.attr == "sync"

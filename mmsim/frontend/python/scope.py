@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import LanguageError, Place
+from mmsim.host.arguments import is_whole
 from mmsim.ir import nodes as ir
 
 
@@ -336,9 +337,7 @@ def number(value: Any) -> ir.Scalar | None:
     """`value` as a Python number if it is one (NumPy scalars too), else None."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, np.timedelta64):  # NumPy counts it among the integers
-        return None
-    if isinstance(value, int | np.integer):
+    if is_whole(value):
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value)

@@ -37,6 +37,7 @@ from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy
 from tests.kit import ROOT
+from tests.kit.cards import OPTIONS, TOOLS
 from tests.kit.generators.lane_races import draw_cases
 from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.generators.random_programs import RandomCase, cases, run_case, same
@@ -47,10 +48,6 @@ CANDIDATES = st.one_of(ORDERLY, ORDERLY, ORDERLY, cases(width=WARP))
 
 PROGRESS = 25
 """Programs from one line of progress to the next."""
-
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-OPTIONS = "--error-exitcode 9 --report-api-errors no --launch-timeout 0"
-"""CuPy itself raises a call of CUDA's that fails; and drawing the programs may take a while."""
 
 
 # ------------------------------------------------------------ programs
@@ -171,13 +168,12 @@ class Verdict:
 
 def summaries(text: str) -> tuple[str, ...]:
     """The lines in which compute-sanitizer sums up."""
-    found = re.findall(r"^=+ ((?:[A-Z]+ )?SUMMARY: .*?)\s*$", text, re.MULTILINE)
-    return tuple(found)
+    return tuple(re.findall(r"^=+ ((?:[A-Z]+ )?SUMMARY: .*?)\s*$", text, re.MULTILINE))
 
 
 def sanitize(sanitizer: str, tool: str, count: int, number: int) -> Verdict:
     """This script under a tool of compute-sanitizer; its lines are shown immediately."""
-    options = ["--tool", tool, *OPTIONS.split()]
+    options = ["--tool", tool, *OPTIONS]
     script = [sys.executable, "-m", __spec__.name, "--count", str(count), "--seed", str(number)]
     say(f"compute-sanitizer {' '.join(options)}")
     lines = []

@@ -25,7 +25,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +38,8 @@ from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import compiled, cupy
 from tests.kit import ROOT
+from tests.kit.cards import OPTIONS, TOOLS
 from tests.kit.planted import PAIRS, Launched, Pair
-
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-OPTIONS = ("--error-exitcode", "9", "--report-api-errors", "no", "--launch-timeout", "0")
-"""CuPy itself raises a call of CUDA's that fails; and what hangs is ended from here."""
 
 VARIANTS = ("bug", "twin")
 GAP = 4096
@@ -120,11 +117,6 @@ class Task:
     def of_its_kind(self) -> bool:
         """Return whether the tool looks for the kind of mistake that is planted."""
         return self.tool == tool_for(self.pair)
-
-    @property
-    def row(self) -> dict[str, str]:
-        """The part of a row that says which run it is."""
-        return {"program": self.pair.name, "variant": self.variant, "tool": self.tool}
 
     @property
     def launched(self) -> Launched:
@@ -258,7 +250,7 @@ def run_all(
 def row(task: Task, shown: Said, took: float) -> dict[str, Any]:
     """A row of the record."""
     return {
-        **task.row,
+        **{"program": task.pair.name, "variant": task.variant, "tool": task.tool},
         "kind": task.pair.kind,
         "space": space_of(task.launched),
         "of its kind": task.of_its_kind,
@@ -285,9 +277,6 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
         description="Run the planted bugs on the GPU at hand, under compute-sanitizer's tools."
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="save a row for each run")
-    parser.add_argument(
-        "--add-to", type=Path, metavar="FILE", help="run what FILE lacks, and save both in --json"
-    )
     parser.add_argument("--jobs", type=int, default=8, help="runs at a time (8)")
     parser.add_argument("--seconds", type=float, default=400, help="begin none after these (400)")
     parser.add_argument("--timeout", type=float, default=40, help="seconds until one hangs (40)")
@@ -303,9 +292,7 @@ def main(argv: list[str] | None = None) -> int:
     if asked.one is not None:
         launch(*asked.one)
         return 0
-    before = None if asked.add_to is None else Record.read(asked.add_to)
-    known = set() if before is None else {_run(one) for one in before.rows}
-    todo = [task for task in tasks() if task.tool in asked.tools and _run(task.row) not in known]
+    todo = [task for task in tasks() if task.tool in asked.tools]
     if asked.dry_run:
         for task in todo:
             print(f"{task}{'  (of its kind)' if task.of_its_kind else ''}")
@@ -321,8 +308,6 @@ def main(argv: list[str] | None = None) -> int:
         print("compute-sanitizer is not on the path; it comes with the CUDA toolkit")
         return 2
     given = f"--jobs {asked.jobs} --seconds {asked.seconds:g} --timeout {asked.timeout:g}"
-    if asked.add_to is not None:
-        given += f" --add-to {asked.add_to}"
     head = {
         **facts(f"python -m tests.kit.cards.planted_on_gpu {given}"),
         "sanitizer": version_of(sanitizer),
@@ -335,26 +320,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{task}  {shown.verdict} {shown.message}", flush=True)
         if asked.json is not None:  # what there is, should the rest be cut off
             record = Record("planted", head, tuple(rows))
-            text = (record if before is None else added(before, record)).to_json()
-            asked.json.write_text(text, encoding="utf-8")
+            asked.json.write_text(record.to_json(), encoding="utf-8")
     print(f"{len(rows)} of {len(todo)} runs")
     return 0
-
-
-def added(before: Record, record: Record) -> Record:
-    """A record with the runs of a later one on the same GPU, of which it keeps date and command."""
-    same = ("device", "driver", "sanitizer", "options")
-    if any(before.facts[fact] != record.facts[fact] for fact in same):
-        raise MMSimError(f"the two differ in {' or '.join(same)}")
-    later = {"runs": len(record.rows)} | {fact: record.facts[fact] for fact in ("date", "command")}
-    facts_ = {**before.facts, "left out": record.facts["left out"]}
-    facts_["added"] = [*before.facts.get("added", []), later]
-    return Record(before.experiment, facts_, before.rows + record.rows)
-
-
-def _run(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The run that a row is of: program, variant and tool."""
-    return str(one["program"]), str(one["variant"]), str(one["tool"])
 
 
 def left_out() -> dict[str, str]:

@@ -187,13 +187,11 @@ def readers() -> dict[str, Reader]:
         mm.total([a_run(), a_run()]),
     ]
     machine = mm.HMM(2, 4, 3)
+    hows: list[dict[str, Any]] = [{}, {"trace": True}, {"schedule": "asynchronous", "trace": True}]
     reports = [
-        machine.check(mixed, np.arange(8), np.zeros(8, bool), threads=8, block_size=4, **how)
-        for how in ({}, {"trace": True}, {"schedule": "asynchronous", "trace": True})
-    ]
-    reports += [
-        machine.check(mixed, np.arange(6), np.zeros(8, bool), threads=8, block_size=4, **how)
-        for how in ({}, {"trace": True})
+        machine.check(mixed, np.arange(size), np.zeros(8, bool), threads=8, block_size=4, **how)
+        for size, several in ((8, hows), (6, hows[:2]))
+        for how in several
     ]
     earlier = {file.stem: file.read_bytes() for file in FIRST_FORMAT.glob("*.json")}
     earlier_reports = [earlier.pop(name) for name in ("checked", "report")]
@@ -292,7 +290,7 @@ def mutate_structure(random: Random, data: bytes) -> bytes:
         elif choice == 3 and isinstance(holder, list):
             holder.insert(key, json.loads(json.dumps(holder[key])))
         elif choice == 4:
-            texts = sorted({value for _, value in texts_of(document)}) or [""]
+            texts = sorted({holder[key] for holder, key in texts_of(document)}) or [""]
             replace_everywhere(document, random.choice(texts), random.choice(NAMES))
         elif choice == 5 and type(holder[key]) is int:
             holder[key] += random.choice((-1, 1, 2, 4, 1000))
@@ -305,17 +303,17 @@ def mutate_structure(random: Random, data: bytes) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-def texts_of(document: Any) -> Iterator[tuple[tuple[Any, Any], str]]:
-    """The texts of a document that say something of a program, each with its place."""
+def texts_of(document: Any) -> Iterator[tuple[Any, Any]]:
+    """The places of the texts of a document that say something of a program."""
     for holder, key in places_of(document):
         if isinstance(holder[key], str) and key not in ("$class", "$array", "base64", "format"):
-            yield (holder, key), holder[key]
+            yield holder, key
 
 
 def replace_everywhere(document: Any, old: str, new: str) -> None:
     """Change a text in all its places, so that the document may stay consistent."""
-    for (holder, key), text in list(texts_of(document)):
-        if text == old:
+    for holder, key in list(texts_of(document)):
+        if holder[key] == old:
             holder[key] = new
 
 

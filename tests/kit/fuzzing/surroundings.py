@@ -107,10 +107,6 @@ def harmless(tree: ast.Module) -> ast.Module:
                 ast.copy_location(ast.Name("__nothing__", ast.Load()), one)
                 for one in node.decorator_list
             ]
-            defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
-            for value in defaults:
-                if not isinstance(value, ast.Constant):
-                    vars(value).update(vars(ast.copy_location(ast.Constant(None), value)))
             node.args.defaults = list(map(constant, node.args.defaults))
             node.args.kw_defaults = [one and constant(one) for one in node.args.kw_defaults]
             kept.append(node)
@@ -140,10 +136,9 @@ def define(text: str, numbers: Mapping[str, Any]) -> types.FunctionType | None:
     linecache.cache[FILE] = (len(text), None, lines, FILE)
     space = surroundings(numbers) | {"__nothing__": nothing}
     exec(code, space)
-    functions = [value for name, value in space.items() if is_new(value, space)]
+    functions = [
+        value
+        for value in space.values()
+        if type(value) is types.FunctionType and value.__code__.co_filename == FILE
+    ]
     return functions[-1] if functions else None
-
-
-def is_new(value: Any, space: Mapping[str, Any]) -> bool:
-    """Return whether a global is a function that the text defined."""
-    return type(value) is types.FunctionType and value.__code__.co_filename == FILE

@@ -78,13 +78,7 @@ def long(random: Random, text: str) -> str:
     return text[: place.start()] + grown + text[place.end() :]
 
 
-MUTATIONS = {
-    "character": character,
-    "token": token,
-    "line": line,
-    "indentation": indentation,
-    "long": long,
-}
+MUTATIONS = {one.__name__: one for one in (character, token, line, indentation, long)}
 
 
 def mutate_text(random: Random, text: str) -> tuple[str, str]:

@@ -78,11 +78,7 @@ class TreeMutator:
         put(slot, ast.Name(self.random.choice(self.gardener.names)))
 
     def operator(self, slot: Slot) -> None:
-        base = next(
-            kind
-            for kind in (ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
-            if isinstance(get(slot), kind)
-        )
+        base = next(kind for kind in OPERATORS if isinstance(get(slot), kind))
         put(slot, self.random.choice(kinds(base.__name__))())
 
     def delete(self, slot: Slot) -> None:

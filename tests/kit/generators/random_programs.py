@@ -46,6 +46,13 @@ PLACES = [f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXE
 EXTENTS = [f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in AXES]
 
 
+ELSEWHERE = {
+    **{"typed": typed.statement, "complex": random_complex.statement},
+    **{"name": forms.name_statement, "swap": forms.swap_statement, "pair": forms.pair_statement},
+}
+"""Statements that other modules write."""
+
+
 @dataclass(frozen=True)
 class RotatingRows:
     """A layout: row i lies rotated by i * step places."""
@@ -534,7 +541,10 @@ class Author:
         if depth > 0:
             kinds += ["if", "if", "for", "for", "while", "leave"]
             kinds += ["leave"] * (2 * s.may_break + (s.result is not None))
-        return getattr(self, f"{self.pick(*kinds)}_statement")(s, depth)
+        kind = self.pick(*kinds)
+        if kind in ELSEWHERE:
+            return ELSEWHERE[kind](self, s)
+        return getattr(self, f"{kind}_statement")(s, depth)
 
     def store_statement(self, s, depth):
         arrays = self.writable(s)
@@ -600,21 +610,6 @@ class Author:
             return [f"{name} {self.pick('+=', '-=')} {random_complex.small(self, type_, s, 0)}"]
         op = self.pick("+=", "-=", "*=" if type_ == "int" else "+=")
         return [f"{name} {op} {self.expression(type_, s, self.pick(0, 1))}"]
-
-    def typed_statement(self, s, depth):
-        return typed.statement(self, s)
-
-    def complex_statement(self, s, depth):
-        return random_complex.statement(self, s)
-
-    def name_statement(self, s, depth):
-        return forms.name_statement(self, s)
-
-    def swap_statement(self, s, depth):
-        return forms.swap_statement(self, s)
-
-    def pair_statement(self, s, depth):
-        return forms.pair_statement(self, s)
 
     def atomic_statement(self, s, depth):
         return atomics.statement(self, s) or self.assign_statement(s, depth)

@@ -12,7 +12,7 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -34,67 +34,33 @@ KINDS = {
 }
 """The kinds of changes."""
 
+
+def _becomes(before: str, after: str) -> dict[str, str]:
+    """A table of operators and of what becomes of each, which stands below it."""
+    return dict(zip(before.split(), after.split(), strict=True))
+
+
 COMPARISONS = {
-    "<": ("<=", ">="),
-    "<=": ("<", ">"),
-    ">": (">=", "<="),
-    ">=": (">", "<"),
-    "==": ("!=",),
-    "!=": ("==",),
-    "is": ("is not",),
-    "is not": ("is",),
-    "in": ("not in",),
-    "not in": ("in",),
+    **{"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<")},
+    **{"==": ("!=",), "!=": ("==",), "is": ("is not",), "is not": ("is",)},
+    **{"in": ("not in",), "not in": ("in",)},
 }
-ARITHMETIC = {
-    "+": "-",
-    "-": "+",
-    "*": "+",
-    "//": "*",
-    "/": "*",
-    "%": "//",
-    "**": "*",
-    ">>": "<<",
-    "<<": ">>",
-    "|": "&",
-    "&": "|",
-    "^": "|",
-    "@": "*",
-}
-AUGMENTED = {"+=": "-=", "-=": "+=", "*=": "+=", ">>=": "<<=", "|=": "&=", "&=": "|=", "^=": "|="}
-EXTREMES = {
-    "min": "max",
-    "max": "min",
-    "minimum": "maximum",
-    "maximum": "minimum",
-    "any": "all",
-    "all": "any",
-}
-WRITTEN = {
-    "+": "-",
-    "-": "+",
-    "*": "+",
-    "/": "*",
-    "//": "*",
-    "%": "*",
-    "<": "<=",
-    "<=": "<",
-    ">": ">=",
-    ">=": ">",
-    "==": "!=",
-    "!=": "==",
-    "&&": "||",
-    "||": "&&",
-    "and": "or",
-    "or": "and",
-    "<<": ">>",
-    ">>": "<<",
-    "+=": "-=",
-    "-=": "+=",
-    "&": "|",
-    "|": "&",
-    "^": "|",
-}
+ARITHMETIC = _becomes(
+    "+ - * // / % ** >> << | & ^ @",
+    "- + + * * // * << >> & | | *",
+)
+AUGMENTED = _becomes(
+    "+= -= *= >>= |= &= ^=",
+    "-= += += <<= &= |= |=",
+)
+EXTREMES = _becomes(
+    "min max minimum maximum any all",
+    "max min maximum minimum all any",
+)
+WRITTEN = _becomes(
+    "+ - * / // % < <= > >= == != && || and or << >> += -= & | ^",
+    "- + + * * * <= < >= > != == || && or and >> << -= += | & |",
+)
 """Operators in written texts, where a space stands on both sides."""
 OPERATOR = re.compile(
     "(?<= )(" + "|".join(map(re.escape, sorted(WRITTEN, key=len, reverse=True))) + ")(?= )"
@@ -194,8 +160,8 @@ class Text:
         return "\n".join([*self.lines[: first - 1], *after, *self.lines[last:]]) + "\n"
 
     @cached_property
-    def scopes(self) -> list[tuple[int, int, str, bool]]:
-        """Functions and classes: first line, last line, dotted name, whether a function's body."""
+    def scopes(self) -> list[tuple[ast.FunctionDef | ast.ClassDef, str, bool]]:
+        """Functions and classes, their dotted names, and whether they are functions or in one."""
         found = []
 
         def visit(node: ast.AST, name: str, inside: bool) -> None:
@@ -203,7 +169,7 @@ class Text:
                 if isinstance(child, ast.FunctionDef | ast.ClassDef):
                     inner = f"{name}.{child.name}" if name else child.name
                     within = inside or isinstance(child, ast.FunctionDef)
-                    found.append((child.lineno, child.end_lineno or 0, inner, within))
+                    found.append((child, inner, within))
                     visit(child, inner, within)
                 else:
                     visit(child, name, inside)
@@ -213,30 +179,21 @@ class Text:
 
     def scope(self, line: int) -> tuple[str, bool]:
         """The innermost function or class around a line, "" at the top, and whether a function."""
-        return next(
-            (
-                (name, inside)
-                for first, last, name, inside in reversed(self.scopes)
-                if first <= line <= last
-            ),
-            ("", False),
-        )
+        for node, name, inside in reversed(self.scopes):
+            if node.lineno <= line <= (node.end_lineno or 0):
+                return name, inside
+        return "", False
 
     def functions(self) -> dict[str, list[ast.AST]]:
         """Functions and classes by their dotted names."""
         found: dict[str, list[ast.AST]] = {"": [self.tree]}
-
-        def visit(node: ast.AST, name: str) -> None:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.FunctionDef | ast.ClassDef):
-                    inner = f"{name}.{child.name}" if name else child.name
-                    found.setdefault(inner, []).append(child)
-                    visit(child, inner)
-                else:
-                    visit(child, name)
-
-        visit(self.tree, "")
+        for node, name, _ in self.scopes:
+            found.setdefault(name, []).append(node)
         return found
+
+    def instead(self, node: ast.AST, new: str) -> tuple[Piece]:
+        """The change by which another text stands in the place of a node's."""
+        return (Piece(self.start(node), self.end(node), new),)
 
 
 def edits(text: Text, writer: bool = False) -> Iterator[Edit]:
@@ -357,16 +314,13 @@ def _at(text: Text, node: ast.AST) -> Iterator[tuple[str, tuple[Piece, ...]]]:
             for left, right in pairwise(sides):
                 yield from _symbol(text, "comparison", left, right, COMPARISONS)
         case ast.BinOp():
-            several = {old: (new,) for old, new in ARITHMETIC.items()}
-            yield from _symbol(text, "arithmetic", node.left, node.right, several)
+            yield from _symbol(text, "arithmetic", node.left, node.right, ARITHMETIC)
         case ast.AugAssign():
-            several = {old: (new,) for old, new in AUGMENTED.items()}
-            yield from _symbol(text, "arithmetic", node.target, node.value, several)
-            yield "statement", (Piece(text.start(node), text.end(node), "pass"),)
+            yield from _symbol(text, "arithmetic", node.target, node.value, AUGMENTED)
+            yield "statement", text.instead(node, "pass")
         case ast.BoolOp():
-            other = {"and": ("or",), "or": ("and",)}
             for left, right in pairwise(node.values):
-                yield from _symbol(text, "logic", left, right, other)
+                yield from _symbol(text, "logic", left, right, WRITTEN)
         case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert()):
             token = text.between(text.start(node), text.end(node))[0]
             end = text.start(node.operand) if token.string == "not" else token.end
@@ -375,14 +329,11 @@ def _at(text: Text, node: ast.AST) -> Iterator[tuple[str, tuple[Piece, ...]]]:
             kind = "logic" if token.string == "not" else "arithmetic"
             yield kind, (Piece(token.start, end, ""),)
         case ast.Constant(value=bool(value)):
-            yield "constant", (Piece(text.start(node), text.end(node), str(not value)),)
+            yield "constant", text.instead(node, str(not value))
         case ast.Constant(value=int(value)):
-            yield (
-                "constant",
-                (Piece(text.start(node), text.end(node), str(value - 1 if value else 1)),),
-            )
+            yield "constant", text.instead(node, str(value - 1 if value else 1))
         case ast.Constant(value=float(value)):
-            yield "constant", (Piece(text.start(node), text.end(node), repr(value + 1)),)
+            yield "constant", text.instead(node, repr(value + 1))
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             yield from _negated(text, "logic", test)
         case ast.comprehension():
@@ -393,19 +344,14 @@ def _at(text: Text, node: ast.AST) -> Iterator[tuple[str, tuple[Piece, ...]]]:
             if token.string in EXTREMES:
                 yield "extremes", (Piece(token.start, token.end, EXTREMES[token.string]),)
         case ast.Break():
-            yield "flow", (Piece(text.start(node), text.end(node), "continue"),)
+            yield "flow", text.instead(node, "continue")
         case ast.Continue():
-            yield "flow", (Piece(text.start(node), text.end(node), "break"),)
+            yield "flow", text.instead(node, "break")
         case ast.For():
-            yield "flow", (Piece(text.start(node.iter), text.end(node.iter), "()"),)
+            yield "flow", text.instead(node.iter, "()")
         case ast.Return(value=ast.Tuple(elts=[one, other])):
-            yield (
-                "return",
-                (
-                    Piece(text.start(one), text.end(one), _flat(text, other)),
-                    Piece(text.start(other), text.end(other), _flat(text, one)),
-                ),
-            )
+            flat = (_flat(text, other), _flat(text, one))
+            yield "return", text.instead(one, flat[0]) + text.instead(other, flat[1])
         case ast.FunctionDef(returns=ast.Name(id="bool")):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Return) and isinstance(
@@ -413,11 +359,11 @@ def _at(text: Text, node: ast.AST) -> Iterator[tuple[str, tuple[Piece, ...]]]:
                 ):
                     yield from _negated(text, "return", inner.value)
         case ast.Expr(value=ast.Call()):
-            yield "statement", (Piece(text.start(node), text.end(node), "pass"),)
+            yield "statement", text.instead(node, "pass")
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             target = text.part(text.start(node.targets[0]), text.end(node.targets[0]))
             if not re.search(r"memo|cache|kept", target):  # only speed
-                yield "statement", (Piece(text.start(node), text.end(node), "pass"),)
+                yield "statement", text.instead(node, "pass")
 
 
 def _flat(text: Text, node: ast.AST) -> str:
@@ -425,7 +371,11 @@ def _flat(text: Text, node: ast.AST) -> str:
 
 
 def _symbol(
-    text: Text, kind: str, left: ast.AST, right: ast.AST, others: dict[str, tuple[str, ...]]
+    text: Text,
+    kind: str,
+    left: ast.AST,
+    right: ast.AST,
+    others: Mapping[str, str | tuple[str, ...]],
 ) -> Iterator[tuple[str, tuple[Piece, ...]]]:
     """The changes of the operator between two operands."""
     tokens = [
@@ -434,7 +384,8 @@ def _symbol(
     if not tokens:
         return
     symbol = " ".join(one.string for one in tokens)
-    for new in others.get(symbol, ()):
+    several = others.get(symbol, ())
+    for new in (several,) if isinstance(several, str) else several:
         yield kind, (Piece(tokens[0].start, tokens[-1].end, new),)
 
 

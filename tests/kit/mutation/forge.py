@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -166,7 +165,3 @@ def raise_slow(*_: object) -> None:
     """Handle the signal: pytest takes the exception for a failure, so `raised` marks it."""
     Slow.raised = True
     raise Slow
-
-
-def cpu() -> float:
-    return time.process_time()

@@ -11,13 +11,14 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tests.kit.mutation.forge import file_of
 from tests.kit.mutation.reach import digest
 from tests.kit.mutation.sample import SEED, Mutant, Room
-from tests.kit.mutation.trial import Trial, now
+from tests.kit.mutation.trial import Trial
 
 VERDICTS = ("killed", "timed out", "survived")
 
@@ -59,7 +60,6 @@ class Kept:
         self.file = file
         self.root = root
         self.known: dict[str, Result] = {}
-        self.codes: dict[str, str] = {}
         self.digests: dict[str, str] = {}
         self.entries: dict[str, dict[str, Any]] = {}
         self._log = root / "build" / "mutation" / "found.jsonl"
@@ -78,21 +78,15 @@ class Kept:
     def _take(self, entry: dict[str, Any]) -> None:
         key = entry["key"]
         self.entries[key] = entry
-        self.codes[key] = entry["code"]
-        self.known[key] = Result(
-            entry["verdict"],
-            entry["by"],
-            entry["matrix"],
-            {file_of(test): (test, way) for test, way in entry["killed"]},
-            entry["passed"],
-            entry["partly"],
-        )
+        tests = {file_of(test): (test, way) for test, way in entry["killed"]}
+        same = {name: entry[name] for name in ("verdict", "by", "matrix", "passed", "partly")}
+        self.known[key] = Result(tests=tests, **same)
         self.digests |= entry.get("files", {})
 
     def of(self, mutant: Mutant) -> Result | None:
         """The result of a mutant, if its function and the test that found it are as they were."""
         result = self.known.get(mutant.key)
-        if result is None or self.codes[mutant.key] != mutant.code:
+        if result is None or self.entries[mutant.key]["code"] != mutant.code:
             return None
         if result.by:
             file = file_of(result.by)
@@ -107,16 +101,16 @@ class Kept:
     def stale(self, mutants: Sequence[Mutant]) -> int:
         """The number of kept results that are not of the present code."""
         codes = {mutant.key: mutant.code for mutant in mutants}
-        return sum(codes.get(key) != code for key, code in self.codes.items())
+        return sum(codes.get(key) != entry["code"] for key, entry in self.entries.items())
 
     def add(self, mutant: Mutant, result: Result) -> None:
         """Note a result, so that a run that is interrupted loses nothing."""
-        entry = entry_of(mutant, result)
-        self._take({**entry, "files": {file: self._digest(file) for file in result.tests}})
+        files = {file: self._digest(file) for file in result.tests}
+        entry = entry_of(mutant, result) | {"files": files}
+        self._take(entry)
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a", encoding="utf-8") as out:
-            files = {file: self._digest(file) for file in result.tests}
-            print(json.dumps({**entry, "files": files}), file=out)
+            print(json.dumps(entry), file=out)
 
     def save(
         self,
@@ -127,7 +121,7 @@ class Kept:
     ) -> None:
         """Write the file anew: the mutants of this run, and the seconds of each file of tests."""
         made = {
-            "date": now(),
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": " ".join(["python -m tests.kit.mutation.mutate", *sys.argv[1:]]),
             "seed": SEED,
             "each": options.each,

@@ -25,6 +25,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from tests.kit import ROOT
@@ -210,12 +211,10 @@ class Run:
 
 def by_turns(mutants: Sequence[Mutant]) -> list[Mutant]:
     """One of each room in turn, so that a run that is interrupted has some of all."""
-    seen: Counter[str] = Counter()
-    numbered = []
+    rooms: dict[str, list[Mutant]] = {}
     for mutant in mutants:
-        numbered.append((seen[mutant.room], len(numbered), mutant))
-        seen[mutant.room] += 1
-    return [mutant for _, _, mutant in sorted(numbered, key=lambda one: one[:2])]
+        rooms.setdefault(mutant.room, []).append(mutant)
+    return [one for turn in zip_longest(*rooms.values()) for one in turn if one is not None]
 
 
 def tell(mutant: Mutant) -> None:

@@ -16,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from time import process_time
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
 
-from tests.kit.mutation.forge import Forge, Slow, cpu, limit, raise_slow
+from tests.kit.mutation.forge import Forge, Slow, limit, raise_slow
 
 EACH = 5.0
 """Seconds of processor time that a test may take while it is recorded."""
@@ -126,16 +127,16 @@ class Records:
         signal.signal(signal.SIGPROF, raise_slow)
         signal.signal(signal.SIGALRM, raise_slow)
         os.environ["MMSIM_CACHE_DIR"] = str(self.folder / f"cache{os.getpid()}")
-        tracer, found, begin = Tracer(self.traced), [], cpu()
+        tracer, found, begin = Tracer(self.traced), [], process_time()
         items = forge.items.get(file, [])
         for item, after in zip(items, [*items[1:], None], strict=True):
-            if cpu() - begin > FILE:
+            if process_time() - begin > FILE:
                 found.append(Test(item.nodeid, EACH, False))
                 continue
-            start = cpu()
+            start = process_time()
             good = self._passes(forge, item, after, tracer)
             lines = {path: bits for path, bits in tracer.lines.items() if bits}
-            found.append(Test(item.nodeid, cpu() - start, good, lines))
+            found.append(Test(item.nodeid, process_time() - start, good, lines))
         place = self.place(file)
         place.with_suffix(".part").write_bytes(pickle.dumps(found))
         place.with_suffix(".part").rename(place)

@@ -7,7 +7,6 @@ import os
 import resource
 import shutil
 import signal
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,7 +234,3 @@ def loads(forge: Forge, file: str) -> bool:
     inner = Inner(forge.root, lambda forge: 0)
     inner.main([file], inner)
     return inner.loads
-
-
-def now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())

@@ -27,7 +27,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +58,7 @@ MOST_UNITS = 16
 
 def collect_suite(file: Path, names: Sequence[str], jobs: int) -> int:
     """Run the suite and keep its launches in a file; the exit status, 1 if test files broke."""
-
-    def run_batch(batch: Any) -> Any:
-        return run.run_files(batch, "tests.kit.numba_suite.collecting")
-
-    paths = [path for path in run.test_files() if not names or any(n in path.stem for n in names)]
+    paths = run.named_files(names)
     if not paths:
         print(f"no file of numba-cuda's tests has {' or '.join(names)} in its name")
         return 2
@@ -72,13 +67,12 @@ def collect_suite(file: Path, names: Sequence[str], jobs: int) -> int:
     reasons: dict[Any, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["MMSIM_SUITE_COLLECTED"] = folder
-        batches = [paths[first : first + run.BATCH] for first in range(0, len(paths), run.BATCH)]
-        with ThreadPoolExecutor(jobs) as pool:
-            done: list[str] = []
-            for batch, (outcomes, own) in zip(batches, pool.map(run_batch, batches), strict=True):
-                done += outcomes
-                broken |= own
-                print(f"{batch[-1].name}: {len(done)} tests", flush=True)
+        done: list[str] = []
+        plugin = "tests.kit.numba_suite.collecting"
+        for batch, (outcomes, own) in run.run_batches(paths, jobs, plugin):
+            done += outcomes
+            broken |= own
+            print(f"{batch[-1].name}: {len(done)} tests", flush=True)
         for part in sorted(Path(folder).iterdir()):
             found, others = pickle.loads(part.read_bytes())
             kept = {**found, **kept}

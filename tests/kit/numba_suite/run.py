@@ -16,7 +16,6 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -76,6 +75,19 @@ def run_files(paths, *plugins):
         )
     name = f"{paths[0].parent.name}/{paths[0].name}"
     return {}, {name: (done.stdout + done.stderr)[-2000:]}
+
+
+def named_files(names):
+    """The files of tests with one of the names in theirs, or all."""
+    return [path for path in test_files() if not names or any(one in path.stem for one in names)]
+
+
+def run_batches(files, jobs, *plugins):
+    """Batches of files with what `run_files` gives of each, as soon as it is there."""
+    batches = [files[first : first + BATCH] for first in range(0, len(files), BATCH)]
+    with ThreadPoolExecutor(jobs) as pool:
+        found = pool.map(lambda batch: run_files(batch, *plugins), batches)
+        yield from zip(batches, found, strict=True)
 
 
 def own_process(one):
@@ -145,7 +157,6 @@ def main():
     parser.add_argument("names", nargs="*", help="parts of names of files")
     parser.add_argument("--json", type=Path, help="save the outcome of each test")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--failures", action="store_true", help="print what the failing tests say")
     parser.add_argument(
         "--least", type=int, default=0, help="of the simulator's, so many must pass"
     )
@@ -153,44 +164,22 @@ def main():
         "--least-more", type=int, default=0, help="of the others, so many must pass"
     )
     arguments = parser.parse_args()
-    files = [
-        path
-        for path in test_files()
-        if not arguments.names or any(name in path.stem for name in arguments.names)
-    ]
-    expected = simulator_passes()
+    files = named_files(arguments.names)
     known = {f"{path.parent.name}/{path.name}" for path in files}
-    expected = [name for name in expected if name.split("::")[0] in known]
+    expected = [name for name in simulator_passes() if name.split("::")[0] in known]
     outcomes, broken = {}, {}
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        batches = [files[first : first + BATCH] for first in range(0, len(files), BATCH)]
-        for found, ended in pool.map(run_files, batches):
-            outcomes |= found
-            broken |= ended
+    for _, (found, ended) in run_batches(files, arguments.jobs):
+        outcomes |= found
+        broken |= ended
     rows = table(outcomes, expected)
     if arguments.json:
         arguments.json.write_text(as_json(outcomes, broken), "utf-8")
     print_table(rows)
     for file, text in broken.items():
         print(f"\n{file} did not end as it should:\n{text}")
-    if arguments.failures:
-        print_failures(outcomes, set(expected))
     passed = sum(row["listed_passed"] for row in rows)
     more = sum(row["more_passed"] for row in rows)
     return int(passed < arguments.least or more < arguments.least_more)
-
-
-def print_failures(outcomes, expected):
-    """Print the tests of the simulator's list that don't pass, by what they say."""
-    said = Counter()
-    for name, one in sorted(outcomes.items()):
-        if name in expected and one["outcome"] != "passed":
-            line = " ".join(one["said"].split())[:200]
-            said[line] += 1
-            print(f"{one['outcome']}: {name}: {line}")
-    print()
-    for line, count in said.most_common():
-        print(f"{count:>4} {line}")
 
 
 if __name__ == "__main__":

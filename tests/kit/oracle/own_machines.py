@@ -10,7 +10,6 @@ from mmsim.gpu.words import CardBanks
 from mmsim.model.byte_banks import ByteBanks, ByteGroups
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import Unit
-from tests.kit.oracle.reference import RefOwn
 
 SECTOR = 8
 
@@ -64,8 +63,3 @@ class OwnMachine(mm.Machine):
             Unit(f"shared[{dmm}]", RULES[rule](width), latency, dmm, "shared")
             for dmm, (rule, width, latency) in enumerate(self.own)
         )
-
-
-def own_machine(spec: RefOwn) -> OwnMachine:
-    """The machine that a specification of the reference stands for."""
-    return OwnMachine(spec.width, spec.memory, spec.shared)

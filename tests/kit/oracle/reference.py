@@ -220,22 +220,13 @@ def count_stages(access, threads, conflict, width, launch):
 
 def count_asked(asked, kind, conflict, width):
     """Stages of a request in which threads ask for such addresses."""
-    every = [address for own in asked.values() for address in own]
-    if kind == "atomic":
-        return count_atomic_stages(every, conflict, width)
-    addresses = set(every)
+    addresses = [address for own in asked.values() for address in own]
+    if kind != "atomic":  # whose requests for one address don't merge
+        addresses = list(set(addresses))
     if conflict in ("group", "sector"):
-        return len({address // width for address in addresses})
+        groups = {address // width for address in addresses}
+        return sum(max(addresses.count(a) for a in addresses if a // width == g) for g in groups)
     banks = [address % width for address in addresses]
-    return max(banks.count(bank) for bank in banks)
-
-
-def count_atomic_stages(asked, conflict, width):
-    """Requests for one address don't merge."""
-    if conflict in ("group", "sector"):
-        groups = {address // width for address in asked}
-        return sum(max(asked.count(a) for a in asked if a // width == g) for g in groups)
-    banks = [address % width for address in asked]
     return max(banks.count(bank) for bank in banks)
 
 
@@ -254,7 +245,8 @@ def count_card_stages(access, asked, conflict, width, launch):
         asked = {t: [own[0] // neighbours] for t, own in asked.items()}
     times = 2 if access.op == "cas" and conflict != "group" else 1
     if size <= 4 and conflict == "byte bank":
-        return times * count_packed_stages(asked, kind, width, 4 // size)
+        words = {t: [address // (4 // size) for address in own] for t, own in asked.items()}
+        return times * count_asked(words, kind, "bank", width)
     conflict = conflict.removeprefix("byte ")
     if size <= 4:
         words = width * 4 // size if conflict == "group" else width
@@ -269,15 +261,6 @@ def count_card_stages(access, asked, conflict, width, launch):
         if part:
             total += count_asked(part, kind, conflict, words)
     return times * total
-
-
-def count_packed_stages(asked, kind, width, elements):
-    """Stages on banks whose words hold several elements, read or written together."""
-    words = [address // elements for own in asked.values() for address in own]
-    if kind != "atomic":
-        words = list(set(words))
-    banks = [word % width for word in words]
-    return max(banks.count(bank) for bank in banks)
 
 
 def in_pairs(asked):

@@ -253,7 +253,8 @@ def agree(count: int, number: int, jobs: int, on_gpu: bool) -> dict[str, Any]:
     wrong: list[str] = []
     tasks = ((number, turn, on_gpu) for turn in range(100 * (count // CHUNK + 1)))
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_deaf) as pool:
+    deaf = signal.SIGINT, signal.SIG_IGN  # Ctrl-C is for this process
+    with ProcessPoolExecutor(jobs, spawn, signal.signal, deaf) as pool:
         for programs, more, errors in _until_interrupted(pool.map(chunk, tasks)):
             for error in errors:
                 print(f"DIFFERENT {error}\n", flush=True)
@@ -277,11 +278,6 @@ def agree(count: int, number: int, jobs: int, on_gpu: bool) -> dict[str, Any]:
         "language": {part: parts_used[part] for part in language()},
         "different": len(wrong),
     }
-
-
-def _deaf() -> None:
-    """Leave Ctrl-C to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _until_interrupted(results: Iterator[Any]) -> Iterator[Any]:

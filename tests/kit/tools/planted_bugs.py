@@ -22,7 +22,8 @@ from mmsim.gpu.record import Record, Row
 from mmsim.results import Finding, FoundAccess
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, table
 from tests.kit import ROOT
-from tests.kit.cards.planted_on_gpu import TOOLS, in_shared_memory, of_the_grid, tool_for
+from tests.kit.cards import TOOLS
+from tests.kit.cards.planted_on_gpu import in_shared_memory, of_the_grid, tool_for
 from tests.kit.planted import FILES, PAIRS, Pair, pairs_in
 
 KEPT = ROOT / "benchmarks" / "results" / "gpu" / "planted.json"

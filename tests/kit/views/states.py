@@ -1,8 +1,14 @@
 """The states of a trace that the player's page has to show."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from mmsim.view.player import data
+
+
+def fields(thing, *names):
+    return {name: getattr(thing, name) for name in names}
 
 
 def expected(trace, start=0, end=None):
@@ -15,27 +21,13 @@ def expected(trace, start=0, end=None):
             "registers": {
                 name: [
                     stage
-                    and {
-                        "dispatch": stage.dispatch,
-                        "warp": stage.warp,
-                        "number": stage.number,
-                        "requests": [list(request) for request in stage.requests],
-                    }
+                    and fields(stage, "dispatch", "warp", "number")
+                    | {"requests": [list(request) for request in stage.requests]}
                     for stage in row
                 ]
                 for name, row in cycle.registers.items()
             },
-            "waiting": [
-                {
-                    "warp": wait.warp,
-                    "reason": wait.reason,
-                    "start": wait.start,
-                    "end": wait.end,
-                    "unit": wait.unit,
-                    "line": wait.line,
-                }
-                for wait in cycle.waiting
-            ],
+            "waiting": [asdict(wait) for wait in cycle.waiting],
             "dispatched": [numbers[id(dispatch)] for dispatch in cycle.dispatched],
             "completed": [numbers[id(dispatch)] for dispatch in cycle.completed],
             "memory": {

@@ -351,7 +351,7 @@ class Accesses(Pieces):
 
         Arrays begin at multiples of the rule's width, so an address within the array is enough.
         """
-        own = bool(self.launch.arrays[array].shared and self.launch.machine.shared)
+        own = self.launch.arrays[array].own_units
         text = self.text
         at = f"at_access + {self.access}" if self.access else "at_access"
         text.add(f"stages = {stages}")

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
-from mmsim.ir.lower import Lowered, unchecked
+from mmsim.ir.lower import unchecked
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.row import Row
@@ -111,35 +112,25 @@ class Text:
         return next(self._names)
 
 
+@dataclass(eq=False)
 class NumbaText:
     """Writes expressions into `text`, for one lane or, if they are `uniform`, for all lanes.
 
-    `own` gives the text of a lane's own variable. `constant` gives the value of an expression that
-    is known before the launch.
+    `of` gives the type of an expression, `constant` its value if it is known before the launch,
+    `own` the text of a lane's own variable. `is_power` says that a divisor is a constant power of
+    two.
     """
 
-    def __init__(
-        self,
-        text: Text,
-        lowered: Lowered,
-        analysis: Analysis,
-        shapes: dict[str, tuple[int, ...]],
-        address: Callable[[str, tuple[ir.Expr, ...]], str],
-        own: Callable[[str], str],
-        constant: Callable[[ir.Expr], ir.Scalar | None],
-        is_power: Callable[[ir.Expr], bool],
-        uniform: bool,
-    ) -> None:
-        self.text = text
-        self.of = lowered.of
-        self.analysis = analysis
-        self.shapes = shapes
-        self.address = address
-        self.own = own
-        self.constant = constant
-        self.uniform = uniform
-        self.is_power = is_power  # whether a divisor is a constant power of two
-        self.assigned: set[str] = set()
+    text: Text
+    of: Callable[[ir.Expr], Type]
+    analysis: Analysis
+    shapes: dict[str, tuple[int, ...]]
+    address: Callable[[str, tuple[ir.Expr, ...]], str]
+    own: Callable[[str], str]
+    constant: Callable[[ir.Expr], ir.Scalar | None]
+    is_power: Callable[[ir.Expr], bool]
+    uniform: bool
+    assigned: set[str] = field(default_factory=set)
 
     def folded(self, value: ir.Expr) -> ir.Scalar | None:
         """The value of an expression of literals, None of any other.
@@ -161,8 +152,8 @@ class NumbaText:
         match value:
             case ir.Number(name):
                 return f"number_{name}"
-            case ir.ThreadField(field):
-                return UNIFORM.get(field) or OWN[field]
+            case ir.ThreadField():
+                return UNIFORM.get(value.field) or OWN[value.field]
             case ir.Extent(array, axis, rank):
                 return self._extent(array, axis, rank)
             case ir.Var(name):
@@ -208,16 +199,15 @@ class NumbaText:
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
-        shape = self.shapes[array]
-        if rank is not None and rank != len(shape):
-            raise CannotFuse(f"{array} is used with the wrong number of dimensions")
+        dimensions = len(self.shapes[array])
+        is_outside = isinstance(axis, int) and not -dimensions <= axis < dimensions
+        if is_outside or rank not in (None, dimensions):
+            raise CannotFuse(f"{array} has no such size")
         if axis is None:
             return f"size_{array}"
-        if not isinstance(axis, int):
-            return self._literal(len(shape))
-        if not -len(shape) <= axis < len(shape):
-            raise CannotFuse(f"{array} has no axis {axis}")
-        return f"extent_{array}_{axis % len(shape)}"
+        if isinstance(axis, int):
+            return f"extent_{array}_{axis % dimensions}"
+        return self._literal(dimensions)
 
     def _variable(self, name: str) -> str:
         if name not in self.assigned:

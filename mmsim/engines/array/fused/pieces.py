@@ -81,7 +81,7 @@ class Pieces:
         self.lanes, self.same = (
             NumbaText(
                 text,
-                self.typing,
+                self.typing.of,
                 self.analysis,
                 launch.meaning.shapes,
                 self._register_address,
