@@ -194,7 +194,7 @@ class Inferred:
 
 
 def _refused(function: python.FunctionType, error: NumbaError) -> LanguageError:
-    """Numba's error in the words of ours: its first line, at the line of the function it names."""
+    """The error of ours for one of Numba's: its first line, at the line that it names."""
     loc = getattr(error, "loc", None)
     line = function.__code__.co_firstlineno if loc is None else loc.line
     return LanguageError(_plain(str(error)), _place(function, line))
@@ -208,6 +208,7 @@ def _place(function: python.FunctionType, line: int) -> Place:
 
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_LITERAL = re.compile(r"Literal\[\w+\]\((.*?)\)")
 _PLAIN = (
     (r"(?s).*?>>> ([^\n]*).*", r"no types fit the call \1"),
     (r"(?s)NameError: name ('.*?') is not defined.*", r"the name \1 is not defined"),
@@ -222,11 +223,11 @@ _PLAIN = (
     ),
     (r"(?s)([^\n]*).*", r"\1"),
 )
-"""What Numba says, and the same in our words; of anything else the first line."""
+"""Messages of Numba and what they become: of any but these the first line stays."""
 
 
 def _plain(message: str) -> str:
-    text = _COLOUR.sub("", message).strip()
+    text = _LITERAL.sub(r"\1", _COLOUR.sub("", message)).strip()
     return next(re.sub(one, ours, text) for one, ours in _PLAIN if re.fullmatch(one, text))
 
 

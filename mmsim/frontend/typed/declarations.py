@@ -110,7 +110,7 @@ class IntegerMethods(templates.AttributeTemplate):
 
 @REGISTRY.register_global(isinstance)
 class IsInstance(templates.AbstractTemplate):
-    """isinstance(x, kinds): the types tell, so any object may be given."""
+    """isinstance(x, kinds): known from the types, so any object may be given."""
 
     def generic(self, args: Given, kws: Any) -> Any:
         """The signature of any two arguments."""
