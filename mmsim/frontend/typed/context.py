@@ -125,7 +125,7 @@ class Context(BASE):  # type: ignore[misc]
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""
         if isinstance(val, python.ModuleType):
-            return super().resolve_value_type(val)
+            return self._get_global_type(val)
         member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
             return VALUES[member]
