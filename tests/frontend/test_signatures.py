@@ -199,3 +199,24 @@ def test_ufuncs_of_numbers_have_its_types(theirs: Any) -> None:
 def test_a_function_of_python_has_its_types(theirs: Any, thing: Any) -> None:
     calls = [(one,) for one in MORE] + list(itertools.product(SOME, repeat=2))
     assert not compared(theirs, thing, calls)
+
+
+OF_TUPLES = [
+    *(operator.getitem, operator.eq, operator.ne, operator.lt, operator.add, operator.contains),
+    *(len, tuple, zip, enumerate, range, reversed, slice, iter),
+]
+
+
+def test_functions_of_arrays_and_tuples_have_its_types(theirs: Any) -> None:
+    pool = (("array", "float32", 1), ("array", "int32", 2), ("int32",) * 2, ("int32", "float64"), 1)
+    calls = [given for count in (1, 2) for given in itertools.product(pool, repeat=count)]
+    for thing in OF_TUPLES:
+        assert not compared(theirs, thing, calls)
+
+
+@pytest.mark.parametrize("name", ["T", "dtype", "flat", "itemsize", "nbytes", "ndim", "real"])
+def test_attributes_of_an_array_have_its_types(theirs: Any, name: str) -> None:
+    given = ("array", "complex64", 2)
+    with target_override("cuda"):
+        expected = theirs.resolve_getattr(of(given, cuda_types), name)
+    assert str(context().resolve_getattr(of(given, types), name)) == str(expected)

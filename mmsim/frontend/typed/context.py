@@ -232,7 +232,7 @@ def _plain(message: str) -> str:
 
 
 class _Target(NamedTuple):
-    """What Numba's inference of types takes of a target; nothing is made for it."""
+    """The part of a target that Numba's inference of types reads; nothing is made for it."""
 
     target: Any
 
@@ -241,7 +241,7 @@ TARGET = _Target(CPU)
 
 
 class _State(NamedTuple):
-    """What Numba's rewriting takes."""
+    """The state of a compilation, as far as Numba's rewriting reads it."""
 
     func_ir: Any
     typemap: None = None
