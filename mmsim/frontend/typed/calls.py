@@ -11,7 +11,8 @@ from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import DeviceFunction, Word, context
+from mmsim.frontend.typed.context import DeviceFunction, context
+from mmsim.frontend.typed.declarations import Word
 from mmsim.frontend.typed.values import (
     NONE,
     OPERATORS,

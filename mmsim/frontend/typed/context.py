@@ -8,59 +8,49 @@ called, `Namespace` for what has members.
 
 from __future__ import annotations
 
+import inspect
+import re
 import types as python
 from functools import cache
+from linecache import getline
 from typing import Any, NamedTuple
 
-from numba.core import compiler, postproc, rewrites, types, typing
+import numpy as np
+from numba.core import compiler, postproc, types
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
-from numba.core.cpu import ParallelOptions
-from numba.core.inline_closurecall import InlineClosureCallPass
-from numba.core.registry import cpu_target
+from numba.core.cpu_options import ParallelOptions
+from numba.core.errors import NumbaError, TypingError
+from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
+from numba.core.target_extension import CPU
 from numba.core.typed_passes import type_inference_stage
-from numba.core.typing import templates
-from numba.core.utils import pysignature
+from numba.core.typing import (  # the first two fill the registry of the builtins
+    arraydecl,  # noqa: F401
+    builtins,  # noqa: F401
+    cmathdecl,
+    enumdecl,
+    listdecl,
+    mathdecl,
+    npydecl,
+    templates,
+)
+from numba.core.typing.context import BaseContext
+from numba.core.typing.templates import signature
+from numba.np.numpy_support import from_dtype
 
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.functions import written_out
 from mmsim.frontend.numba.names import name_of_object, type_name
+from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
 from mmsim.frontend.typed.graph import without_strictness
-from mmsim.frontend.typed.signatures import GRID, NAMESPACES, VALUES, returned
+from mmsim.frontend.typed.signatures import NAMESPACES, VALUES
 
 Given = tuple[types.Type, ...]
 
 
-class Namespace(types.Opaque):  # type: ignore[misc]
-    """The type of a name of numba.cuda that has members, such as cuda.threadIdx."""
-
-    def __init__(self, member: str) -> None:
-        self.member = member
-        super().__init__(f"cuda.{member}")
-
-
-class Word(types.Callable, types.Opaque):  # type: ignore[misc]
-    """The type of a function of numba.cuda; its results follow from `signatures`."""
-
-    def __init__(self, member: str) -> None:
-        self.member = member
-        super().__init__(f"function cuda.{member}")
-
-    def get_call_type(self, context: Any, args: Given, kws: dict[str, types.Type]) -> Any:
-        """The signature of a call; keywords come after the other arguments."""
-        given, result = returned(self.member, args, kws)
-        return typing.signature(result, *given)
-
-    def get_call_signatures(self) -> tuple[tuple[()], bool]:
-        """None in particular."""
-        return (), False
-
-    def get_impl_key(self, sig: Any) -> Any:
-        """Nothing is compiled."""
-        return self.member
-
-
-class DeviceFunction(types.Callable, types.Opaque):  # type: ignore[misc]
+class DeviceFunction(Called):
     """The type of a function that kernels call, in the language of kernels."""
 
     def __init__(self, function: python.FunctionType) -> None:
@@ -72,101 +62,113 @@ class DeviceFunction(types.Callable, types.Opaque):  # type: ignore[misc]
         """Equal functions have one type."""
         return self.function
 
-    def get_call_type(self, context: Any, args: Given, kws: dict[str, types.Type]) -> Any:
+    def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, by the types of the function for these arguments."""
         given = arguments(self.function, args, kws)
-        return typing.signature(inferred(self.function, given).result, *given)
-
-    def get_call_signatures(self) -> tuple[tuple[()], bool]:
-        """None in particular."""
-        return (), False
-
-    def get_impl_key(self, sig: Any) -> Any:
-        """Nothing is compiled."""
-        return self.function
+        return signature(inferred(self.function, given).result, *given)
 
 
 def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.Type]) -> Given:
     """The types of the parameters of a call, in their order; a default is its own type."""
-    bound = pysignature(function).bind(*args, **kws)
+    try:
+        bound = inspect.signature(function).bind(*args, **kws)
+    except TypeError as error:
+        raise TypingError(f"{function.__name__!r} can't be called so: {error}") from None
     found: list[types.Type] = []
     for name, parameter in bound.signature.parameters.items():
-        if name in bound.arguments:
-            given = bound.arguments[name]
-            is_rest = parameter.kind is parameter.VAR_POSITIONAL
-            found.append(types.StarArgTuple.from_types(given) if is_rest else given)
-        elif parameter.kind is parameter.VAR_POSITIONAL:
-            found.append(types.StarArgUniTuple(types.int64, 0))  # it can be iterated
+        if parameter.kind is parameter.VAR_KEYWORD:
+            raise TypingError(f"{function.__name__!r} takes **{name}, which kernels don't have")
+        given = bound.arguments.get(name)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = tuple(map(types.unliteral, given or ()))
+            empty = types.StarArgUniTuple(types.int64, 0)  # it can be iterated
+            found.append(types.StarArgTuple.from_types(rest) if rest else empty)
         else:
-            found.append(types.Omitted(parameter.default))
+            found.append(types.Omitted(parameter.default) if given is None else given)
     return tuple(found)
 
 
-REGISTRY = templates.Registry()
+BASE: Any = BaseContext
+"""Without types, as most of its methods have none."""
 
 
-@REGISTRY.register_attr
-class NamespaceAttributes(templates.AttributeTemplate):  # type: ignore[misc]
-    """The members of the namespaces of numba.cuda."""
+class Context(BASE):  # type: ignore[misc]
+    """Numba's types of its own functions, and ours of numba.cuda's.
 
-    key = Namespace
-
-    def generic_resolve(self, owner: Namespace, name: str) -> types.Type | None:
-        """The type of a member: a number, or a function."""
-        member = f"{owner.member}.{name}"
-        return VALUES.get(member) or Word(member)
-
-
-@REGISTRY.register_attr
-class GridAttributes(templates.AttributeTemplate):  # type: ignore[misc]
-    """The members of the grid."""
-
-    key = types.Opaque
-
-    def generic_resolve(self, owner: types.Opaque, name: str) -> types.Type | None:
-        """The barrier of the grid."""
-        return Word("grid.sync") if (owner, name) == (GRID, "sync") else None
-
-
-class Context(typing.Context):  # type: ignore[misc]
-    """Numba's types of its own functions, and ours of numba.cuda's."""
+    Only declarations are installed. An overload or an intrinsic of Numba would be compiled to be
+    typed.
+    """
 
     def load_additional_registries(self) -> None:
-        """Those of Numba, then those of numba.cuda's names."""
-        super().load_additional_registries()
-        self.install_registry(REGISTRY)
+        """Those of what kernels use, then those of numba.cuda's names."""
+        for one in (REGISTRY, cmathdecl.registry, enumdecl.registry, listdecl.registry):
+            self.install_registry(one)
+        self.install_registry(npydecl.registry)
+        self.install_registry(mathdecl.registry)
+
+    def _load_builtins(self) -> None:
+        self.install_registry(templates.builtin_registry)
+
+    def install_registry(self, registry: Any) -> None:
+        """Install the declarations of a registry; ours of a function of math goes first."""
+        for template in filter(_is_declared, registry.functions):
+            self.insert_function(template(self))
+        for template in filter(_is_declared, registry.attributes):
+            self.insert_attributes(template(self))
+        for value, type_ in registry.globals:
+            if not all(map(_is_declared, getattr(type_, "templates", ()))):
+                continue
+            known = self._lookup_global(value)
+            if known is None:
+                self.insert_global(value, type_)
+            elif value not in OF_MATH:
+                self._remove_global(value)
+                self._insert_global(value, known.augment(type_))
 
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""
-        member = "" if isinstance(val, python.ModuleType) else name_of_object(val)
+        if isinstance(val, python.ModuleType):
+            return self._get_global_type(val)
+        member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
             return VALUES[member]
         if member in NAMESPACES:
             return Namespace(member)
-        if member and not type_name(val) and python_function(val) in (None, val):
-            return Word(member)
-        function = python_function(val)
-        if function is not None and not member:
+        if function is not None and (not member or function is not val):
             return DeviceFunction(function)
+        if member and not name:
+            return Word(member)
+        if type(val).__module__ == "mmsim.cuda.types":
+            dtype = record_dtype(val)
+            if dtype is not None:
+                return types.DType(from_dtype(dtype))
+            if name:
+                return types.NumberClass(from_dtype(np.dtype(name)))
         if callable(val) and not isinstance(val, type):
-            known = self._get_global_type(val)
-            written = None if known is not None else written_out(val, None)
+            known = self._lookup_global(val)
+            if known is not None:
+                return known
+            written = written_out(val, None)
             if written is not None:
                 return DeviceFunction(written)
         return super().resolve_value_type(val)
 
-    def resolve_module_constants(self, typ: Any, attr: str) -> Any:
-        """The type of a member of a module; some that Numba lacks are written out here."""
-        found = super().resolve_module_constants(typ, attr)
-        if found is None and hasattr(typ.pymod, attr):
-            written = written_out(getattr(typ.pymod, attr), None)
-            return None if written is None else DeviceFunction(written)
-        return found
+
+def _is_declared(template: Any) -> bool:
+    """Return whether a template only declares types."""
+    return not hasattr(template, "_overload_func") and not hasattr(template, "_definition_func")
+
+
+def _member(val: Any) -> str:
+    """The name in numba.cuda of an object, "" for any other."""
+    name = name_of_object(val)
+    module = str(getattr(val, "__module__", ""))
+    return f"libdevice.{name}" if name and module.endswith(".libdevice") else name
 
 
 @cache
 def context() -> Context:
-    """The one context of this process, with all of Numba's registries."""
+    """The one context of this process."""
     found = Context()
     found.refresh()
     return found
@@ -181,16 +183,68 @@ class Inferred:
     def __init__(self, function: python.FunctionType, args: Given) -> None:
         self.function = function
         self.args = args
-        self.ir = compiler.run_frontend(function)
-        _untyped_passes(self.ir, args)
-        found = type_inference_stage(context(), cpu_target.target_context, self.ir, args, None)
+        try:
+            self.ir = compiler.run_frontend(function)
+            if self.ir.is_generator:
+                raise TypingError("a kernel has no yield")
+            _untyped_passes(self.ir, args)
+            found = type_inference_stage(context(), TARGET, self.ir, args, None)
+        except NumbaError as error:
+            raise _refused(function, error) from error
         self.types: dict[str, types.Type] = found.typemap
         self.calls: dict[Any, Any] = found.calltypes
         self.result: types.Type = found.return_type
 
 
+def _refused(function: python.FunctionType, error: NumbaError) -> LanguageError:
+    """The error of ours for one of Numba's: its first line, at the line that it names."""
+    loc = getattr(error, "loc", None)
+    line = function.__code__.co_firstlineno if loc is None else loc.line
+    return LanguageError(_plain(str(error)), _place(function, line))
+
+
+def _place(function: python.FunctionType, line: int) -> Place:
+    """A whole line of a function."""
+    file = function.__code__.co_filename
+    text = getline(file, line).rstrip()
+    return Place(function.__name__, file, line, len(text) - len(text.lstrip()), len(text), text)
+
+
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_LITERAL = re.compile(r"Literal\[\w+\]\((.*?)\)")
+_PLAIN = (
+    (r"(?s).*?>>> ([^\n]*).*", r"no types fit the call \1"),
+    (r"(?s)NameError: name ('.*?') is not defined.*", r"the name \1 is not defined"),
+    (
+        r"(?s)Untyped \w+ name ('.*?'):.*<class '(?:\w+\.)*(\w+)'>.*",
+        r"\1 is of the type \2, which kernels don't have",
+    ),
+    (r"(?s)Unknown attribute ('.*?') of type ([^\n]*).*", r"\2 has no \1"),
+    (
+        r"(?s)Cannot unify (.*?) and (.*?) for '(\w+)[\w.]*', defined at.*",
+        r"'\3' is \1 on one way and \2 on another",
+    ),
+    (r"(?s)([^\n]*).*", r"\1"),
+)
+"""Messages of Numba and what they become: of any but these the first line stays."""
+
+
+def _plain(message: str) -> str:
+    text = _LITERAL.sub(r"\1", _COLOUR.sub("", message)).strip()
+    return next(re.sub(one, ours, text) for one, ours in _PLAIN if re.fullmatch(one, text))
+
+
+class _Target(NamedTuple):
+    """The part of a target that Numba's inference of types reads; nothing is made for it."""
+
+    target: Any
+
+
+TARGET = _Target(CPU)
+
+
 class _State(NamedTuple):
-    """The state that Numba's rewriting takes."""
+    """The state of a compilation, as far as Numba's rewriting reads it."""
 
     func_ir: Any
     typemap: None = None
@@ -200,21 +254,41 @@ class _State(NamedTuple):
 def _untyped_passes(func_ir: Any, args: Given) -> None:
     """Closures inlined, branches of literals left out, each assignment with a name of its own."""
     without_strictness(func_ir)
-    InlineClosureCallPass(func_ir, ParallelOptions(False), {}, False).run()
+    code = func_ir.func_id.code
+    if any(isinstance(one, python.CodeType) for one in code.co_consts) or "reduce" in code.co_names:
+        # its import takes as long as all others here
+        from numba.core.inline_closurecall import InlineClosureCallPass
+
+        InlineClosureCallPass(func_ir, ParallelOptions(False), {}, False).run()
     rewrite_semantic_constants(func_ir, args)
     dead_branch_prune(func_ir, args)
     postproc.PostProcessor(func_ir).run(emit_dels=False)
     func_ir.blocks = reconstruct_ssa(func_ir).blocks
-    rewrites.rewrite_registry.apply("before-inference", _State(func_ir))
+    rewrite_registry.apply("before-inference", _State(func_ir))
     postproc.PostProcessor(func_ir).run(emit_dels=False)
 
 
 _inferred: dict[tuple[python.FunctionType, Given], Inferred] = {}
+_inside: list[python.FunctionType] = []
+"""The functions whose types are being inferred, each called by the one before."""
 
 
 def inferred(function: python.FunctionType, args: Given) -> Inferred:
-    """A function with its types for these arguments, inferred once."""
+    """A function with its types for these arguments, inferred once.
+
+    Raise a `LanguageError` with the line in the function if it has none, or calls itself.
+    """
     found = _inferred.get((function, args))
-    if found is None:
+    if found is not None:
+        return found
+    if function in _inside:
+        place = _place(function, function.__code__.co_firstlineno)
+        raise LanguageError(
+            f"{function.__name__!r} calls itself", place, "write a loop: kernels have no recursion"
+        )
+    _inside.append(function)
+    try:
         found = _inferred[function, args] = Inferred(function, args)
+    finally:
+        _inside.pop()
     return found

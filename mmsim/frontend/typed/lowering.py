@@ -25,7 +25,7 @@ from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
 from mmsim.frontend.python.scope import Alias, Named, Restart
 from mmsim.frontend.typed.base import base_of
 from mmsim.frontend.typed.calls import CallLowering
-from mmsim.frontend.typed.context import Namespace
+from mmsim.frontend.typed.declarations import Namespace
 from mmsim.frontend.typed.liveness import incoming, phi_of
 from mmsim.frontend.typed.signatures import GRID
 from mmsim.frontend.typed.values import (

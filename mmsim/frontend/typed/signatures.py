@@ -1,136 +1,316 @@
-"""The types of what numba.cuda's names give, for the types of their arguments."""
+"""The types of what numba.cuda's names take and give, as numba-cuda has them.
+
+A row of `RULES` has the names of the parameters and what gives a call's signature. `Cases` are
+signatures, of which Numba's rules of conversion choose one. Where numba-cuda refuses a type that
+has a meaning here, as a shuffle of uint32, the type is taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from numba.core import types
 from numba.core.errors import TypingError
+from numba.core.typing.npydecl import parse_dtype
+from numba.core.typing.templates import signature
+
+from mmsim.frontend.numba.vectors import AXES, VECTORS
 
 Given = tuple[types.Type, ...]
+Resolve = Callable[[Any, str, Given], Any]
+"""From Numba's context, the name and the types of the arguments to a signature, None for none."""
 
 GRID = types.Opaque("the grid")
 """The type of cuda.cg.this_grid()."""
-AXES = ("x", "y", "z")
-NAMESPACES = (
-    *("threadIdx", "blockIdx", "blockDim", "gridDim"),
-    *("shared", "local", "const", "atomic", "cg"),
-)
+DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+NAMESPACES = (*DIMENSIONS, "shared", "local", "const", "atomic", "cg")
 VALUES = {
-    **{
-        f"{name}.{axis}": types.int32
-        for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
-        for axis in AXES
-    },
+    **{f"{name}.{axis}": types.int32 for name in DIMENSIONS for axis in "xyz"},
     "laneid": types.int32,
     "warpsize": types.int32,
 }
+OF_CODE = {
+    "v": types.none,
+    "b": types.boolean,
+    "h": types.int16,
+    "i": types.int32,
+    "l": types.int64,
+    "I": types.uint32,
+    "L": types.uint64,
+    "f": types.float32,
+    "d": types.float64,
+}
+"""The types in `Cases` by a letter each: that of the result, then those of the arguments."""
+INTEGERS = (
+    *(types.int8, types.int16, types.int32, types.int64),
+    *(types.uint8, types.uint16, types.uint32, types.uint64),
+)
 
 
-def _along(args: Given) -> types.Type:
-    count = args[0].literal_value
-    return types.int64 if count == 1 else types.UniTuple(types.int64, count)
+class Vector(types.Type):
+    """The type of a CUDA vector: up to four numbers of one type."""
+
+    def __init__(self, base: types.Type, count: int) -> None:
+        self.base = base
+        self.count = count
+        super().__init__(f"{base}x{count}")
 
 
-def _array(args: Given) -> types.Type:
-    shape, dtype = args[:2]
-    axes = len(shape) if isinstance(shape, types.BaseTuple) else 1
-    return types.Array(_dtype(dtype), axes, "C")
+class Rule(NamedTuple):
+    """The parameters of a name, those without which a call is refused, and the signature."""
+
+    names: tuple[str, ...]
+    resolve: Resolve
+    needed: int
 
 
-def _dtype(given: types.Type) -> types.Type:
-    for name in ("instance_type", "dtype"):
-        found = getattr(given, name, None)
-        if found is not None:
-            return found
-    raise TypingError(f"{given} is no type of elements")
+def _rule(names: str, resolve: Resolve, needed: int | None = None) -> Rule:
+    parameters = tuple(names.split())
+    return Rule(parameters, resolve, len(parameters) if needed is None else needed)
 
 
-def _element(args: Given) -> types.Type:
-    return args[0].dtype
+def _cases(*found: Any) -> Resolve:
+    """The best of some signatures; each is one, or the letters of its types."""
+    known = [_of_letters(one) if isinstance(one, str) else one for one in found]
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        return context.resolve_overload(member, known, given, {})
+
+    return resolve
 
 
-def _second(args: Given) -> types.Type:
-    return types.unliteral(args[1])
+def _of_letters(code: str) -> Any:
+    return signature(*(OF_CODE[letter] for letter in code))
 
 
-def _always(what: types.Type) -> Callable[[Given], types.Type]:
-    return lambda args: what
+def _along(context: Any, member: str, given: Given) -> Any:
+    axes = getattr(given[0], "literal_value", None)
+    if axes not in (1, 2, 3):
+        raise TypingError(f"cuda.{member} takes 1, 2 or 3, written as a number")
+    result = types.int64 if axes == 1 else types.UniTuple(types.int64, axes)
+    return signature(result, types.int32)
 
 
-def _same(args: Given) -> types.Type:
-    return types.unliteral(args[0])
+def parts(given: Any) -> Given:
+    """The types in that of a tuple; another type alone."""
+    whole: Any = given
+    return tuple(whole) if isinstance(given, types.BaseTuple) else (whole,)
 
 
-def _counted(args: Given) -> types.Type:
-    return types.unliteral(args[0])
-
-
-SHAPE, SHUFFLE = ("shape", "dtype", "alignment"), ("mask", "value", "lane")
-ATOMIC = ("array", "index", "value")
-RESULTS: dict[str, tuple[tuple[str, ...], Callable[[Given], types.Type]]] = {
-    "grid": (("ndim",), _along),
-    "gridsize": (("ndim",), _along),
-    "shared.array": (SHAPE, _array),
-    "local.array": (SHAPE, _array),
-    "cg.this_grid": ((), _always(GRID)),
-    "grid.sync": ((), _always(types.int32)),
-    "const.array_like": (("array",), _same),
-    "syncthreads": ((), _always(types.none)),
-    **{
-        f"syncthreads_{name}": (("predicate",), _always(types.int32))
-        for name in ("count", "and", "or")
-    },
-    "syncwarp": (("mask",), _always(types.none)),
-    **{
-        name: ((), _always(types.none))
-        for name in ("threadfence", "threadfence_block", "threadfence_system")
-    },
-    "nanosleep": (("ns",), _always(types.none)),
-    "shfl_sync": (("mask", "value", "src_lane"), _second),
-    "shfl_up_sync": (("mask", "value", "delta"), _second),
-    "shfl_down_sync": (("mask", "value", "delta"), _second),
-    "shfl_xor_sync": (("mask", "value", "lane_mask"), _second),
-    **{
-        f"{name}_sync": (("mask", "predicate"), _always(types.boolean))
-        for name in ("all", "any", "eq")
-    },
-    "ballot_sync": (("mask", "predicate"), _always(types.int32)),
-    "match_any_sync": (("mask", "value"), _always(types.int32)),
-    "match_all_sync": (
-        ("mask", "value"),
-        _always(types.Tuple((types.int32, types.boolean))),
-    ),
-    "activemask": ((), _always(types.uint32)),
-    "lanemask_lt": ((), _always(types.uint32)),
-    **{
-        f"atomic.{op}": (ATOMIC, _element)
-        for op in (
-            *("add", "sub", "max", "min", "nanmax", "nanmin", "xor", "exch", "inc", "dec"),
-            *("and_", "or_"),
+def _array(context: Any, member: str, given: Given) -> Any:
+    shape, dtype = given[:2]
+    extents = parts(shape)
+    if not all(isinstance(one, types.IntegerLiteral) for one in extents):
+        raise TypingError(
+            f"the shape of cuda.{member} is not a number in the text, or a tuple of them"
         )
+    alignment = given[2] if len(given) > 2 else types.none
+    if not isinstance(alignment, types.IntegerLiteral | types.NoneType):
+        raise TypingError(f"the alignment of cuda.{member} is not a number in the text")
+    element = parse_dtype(dtype)
+    if element is None:
+        raise TypingError(f"{dtype} is not a type of elements")
+    return signature(types.Array(element, len(extents), "C"), *given)
+
+
+def _constant(context: Any, member: str, given: Given) -> Any:
+    return signature(given[0], *given)
+
+
+def _counting(context: Any, member: str, given: Given) -> Any:
+    if not isinstance(given[0], types.Integer | types.Boolean):
+        raise TypingError(f"the predicate of cuda.{member} is not an integer: {given[0]}")
+    return signature(types.int32, types.int32)
+
+
+def _vote(result: types.Type) -> Resolve:
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        mask, predicate = map(types.unliteral, given)
+        if not isinstance(mask, types.Integer):
+            raise TypingError(f"the mask of cuda.{member} is not an integer: {mask}")
+        if not isinstance(predicate, types.Integer | types.Boolean):
+            raise TypingError(f"the predicate of cuda.{member} is not an integer: {predicate}")
+        return signature(result, mask, predicate)
+
+    return resolve
+
+
+def _shuffle(context: Any, member: str, given: Given) -> Any:
+    given = tuple(map(types.unliteral, given))
+    if not isinstance(given[1], types.Number | types.Boolean):
+        raise TypingError(f"the value of cuda.{member} is not a number: {given[1]}")
+    return signature(given[1], *given)
+
+
+def _select(context: Any, member: str, given: Given) -> Any:
+    test, *others = map(types.unliteral, given)
+    result = context.unify_types(*others)
+    if not isinstance(result, types.Number | types.Boolean):
+        raise TypingError(f"the values of cuda.{member} are not numbers of one type")
+    return signature(result, test, result, result)
+
+
+def _atomic(indexed: bool, values: int) -> Resolve:
+    """The signature of an atomic operation on an element, of an index or the first one."""
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        array = given[0]
+        if not isinstance(array, types.Array):
+            raise TypingError(f"cuda.{member} takes an array, not {array}")
+        index = (_index(array, given[1]),) if indexed else ()
+        return signature(array.dtype, array, *index, *[array.dtype] * values)
+
+    return resolve
+
+
+def _index(array: types.Array, given: types.Type) -> types.Type:
+    is_tuple = isinstance(given, types.BaseTuple)
+    return given if is_tuple or array.ndim > 1 else types.intp
+
+
+def _sync_of_grid(context: Any, member: str, given: Given) -> Any:
+    return signature(types.int32, *given)
+
+
+def _vector(type_: Vector) -> Resolve:
+    """The signature of a vector's constructor: numbers, and vectors for each of theirs."""
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        taken = tuple(one if isinstance(one, Vector) else type_.base for one in given)
+        if sum(one.count if isinstance(one, Vector) else 1 for one in taken) != type_.count:
+            raise TypingError(f"cuda.{member} takes {type_.count} numbers")
+        for one, own in zip(given, taken, strict=True):
+            if context.can_convert(one, own) is None:
+                raise TypingError(f"cuda.{member} takes numbers and vectors, not {one}")
+        return signature(type_, *taken)
+
+    return resolve
+
+
+@cache
+def _vector_type(base: str, count: int) -> Vector:
+    return Vector(getattr(types, base), count)
+
+
+SAME_INTEGER = tuple(signature(one, one) for one in INTEGERS)
+FOUND_FIRST = tuple(signature(types.uint32, one) for one in INTEGERS)
+ALL_SAME = types.Tuple((types.int32, types.boolean))
+FENCES = ("threadfence", "threadfence_block", "threadfence_system")
+ON_ELEMENT = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch")
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("grid", "gridsize"), _rule("ndim", _along)),
+    **dict.fromkeys(
+        ("shared.array", "local.array"), _rule("shape dtype alignment", _array, needed=2)
+    ),
+    "const.array_like": _rule("ndarray", _constant),
+    "cg.this_grid": _rule("", _cases(signature(GRID))),
+    "grid.sync": _rule("", _sync_of_grid),
+    **dict.fromkeys(("syncthreads", *FENCES), _rule("", _cases("v"))),
+    "syncwarp": _rule("mask", _cases("v", "vi"), needed=0),
+    "nanosleep": _rule("ns", _cases("vI")),
+    **{f"syncthreads_{op}": _rule("predicate", _counting) for op in ("count", "and", "or")},
+    "shfl_sync": _rule("mask value src_lane", _shuffle),
+    "shfl_up_sync": _rule("mask value delta", _shuffle),
+    "shfl_down_sync": _rule("mask value delta", _shuffle),
+    "shfl_xor_sync": _rule("mask value lane_mask", _shuffle),
+    **{f"{op}_sync": _rule("mask predicate", _vote(types.boolean)) for op in ("all", "any", "eq")},
+    "ballot_sync": _rule("mask predicate", _vote(types.int32)),
+    "match_any_sync": _rule("mask value", _cases("iii", "iil", "iif", "iid")),
+    "match_all_sync": _rule(
+        "mask value",
+        _cases(*(signature(ALL_SAME, types.int32, OF_CODE[one]) for one in "ilfd")),
+    ),
+    **dict.fromkeys(("activemask", "lanemask_lt"), _rule("", _cases("I"))),
+    **{
+        f"atomic.{op}": _rule("array index value", _atomic(True, 1))
+        for op in (*ON_ELEMENT, "inc", "dec")
     },
-    "atomic.cas": (("array", "index", "old", "value"), _element),
-    "atomic.compare_and_swap": (("array", "old", "value"), _element),
-    "popc": (("value",), _always(types.int32)),
-    "clz": (("value",), _always(types.int32)),
-    "ffs": (("value",), _always(types.uint32)),
-    "brev": (("value",), _same),
-    "cbrt": (("value",), _same),
-    "fma": (("x", "y", "z"), _same),
-    "selp": (("test", "x", "y"), _second),
+    "atomic.cas": _rule("array index old value", _atomic(True, 2)),
+    "atomic.compare_and_swap": _rule("array old value", _atomic(False, 2)),
+    **dict.fromkeys(("popc", "clz"), _rule("value", _cases(*SAME_INTEGER))),
+    "ffs": _rule("value", _cases(*FOUND_FIRST)),
+    "brev": _rule("value", _cases("II", "LL")),
+    "cbrt": _rule("value", _cases("ff", "dd")),
+    "fma": _rule("x y z", _cases("ffff", "dddd")),
+    "selp": _rule("test x y", _select),
+    **{
+        name: Rule(AXES, _vector(_vector_type(str(made.dtype), len(made.names))), 1)
+        for name, made in VECTORS.items()
+    },
+}
+LIBDEVICE = """
+ii abs brev clz ffs popc
+ll brevll llabs
+il clzll ffsll popcll
+iii hadd max min mul24 mulhi rhadd uhadd umax umin umul24 umulhi urhadd
+lll llmax llmin mul64hi ullmax ullmin umul64hi
+iiii byte_perm sad usad
+dd acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp
+dd exp10 exp2 expm1 fabs floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv
+dd rcbrt rint round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc y0 y1
+dd drcp_rd drcp_rn drcp_ru drcp_rz dsqrt_rd dsqrt_rn dsqrt_ru dsqrt_rz
+ff acosf acoshf asinf asinhf atanf atanhf cbrtf ceilf cosf coshf cospif erfcf erfcinvf erfcxf erff
+ff erfinvf exp10f exp2f expf expm1f fabsf floorf j0f j1f lgammaf log10f log1pf log2f logbf logf
+ff nearbyintf normcdff normcdfinvf rcbrtf rintf roundf rsqrtf saturatef sinf sinhf sinpif sqrtf
+ff tanf tanhf tgammaf truncf y0f y1f
+ff fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf
+ff frcp_rd frcp_rn frcp_ru frcp_rz frsqrt_rn fsqrt_rd fsqrt_rn fsqrt_ru fsqrt_rz
+ddd atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder
+ddd dadd_rd dadd_rn dadd_ru dadd_rz ddiv_rd ddiv_rn ddiv_ru ddiv_rz
+ddd dmul_rd dmul_rn dmul_ru dmul_rz
+fff atan2f copysignf fdimf fmaxf fminf fmodf hypotf nextafterf powf remainderf
+fff fast_fdividef fast_powf fadd_rd fadd_rn fadd_ru fadd_rz fdiv_rd fdiv_rn fdiv_ru fdiv_rz
+fff fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz
+dddd fma fma_rd fma_rn fma_ru fma_rz
+ffff fmaf fmaf_rd fmaf_rn fmaf_ru fmaf_rz
+ddi ldexp powi scalbn
+ffi ldexpf powif scalbnf
+did jn yn
+fif jnf ynf
+id double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint
+id double2uint_rd double2uint_rn double2uint_ru double2uint_rz ilogb isfinited isinfd isnand
+id signbitd
+ld double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru
+ld double2ull_rz double_as_longlong llrint llround
+fd double2float_rd double2float_rn double2float_ru double2float_rz
+if finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn
+if float2uint_ru float2uint_rz float_as_int ilogbf isinff isnanf signbitf
+lf float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru
+lf float2ull_rz llrintf llroundf
+hf float2half_rn
+fh half2float
+dii hiloint2double
+di int2double_rn uint2double_rn
+fi int2float_rd int2float_rn int2float_ru int2float_rz int_as_float
+fi uint2float_rd uint2float_rn uint2float_ru uint2float_rz
+dl ll2double_rd ll2double_rn ll2double_ru ll2double_rz longlong_as_double
+dl ull2double_rd ull2double_rn ull2double_ru ull2double_rz
+fl ll2float_rd ll2float_rn ll2float_ru ll2float_rz
+fl ull2float_rd ull2float_rn ull2float_ru ull2float_rz
+"""
+"""The functions of cuda.libdevice without pointers: the letters of a signature, then names."""
+RULES |= {
+    f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
+    for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
+    for name in names
 }
 
 
-def returned(member: str, args: Given, kws: dict[str, types.Type]) -> tuple[Given, types.Type]:
-    """The types of all arguments of a call in order, and that of its result."""
-    if member not in RESULTS:
+def called(context: Any, member: str, args: Given, kws: Any) -> Any:
+    """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
+    rule = RULES.get(member)
+    if rule is None:
         raise TypingError(f"cuda.{member} is not known")
-    names, result = RESULTS[member]
-    given: dict[str, Any] = dict(zip(names, args, strict=False))
-    if len(args) > len(names) or set(kws) - set(names) or set(kws) & set(given):
-        raise TypingError(f"cuda.{member} takes {', '.join(names)}")
+    given = dict(zip(rule.names, args, strict=False))
+    wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
     given |= kws
-    whole = tuple(given[name] for name in names if name in given)
-    return whole, result(whole)
+    whole = tuple(given[name] for name in rule.names if name in given)
+    if wrong or len(whole) < rule.needed:
+        takes = ", ".join(rule.names) or "no arguments"
+        raise TypingError(f"cuda.{member} takes {takes}")
+    found = rule.resolve(context, member, whole)
+    if found is None:
+        raise TypingError(f"cuda.{member} does not take ({', '.join(map(str, whole))})")
+    return found

@@ -1,0 +1,185 @@
+"""The types of whole kernels: calls of other functions, mistakes, and the time before the first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from numba.core import types
+
+from mmsim import cuda
+from mmsim.errors import LanguageError
+from mmsim.frontend.typed.context import inferred
+
+ARRAY = types.Array(types.float32, 1, "A")
+SETTINGS = {"x": 1}
+
+
+def returned(function, *given):
+    """The type of what a function returns."""
+    return inferred(function, given).result
+
+
+def scaled(x, by=2, *rest):
+    return x * by + len(rest)
+
+
+def test_a_device_function_takes_defaults_keywords_and_a_rest():
+    def calls(x):
+        return scaled(x), scaled(x, 2.0), scaled(x, 1, 2, 3), scaled(by=1, x=x)
+
+    assert str(returned(calls, types.int32)) == "Tuple(int64, float64, int64, int64)"
+
+
+def test_each_assignment_has_a_type_of_its_own():
+    def squares(a, out):
+        y = a[0]
+        out[0] = y * y
+        y = 1.0
+        return y
+
+    found = inferred(squares, (ARRAY, ARRAY))
+    assert {str(found.types[name]) for name in ("y", "y.1")} == {"float32", "float64"}
+
+
+def test_the_types_of_a_vector_a_method_and_a_type_of_ours():
+    def kernel(a):
+        own = cuda.local.array(3, cuda.types.float32)
+        n = cuda.threadIdx.x
+        return cuda.float32x4(1, 2, 3, 4).w, own, n.bit_count(), max(n, 2.0), int(n), a.T
+
+    wanted = "float32, array(float32, 1d, C), int32, float64, int32, array(float32, 1d, A)"
+    assert str(returned(kernel, ARRAY)) == f"Tuple({wanted})"
+
+
+def recursive(x):
+    return recursive(x - 1) if x > 1 else x
+
+
+def without(x):
+    return x.length
+
+
+def unknown(x):
+    return zork  # noqa: F821
+
+
+def of_a_dict(x):
+    return SETTINGS
+
+
+def of_two_types(x):
+    y = 1
+    if x:
+        y = (x, x)
+    return y
+
+
+def of_text(x):
+    return x + "text"
+
+
+def generator(x):
+    yield x
+
+
+def without_a_number(x):
+    return cuda.shared.array(x, cuda.types.float32)
+
+
+def surplus(x):
+    return cuda.popc(x, x)
+
+
+def surplus_of_a_function(x):
+    return scaled(x, bye=1)
+
+
+@pytest.mark.parametrize(
+    ("function", "message", "offset"),
+    [
+        (recursive, "'recursive' calls itself; write a loop", 0),
+        (without, "int32 has no 'length'", 1),
+        (unknown, "the name 'zork' is not defined", 1),
+        (of_a_dict, "'SETTINGS' is of the type dict, which kernels don't have", 1),
+        (of_two_types, "'y' is 1 on one way and UniTuple(int32 x 2) on another", None),
+        (of_text, "no types fit the call add(int32, text)", 1),
+        (generator, "a kernel has no yield", 0),
+        (without_a_number, "the shape of cuda.shared.array is not a number in the text", 1),
+        (surplus, "cuda.popc takes value", 1),
+        (surplus_of_a_function, "'scaled' can't be called so: got an unexpected", 1),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_a_refusal_has_a_place_and_plain_words(function, message, offset):
+    with pytest.raises(LanguageError) as caught:
+        inferred(function, (types.int32,))
+    place = caught.value.place
+    assert message in str(caught.value)
+    assert (place.function, place.file) == (function.__name__, __file__)
+    if offset is not None:
+        assert place.line == function.__code__.co_firstlineno + offset
+
+
+def test_a_mistake_in_a_device_function_has_its_place_there():
+    def kernel(x):
+        return without(x)
+
+    with pytest.raises(LanguageError) as caught:
+        inferred(kernel, (types.int32,))
+    assert caught.value.place.function == "without"
+
+
+def test_a_function_that_was_refused_may_be_asked_again():
+    for _ in range(2):
+        with pytest.raises(LanguageError, match="calls itself"):
+            inferred(recursive, (types.int32,))
+
+
+TYPED = """
+import sys
+from numba.core import base, types
+from mmsim import cuda
+
+def refuse(self):
+    raise AssertionError("a target was filled")
+
+base.BaseContext.refresh = refuse
+from mmsim.frontend.typed.context import inferred
+
+def helper(x):
+    return x * 2
+
+def kernel(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] = max(helper(a[i]), 1.0)
+
+inferred(kernel, (types.Array(types.float32, 1, "A"),))
+print(*sorted(sys.modules))
+"""
+
+
+def test_types_need_no_compiler_and_no_overload():
+    command = [sys.executable, "-c", TYPED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    for name in ("numba.np.arraymath", "numba.cpython.unicode", "scipy.linalg", "pycparser"):
+        assert name not in loaded
+
+
+def test_types_compile_nothing(monkeypatch):
+    from numba.core.codegen import CPUCodegen
+
+    def refuse(*args):
+        raise AssertionError("a module of LLVM was made")
+
+    monkeypatch.setattr(CPUCodegen, "create_library", refuse)
+    monkeypatch.setattr(CPUCodegen, "_create_empty_module", refuse)
+
+    def kernel(a, n):
+        for i in range(cuda.threadIdx.x, len(a), n):
+            a[i] = round(abs(a[i])) + cuda.popc(i)
+
+    inferred(kernel, (ARRAY, types.int64))
