@@ -56,6 +56,8 @@ class WordLowering(InlineLowering):
             case Atomic():
                 named = dict(zip(word.parameters, args, strict=False)) | kws
                 return self.atomic(word, named, is_used)
+            case Intrinsic() if member in ("grid", "gridsize"):
+                return word.value(tuple(map(self.single, given)), self.place)
             case Intrinsic():
                 return word.value(self.operands(given, sig), self.place)
             case Effect():
