@@ -22,6 +22,7 @@ from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.typed.context import context
 from mmsim.frontend.typed.signatures import RULES
 
+pytest.importorskip("numba_cuda")  # else numba.cuda is Numba's own, which is older
 NUMBERS = ("int32", "int64", "uint32", "uint64", "float32", "float64", "boolean")
 MORE = (*NUMBERS, "int8", "uint16", "complex64", "complex128")
 MEMBERS = ("atomic", "shared", "local", "const", "cg", "grid.sync")

@@ -45,7 +45,7 @@ from mmsim.frontend.numba.names import name_of_object, type_name
 from mmsim.frontend.numba.records import record_dtype
 from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
 from mmsim.frontend.typed.graph import without_strictness
-from mmsim.frontend.typed.signatures import NAMESPACES, VALUES
+from mmsim.frontend.typed.signatures import NAMESPACES, RULES, VALUES
 
 Given = tuple[types.Type, ...]
 
@@ -134,7 +134,8 @@ class Context(BASE):  # type: ignore[misc]
             return VALUES[member]
         if member in NAMESPACES:
             return Namespace(member)
-        if function is not None and (not member or function is not val):
+        is_own = function is not val and member not in RULES
+        if function is not None and (not member or is_own):
             return DeviceFunction(function)
         if member and not name:
             return Word(member)
