@@ -195,7 +195,10 @@ def frame_fields(
         fields["block"] = grid.block if grid.blocks > 1 else 0
     if "warp" in needed:
         fields["warp"] = warp if warp is not None else grid.warp if grid.warps > 1 else 0
-    fields.update((name, getattr(grid, name)[part]) for name in ("index", "lane") if name in needed)
+    if "index" in needed:
+        fields["index"] = grid.index[part]
+    if "lane" in needed:
+        fields["lane"] = grid.lane[part]
     return end - first, fields
 
 

@@ -134,10 +134,10 @@ class Synchronous(Driver):
         units = units[firsts]
         self.round = Round(site, addresses, firsts, stages, least, Moment(self.env), len(active))
         values, left = request.evaluate(array, blocks)
-        ends = np.append(firsts[1:], len(warps))
         if self.listeners:
             each = np.array([self.units[unit].unit.stage_time for unit in units])
-            times = np.repeat(dispatch_times(self.now, stages * each, units), ends - firsts)
+            sizes = np.diff(firsts, append=len(warps))
+            times = np.repeat(dispatch_times(self.now, stages * each, units), sizes)
             self.round.access = Access(
                 site,
                 array,
@@ -154,13 +154,16 @@ class Synchronous(Driver):
                 listener.accessed(self.round.access)
         if left is not None:
             self.write(request, array, blocks, warps, left)
-        columns = (column.tolist() for column in (active, stages, units, firsts, ends))
-        for warp, stages_of_warp, unit, first, end in zip(*columns, strict=True):
-            part = self.parts.get(warp)
+        round_, start, parts = self.round, self.now, self.parts
+        begins = firsts.tolist()
+        own = map(slice, begins, [*begins[1:], len(warps)])
+        columns = active.tolist(), stages.tolist(), units.tolist(), own
+        for warp, stages_of_warp, unit, of_warp in zip(*columns, strict=True):
+            part = parts.get(warp)
             if part is None:
-                part = self.parts[warp] = Part(self, warp)
-            part.round, part.lanes, part.stages = self.round, slice(first, end), stages_of_warp
-            part.ready = self.now
+                part = parts[warp] = Part(self, warp)
+            part.round, part.lanes, part.stages = round_, of_warp, stages_of_warp
+            part.ready = start
             self.units[unit].submit(part)
         return values
 
