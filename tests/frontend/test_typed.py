@@ -13,7 +13,7 @@ from numba import cuda, float32, int32
 import mmsim as mm
 from mmsim.frontend.numba.kernel import numba_program
 from mmsim.frontend.numba.kinds import Flattened
-from mmsim.frontend.numba.parser import Options
+from mmsim.frontend.numba.state import Options
 from mmsim.frontend.program import Program
 from mmsim.frontend.typed.kernel import parse_kernel
 

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from mmsim.errors import LanguageError, MMSimError, Place, shown
 from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.kinds import Flattened, Kind
-from mmsim.frontend.numba.parser import Options, parse_kernel
-from mmsim.frontend.numba.state import no_memory
+from mmsim.frontend.numba.state import Options, no_memory
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
 
@@ -80,6 +79,8 @@ class NumbaProgram(Program):
         given = Flattened(self.name, args)
         found = self._specialized.get(given.kinds)
         if found is None:
+            from mmsim.frontend.typed.kernel import parse_kernel  # loads Numba's inference of types
+
             parsed = parse_kernel(python, given.kinds, self._options)
             found = Program(python, parsed.code), parsed.from_outside
             self._specialized[given.kinds] = found

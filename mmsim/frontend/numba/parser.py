@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from mmsim.errors import LanguageError, LaunchError, Place, shown
 from mmsim.frontend.numba.arrays import NumbaArrays, NumbaValues
@@ -22,7 +21,7 @@ from mmsim.frontend.numba.numbers import NumbaExpressions, NumbaTuples
 from mmsim.frontend.numba.parameters import Parameters
 from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.renaming import separated
-from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelUnit, no_memory
+from mmsim.frontend.numba.state import KernelFunction, KernelKnown, KernelUnit, Options, Parsed
 from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
@@ -75,25 +74,6 @@ class NumbaParser(FunctionParser):
             ast.Raise: self.statements.raised,
             ast.Assert: self.statements.asserted,
         }
-
-
-class Options(NamedTuple):
-    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
-
-    With `debug`, exceptions that it raises are errors. `memory_of` gives the NumPy array
-    that is the memory of an array of the device; None for anything else.
-    """
-
-    dynamic_bytes: int = 0
-    debug: bool = False
-    memory_of: Callable[[Any], Any] = no_memory
-
-
-class Parsed(NamedTuple):
-    """A kernel for some arguments, and the additional arguments of each launch."""
-
-    code: ir.Code
-    from_outside: tuple[Any, ...]
 
 
 def parse_kernel(function: types.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from mmsim.errors import Place
 from mmsim.frontend.python.function import Function
@@ -16,6 +16,25 @@ from mmsim.ir import nodes as ir
 
 def no_memory(value: Any) -> None:
     """The memory of an array of the device, if there is no device."""
+
+
+class Options(NamedTuple):
+    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
+
+    With `debug`, exceptions that it raises are errors. `memory_of` gives the NumPy array
+    that is the memory of an array of the device; None for anything else.
+    """
+
+    dynamic_bytes: int = 0
+    debug: bool = False
+    memory_of: Callable[[Any], Any] = no_memory
+
+
+class Parsed(NamedTuple):
+    """A kernel for some arguments, and the additional arguments of each launch."""
+
+    code: ir.Code
+    from_outside: tuple[Any, ...]
 
 
 @dataclass

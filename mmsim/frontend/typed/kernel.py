@@ -25,8 +25,8 @@ from mmsim.frontend.numba.kinds import (
     TupleKind,
 )
 from mmsim.frontend.numba.parameters import Parameters
-from mmsim.frontend.numba.parser import Options, Parsed
 from mmsim.frontend.numba.records import without_records
+from mmsim.frontend.numba.state import Options, Parsed
 from mmsim.frontend.python.scope import Captured, Restart
 from mmsim.frontend.typed.context import Inferred, context, inferred
 from mmsim.frontend.typed.functions import source_of
