@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError
+from mmsim.errors import LanguageError, shown
 from mmsim.frontend.python.aliases import size_of
 from mmsim.frontend.python.scope import Alias, Named
 from mmsim.frontend.typed.context import Inferred
@@ -18,6 +18,7 @@ from mmsim.frontend.typed.places import Places
 from mmsim.frontend.typed.values import (
     LEAVES,
     NOWHERE,
+    Table,
     TypedUnit,
     Value,
     converted,
@@ -94,7 +95,12 @@ class Base:
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
-        raise self.refused("a number is needed here")
+        noun, advice = shown(thing), ""
+        if isinstance(value, Alias | Table):
+            noun, advice = "an array", "read an element of it, or loop over it"
+        elif isinstance(value, tuple):
+            noun, advice = "a tuple", "take its values one by one"
+        raise self.refused(f"{noun} stands where a number must", advice)
 
     def truth(self, var: Any) -> ir.Expr:
         """The truth value of a variable."""

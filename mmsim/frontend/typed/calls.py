@@ -13,6 +13,7 @@ from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import DeviceFunction, context
 from mmsim.frontend.typed.declarations import Word
+from mmsim.frontend.typed.signatures import CALLED
 from mmsim.frontend.typed.values import (
     NONE,
     OPERATORS,
@@ -44,8 +45,7 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
-            is_used = self.live.uses[one.target.name] > 0
-            return self.word(type_.member, args, kws, sig, is_used, source)
+            return self.word(type_.member, args, kws, sig, one.target)
         if isinstance(type_, DeviceFunction):
             return self.inlined(type_.function, sig.args, args, kws)
         if isinstance(type_, types.NumberClass | types.DType):
@@ -76,6 +76,8 @@ class CallLowering(WordLowering):
 
     def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
         """The value of a function of numbers, computed in the types of its signature."""
+        if thing is float and isinstance(args[0], Object):
+            return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
@@ -92,7 +94,8 @@ class CallLowering(WordLowering):
             return self.operation(node[0], node[1], given)
         word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
         if word is None:
-            raise self.refused(f"{getattr(thing, '__name__', thing)!r} is not in the language")
+            text = getattr(thing, "__name__", thing)
+            raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
         value = word.value(tuple(given), self.place)
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
@@ -100,6 +103,15 @@ class CallLowering(WordLowering):
         if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
+
+    def float_of(self, text: Any) -> ir.Expr:
+        """float("inf") and other floats in the form of a text."""
+        try:
+            return ir.Const(float(text))
+        except (TypeError, ValueError):
+            raise self.refused(
+                f"{text!r} is not a float", "write float('inf') or float('nan')"
+            ) from None
 
     def as_loop(self, ufunc: np.ufunc, given: list[ir.Expr], sig: Any) -> list[ir.Expr]:
         """The operands of a ufunc in the types of its loop."""

@@ -11,6 +11,7 @@ from numba.core import types
 
 from mmsim.errors import Place
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.source import source_of
 from mmsim.frontend.typed.context import context, inferred
 from mmsim.frontend.typed.loops import LoopLowering
 from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
@@ -18,17 +19,11 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 
 
-def source_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
-    """The text of a function."""
-    lines, first = inspect.getsourcelines(function)
-    source = ir.Source(
-        function.__name__,
-        function.__code__.co_filename,
-        first,
-        tuple(line.rstrip("\n") for line in lines),
-    )
-    unit.sources[f"{source.file}:{first}"] = source
-    return source
+def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+    """The text of a function, which belongs to the kernel."""
+    text = source_of(function)
+    unit.sources[f"{text.file}:{text.first}"] = text
+    return text
 
 
 class InlineLowering(LoopLowering):
@@ -59,7 +54,7 @@ class InlineLowering(LoopLowering):
             else:
                 own = context().resolve_value_type(parameter.default)
                 values.append(self.outside(parameter.default, own, name))
-        inner = type(self)(self.unit, found, values, source_of(function, self.unit))
+        inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         prefix = self.unit.unique(f"{function.__name__}_call") + "_"
         self.block += inner.body(prefix, None)
         return inner.returned[0] if inner.returned else NONE

@@ -7,7 +7,7 @@ from typing import Any
 from numba.core import ir as numba_ir
 
 
-def _definition(func_ir: Any, var: Any) -> Any:
+def definition(func_ir: Any, var: Any) -> Any:
     """The value of a variable that is set once, None for any other."""
     found = func_ir._definitions.get(var.name, ())
     return found[0] if len(found) == 1 else None
@@ -19,8 +19,8 @@ def without_strictness(func_ir: Any) -> None:
         for one in block.body:
             call = getattr(one, "value", None)
             if isinstance(call, numba_ir.Expr) and call.op == "call" and call.kws:
-                called = _definition(func_ir, call.func)
+                called = definition(func_ir, call.func)
                 if isinstance(called, numba_ir.Global) and called.value is zip:
-                    known = [_definition(func_ir, var) for _, var in call.kws]
+                    known = [definition(func_ir, var) for _, var in call.kws]
                     if all(getattr(value, "value", True) is False for value in known):
                         call.kws = ()

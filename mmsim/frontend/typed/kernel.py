@@ -29,7 +29,7 @@ from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.state import Options, Parsed
 from mmsim.frontend.python.scope import Captured, Restart
 from mmsim.frontend.typed.context import Inferred, context, inferred
-from mmsim.frontend.typed.functions import source_of
+from mmsim.frontend.typed.functions import text_of
 from mmsim.frontend.typed.lowering import FunctionLowering
 from mmsim.frontend.typed.values import Object, TypedUnit, Value
 from mmsim.ir import nodes as ir
@@ -126,7 +126,7 @@ def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
 
 def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
-    source = source_of(found.function, unit)
+    source = text_of(found.function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside

@@ -14,6 +14,7 @@ from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.dialect import Atomic, Effect, Intrinsic, Maker
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
+from mmsim.frontend.typed.base import base_of
 from mmsim.frontend.typed.functions import InlineLowering
 from mmsim.frontend.typed.values import NONE, Value, dtype_of, is_number
 from mmsim.ir import nodes as ir
@@ -32,10 +33,10 @@ class WordLowering(InlineLowering):
         args: list[Value],
         kws: dict[str, Value],
         sig: Any,
-        is_used: bool,
-        source: Any,
+        var: Any,
     ) -> Value:
-        """The value of a call of a function of numba.cuda."""
+        """The value of a call of a function of numba.cuda, for a variable of Numba's."""
+        is_used = self.live.uses[var.name] > 0
         if member in SILENT or member == "cg.this_grid":
             return NONE
         if member == "grid.sync":
@@ -52,7 +53,8 @@ class WordLowering(InlineLowering):
         match word:
             case Maker():
                 names = dict(zip(("shape", "dtype", "alignment"), args, strict=False)) | kws
-                return self.made(word, names["shape"], sig.return_type)
+                text = "s" if var.name.startswith("$") else base_of(var)
+                return self.made(word, names["shape"], sig.return_type, text)
             case Atomic():
                 named = dict(zip(word.parameters, args, strict=False)) | kws
                 return self.atomic(word, named, is_used)
@@ -91,7 +93,7 @@ class WordLowering(InlineLowering):
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
         if not isinstance(array, Alias) or self.fields(array):
-            raise self.refused("an atomic needs an array of numbers")
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
@@ -109,12 +111,12 @@ class WordLowering(InlineLowering):
         self.emit_for(array, [self.single(one) for one in numbers], make)
         return NONE if target is None else ir.Var(target, self.place)
 
-    def made(self, word: Maker, shape: Value, type_: Any) -> Alias:
-        """An array that the kernel makes."""
+    def made(self, word: Maker, shape: Value, type_: Any, text: str) -> Alias:
+        """An array that the kernel makes, under a name of the text."""
         extents = tuple(map(self.single, shape if isinstance(shape, tuple) else (shape,)))
         if extents == (ir.Const(0),) and word.kind == "shared":
             return self.dynamic(dtype_of(type_.dtype))
-        name = self.unit.unique("s" if word.kind == "shared" else "r")
+        name = self.unit.unique(text)
         made = ir.LocalArray(name, word.kind, extents, None, self.place)
         if is_number(type_.dtype):
             self.unit.locals.append(replace(made, dtype=dtype_of(type_.dtype).name))
