@@ -11,7 +11,7 @@ from numba.core import types
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.python.aliases import size_of
-from mmsim.frontend.python.scope import Alias, Named
+from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import Inferred
 from mmsim.frontend.typed.liveness import Liveness
 from mmsim.frontend.typed.places import Places
@@ -162,8 +162,7 @@ class Base:
     def fixed(self, value: Value) -> Value:
         """A value of which no number can change any more."""
         if isinstance(value, tuple):
-            inside = map(self.fixed, value)
-            return Named(inside, value.names) if isinstance(value, Named) else tuple(inside)
+            return tuple(map(self.fixed, value))
         if isinstance(value, ir.Expr) and not isinstance(value, LEAVES):
             is_own = isinstance(value, ir.Var) and value.name not in self.shared
             return value if is_own else self.kept(value)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import types
 
+from mmsim.errors import Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
@@ -211,3 +214,15 @@ class CallLowering(WordLowering):
         isinstance: _is_instance,
     }
     """Python's own functions that take more than numbers."""
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
+        "through the launch, as with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )

@@ -39,9 +39,8 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.functions import written_out
-from mmsim.frontend.numba.names import name_of_object, type_name
+from mmsim.frontend.numba.names import name_of_object, python_function, type_name
 from mmsim.frontend.numba.records import record_dtype
 from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
 from mmsim.frontend.typed.graph import without_strictness

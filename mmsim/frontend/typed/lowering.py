@@ -18,13 +18,12 @@ from numba.core import types
 from numba.core.ir_utils import find_topo_order
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.calls import warn_of_print
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
-from mmsim.frontend.python.scope import Alias, Named, Restart
+from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.calls import CallLowering
+from mmsim.frontend.typed.calls import CallLowering, warn_of_print
 from mmsim.frontend.typed.declarations import Namespace
 from mmsim.frontend.typed.liveness import incoming, phi_of
 from mmsim.frontend.typed.signatures import GRID
@@ -127,11 +126,8 @@ class FunctionLowering(CallLowering):
     def result(self, value: Value, wanted: Any, name: str) -> Value:
         """A value that is returned, or a part of it."""
         if isinstance(value, tuple):
-            inside = [
-                self.result(one, type_, f"{name}{n}")
-                for n, (one, type_) in enumerate(zip(value, wanted, strict=True))
-            ]
-            return Named(inside, value.names) if isinstance(value, Named) else tuple(inside)
+            pairs = enumerate(zip(value, wanted, strict=True))
+            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
         if not isinstance(value, ir.Expr):
             if self.returned and isinstance(value, Alias) and self.returned[0] != value:
                 raise self.refused("which array is returned depends on the path")
@@ -227,11 +223,10 @@ class FunctionLowering(CallLowering):
     def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
         """The value of a choice like one of those that it takes."""
         if isinstance(known, tuple) and hasattr(type_, "count"):
-            inside = [
+            return tuple(
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
                 for n, (part, own) in enumerate(zip(known, type_, strict=True))
-            ]
-            return Named(inside, known.names) if isinstance(known, Named) else tuple(inside)
+            )
         if isinstance(known, ir.Expr):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
