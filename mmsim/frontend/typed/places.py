@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import types
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -73,3 +74,9 @@ class Places:
     def _at(self, var: Any) -> tuple[int, int, int] | None:
         match = OFFSET.match(getattr(var, "name", ""))
         return self._positions.get(int(match[1])) if match else None
+
+
+def named(place: Place, name: str) -> Place:
+    """The place of a name in a line, if it stands there."""
+    match = re.search(rf"\b{re.escape(name)}\b", place.text)
+    return place if match is None else replace(place, column=match.start(), end_column=match.end())

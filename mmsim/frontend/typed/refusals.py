@@ -15,9 +15,8 @@ from numba.core import types
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import OWN_ARRAY
 from mmsim.frontend.python.function import with_article
-from mmsim.frontend.python.grammar import ADVICE, STATEMENT_ADVICE
+from mmsim.frontend.python.grammar import ADVICE, OWN_ARRAY, STATEMENT_ADVICE
 from mmsim.frontend.python.source import FunctionText, parsed, source_of
 from mmsim.frontend.typed.declarations import Namespace
 from mmsim.frontend.typed.graph import definition
@@ -25,6 +24,7 @@ from mmsim.frontend.typed.places import Places
 from mmsim.frontend.typed.signatures import CALLED, RULES, VALUES, Refusal, Vector
 from mmsim.ir import nodes as ir
 
+LOCAL = "a cuda.local.array"
 KINDS: tuple[tuple[Any, str, str], ...] = (
     (types.NoneType, "None", "give it a number"),
     (types.Optional, "None on some paths", "give it a number on every path"),
@@ -69,6 +69,10 @@ _KNOWN = (
         r"Cannot unify .* for '([^'.]*)[^']*', defined at.*",
         r"'\1' is of another kind on each way here; give it one kind of value, or another name",
     ),
+    (
+        r".*Cannot capture .* associated with variable ('.*?') in a function that may .*",
+        r"the function uses \1, which is no constant; call it here, don't hand it on",
+    ),
     (r".*unify return type.*", "the function returns values of several kinds; return one kind"),
 )
 """Messages of Numba that say what is wrong, in our words."""
@@ -91,7 +95,7 @@ def outside_of(source: ir.Source, line: int) -> LanguageError | None:
             what, advice = OUTSIDE.get(type(one), ("", ""))
             if what and one.lineno - 1 + source.first == line:  # type: ignore[attr-defined]
                 message = f"{what} isn't in the language of programs"
-                advice = advice.format(own_array=OWN_ARRAY)
+                advice = advice.replace(OWN_ARRAY, LOCAL)
                 return LanguageError(message, text.place(one), advice)
     return None
 
@@ -109,6 +113,12 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
     place = places.line(line) if at is None else places.of(at)
     if isinstance(error, Refusal):
         return LanguageError(error.what, place, error.advice)
+    if "@pytest_ar" in function.__code__.co_names and "assert" in place.text:
+        return LanguageError(
+            "pytest has rewritten this assert, and calls its own functions",
+            place,
+            "write PYTEST_DONT_REWRITE in the docstring of the file",
+        )
     for one, ours in _KNOWN:
         if re.fullmatch(one, text, re.DOTALL):
             what, _, advice = re.sub(one, ours, text, flags=re.DOTALL).partition("; ")
@@ -116,10 +126,10 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
     known = None if at is None else Explanation(places, infer, at).found()
     if known is not None:
         return LanguageError(known[0], place, known[1])
-    text = text.partition("\n")[0]
-    return outside_of(places.source, place.line) or LanguageError(
-        f"Numba refuses this: {text or type(error).__name__}", place
-    )
+    opcode = re.match(r"Use of unsupported opcode \((\w+)\)", text)
+    text = f"Numba refuses this: {text or type(error).__name__}".partition("\n")[0]
+    text = f"kernels don't have the instruction {opcode[1]}" if opcode else text
+    return outside_of(places.source, place.line) or LanguageError(text, place)
 
 
 class Explanation:
@@ -207,7 +217,7 @@ class Explanation:
                 "it is constant; make it a parameter and pass it to the kernel",
             )
         if isinstance(type_, types.BaseTuple) and op == "setitem":
-            advice = f"assign a new tuple, or use {OWN_ARRAY}"
+            advice = f"assign a new tuple, or use {LOCAL}"
             return f"{text!r} is a tuple, whose values stay as they are", advice
         if isinstance(type_, types.Array):
             index = self.type_of(given[0]) if given else None
@@ -217,8 +227,9 @@ class Explanation:
                 return what, "write a number for each axis"
         elif not isinstance(type_, types.BaseTuple):
             return f"{text!r} is {kind_of(type_)}", "only arrays and tuples have elements"
-        elif op == "getitem":
-            return f"the values of {text!r} are of several kinds", "write a number as the index"
+        elif op in ("getitem", "getiter"):
+            advice = "write a number as the index" + " of each" * (op == "getiter")
+            return f"the values of {text!r} are of several kinds", advice
         return None
 
     def no_number(self, var: Any) -> Said:
@@ -230,7 +241,7 @@ class Explanation:
             return f"{called!r} has no value", f"write {called}() as a statement of its own"
         for known, noun, advice in KINDS:
             if isinstance(type_, known):
-                whole = advice.format(own_array=OWN_ARRAY, text=text)
+                whole = advice.replace(OWN_ARRAY, LOCAL).format(text=text)
                 return f"{text!r} is {noun}", whole
         return None
 

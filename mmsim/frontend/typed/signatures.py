@@ -7,7 +7,7 @@ has a meaning here, as a shuffle of uint32, the type is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -57,6 +57,10 @@ class Vector(types.Type):
         self.base = base
         self.count = count
         super().__init__(f"{base}x{count}")
+
+    def __iter__(self) -> Iterator[types.Type]:
+        """The types of its numbers."""
+        return iter((self.base,) * self.count)
 
 
 class Refusal(TypingError):
