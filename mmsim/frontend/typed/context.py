@@ -19,7 +19,7 @@ import numpy as np
 from numba.core import compiler, postproc, types
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.cpu_options import ParallelOptions
-from numba.core.errors import NumbaError, TypingError
+from numba.core.errors import NumbaError, TypingError, UnsupportedBytecodeError
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
@@ -190,14 +190,14 @@ class Inferred:
                 raise TypingError("a kernel has no yield")
             _untyped_passes(self.ir, args)
             found = type_inference_stage(context(), TARGET, self.ir, args, None)
-        except NumbaError as error:
+        except (NumbaError, UnsupportedBytecodeError) as error:
             raise _refused(function, error) from error
         self.types: dict[str, types.Type] = found.typemap
         self.calls: dict[Any, Any] = found.calltypes
         self.result: types.Type = found.return_type
 
 
-def _refused(function: python.FunctionType, error: NumbaError) -> LanguageError:
+def _refused(function: python.FunctionType, error: Exception) -> LanguageError:
     """The error of ours for one of Numba's: its first line, at the line that it names."""
     loc = getattr(error, "loc", None)
     line = function.__code__.co_firstlineno if loc is None else loc.line
