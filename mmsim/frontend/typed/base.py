@@ -93,7 +93,10 @@ class Base:
         if isinstance(value, ir.Expr):
             return value
         if isinstance(value, Maybe):  # None instead of a number is an exception
-            self.end_if(ir.Unary("not", value.is_there, self.place), "TypeError: a number is needed, not None")
+            self.end_if(
+                ir.Unary("not", value.is_there, self.place),
+                "TypeError: a number is needed, not None",
+            )
             return value.value
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
