@@ -1,7 +1,7 @@
 """Replace `numba.cuda` with `mmsim.cuda` in this process, for programs that import `numba.cuda`.
 
 Then `from numba import cuda` and `from numba_cuda_mlir import cuda` import `mmsim.cuda`, whether or
-not these packages are installed, and `numba.vectorize(target="cuda")` is mmsim's. `run_script` runs
+not numba-cuda or numba-cuda-mlir is installed, and `numba.vectorize(target="cuda")` is mmsim's. `run_script` runs
 a program in this way.
 """
 

@@ -44,8 +44,7 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
-            is_used = self.live.uses[one.target.name] > 0
-            return self.word(type_.member, args, kws, sig, is_used, source)
+            return self.word(type_.member, args, kws, sig, one.target)
         if isinstance(type_, DeviceFunction):
             return self.inlined(type_.function, sig.args, args, kws)
         if isinstance(type_, types.NumberClass | types.DType):
