@@ -49,6 +49,7 @@ TOO_LARGE = "programs compute with integers from -2^63 to 2^64 - 1"
 Said = tuple[str, str] | None
 """A message and its advice; None if there is nothing to say."""
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_LITERAL = re.compile(r"Literal\[\w+\]\((.*?)\)")
 _KNOWN = (
     (
         r".*Int value is too large: (\d+).*",
@@ -66,8 +67,8 @@ _KNOWN = (
         "only exceptions can be raised; write one, as ValueError",
     ),
     (
-        r"Cannot unify .* for '([^'.]*)[^']*', defined at.*",
-        r"'\1' is of another kind on each way here; give it one kind of value, or another name",
+        r"Cannot unify (.*?) and (.*?) for '([^'.]*)[^']*', defined at.*",
+        r"'\3' is \1 on one way and \2 on another; give each a name of its own",
     ),
     (
         r".*Cannot capture .* associated with variable ('.*?') in a function that may .*",
@@ -106,10 +107,10 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
     if isinstance(error.__cause__, LanguageError):  # of a function that this one calls
         return error.__cause__
     places = Places(function, source_of(function))
-    text = _COLOUR.sub("", str(error)).strip()
-    found = re.search(r"\((\d+)\)$", text)  # unsupported bytecode
+    text = _LITERAL.sub(r"\1", _COLOUR.sub("", str(error))).strip()
+    said = re.search(r"\((\d+)\)$", text)  # unsupported bytecode
     loc = getattr(error, "loc", None)
-    line = int(found[1]) if found else places.source.first if loc is None else loc.line
+    line = int(said[1]) if said else places.source.first if loc is None else loc.line
     place = places.line(line) if at is None else places.of(at)
     if isinstance(error, Refusal):
         return LanguageError(error.what, place, error.advice)
@@ -123,13 +124,14 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
         if re.fullmatch(one, text, re.DOTALL):
             what, _, advice = re.sub(one, ours, text, flags=re.DOTALL).partition("; ")
             return LanguageError(what, place, advice)
+    found = outside_of(places.source, place.line)
     known = None if at is None else Explanation(places, infer, at).found()
-    if known is not None:
+    if known is not None and (found is None or found.place != place):
         return LanguageError(known[0], place, known[1])
     opcode = re.match(r"Use of unsupported opcode \((\w+)\)", text)
     text = f"Numba refuses this: {text or type(error).__name__}".partition("\n")[0]
     text = f"kernels don't have the instruction {opcode[1]}" if opcode else text
-    return outside_of(places.source, place.line) or LanguageError(text, place)
+    return found or LanguageError(text, place)
 
 
 class Explanation:
@@ -206,6 +208,8 @@ class Explanation:
         """A value that can't be called, indexed or iterated."""
         type_, text = self.type_of(owner), self.places.text_of(owner)
         if op == "call":
+            if any(one.__name__ == "Inlined" for one in getattr(type_, "templates", ())):
+                return _lacking(text)
             if isinstance(type_, types.BoundFunction) or "numpy" in str(type_):
                 return _lacking(text)
             if isinstance(type_, types.Callable | types.TypeRef):
