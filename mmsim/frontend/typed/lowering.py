@@ -8,9 +8,11 @@ type that it has. Jumps become loops and branches by `structured`.
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from numba.core import ir as numba_ir
@@ -18,7 +20,6 @@ from numba.core import types
 from numba.core.ir_utils import find_topo_order
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.calls import warn_of_print
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
@@ -434,3 +435,16 @@ class FunctionLowering(CallLowering):
             return value[source.index]
         index = source.index_var
         return self.item(value, self.static(source.index) if index is None else self.of(index))
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
+        "environment, so that launches call the Python function, or step through the launch, as "
+        "with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )
