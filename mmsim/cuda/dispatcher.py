@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
 from mmsim.cuda import in_python, machines, stepping
-from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
+from mmsim.cuda.arguments import converted, memory_of, of_argument, on_host, seen_as
 from mmsim.cuda.kernels import Kernel, check_carveout
 from mmsim.cuda.launches import (
     Configuration,
@@ -34,7 +34,7 @@ from mmsim.cuda.types import (
     none,
     signatures_of,
 )
-from mmsim.errors import Brief, MMSimError, shown
+from mmsim.errors import Brief, CallError, MMSimError, shown
 from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
@@ -147,9 +147,13 @@ class Dispatcher(Guessed):
             raise MMSimError(
                 f"{self.__name__!r} is a device function, which a kernel calls; launch a kernel"
             )
-        inspect.signature(self.py_func).bind(*args)
+        expected = inspect.signature(self.py_func)
+        try:
+            expected.bind(*args)
+        except TypeError as error:
+            raise CallError(f"the kernel {self.__name__}{expected}: {error}") from None
         afterwards: list[Callable[[], Any]] = []
-        args = tuple(self._extended(arg, configured.stream, afterwards) for arg in args)
+        args = tuple(on_host(self._extended(arg, configured.stream, afterwards)) for arg in args)
         kernel, args = self._chosen(args)
         for callback in configured.pre_launch_callbacks:
             callback(kernel, configured)

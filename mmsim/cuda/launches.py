@@ -166,7 +166,8 @@ def _refuse_read_only(program: Program, args: Sequence[Any]) -> None:
             if one.array in read_only and written_arrays((one,)):
                 raise TypeFault(
                     f"{one.array!r} is written here, but the array that was given for it is "
-                    "read-only (by setflags(write=False) or np.broadcast_to); give a copy of it",
+                    "read-only (by setflags(write=False) or np.broadcast_to, or as pandas gives "
+                    "it); give a copy of it",
                     program=program.name,
                     place=one.place,
                     array=one.array,
