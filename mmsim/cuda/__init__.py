@@ -16,7 +16,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsim.cuda import allocation, cg, devices, interface, random, streams, stubs, types
+from mmsim.cuda import (
+    allocation,
+    cg,
+    cudadrv,
+    devices,
+    interface,
+    libdevice,
+    random,
+    streams,
+    stubs,
+    types,
+)
 from mmsim.cuda.allocation import *  # noqa: F403  each part lists its own names
 from mmsim.cuda.arguments import In, InOut, Out
 from mmsim.cuda.devices import *  # noqa: F403
@@ -48,8 +59,10 @@ __all__ = [
     "Reduce",
     "TypingError",
     "cg",
+    "cudadrv",
     "guvectorize",
     "jit",
+    "libdevice",
     "machine",
     "random",
     "reduce",

@@ -371,6 +371,10 @@ class Dispatcher(Guessed):
         self.specialized = state["specialized"]
 
 
+CUDADispatcher = Dispatcher
+"""Numba's name of the class."""
+
+
 @dataclass(eq=False)
 class Configured:
     """A kernel with its grid, block, stream and dynamic shared memory. A call launches it.

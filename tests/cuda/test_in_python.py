@@ -337,3 +337,12 @@ def test_grid_takes_no_other_number_of_axes():
 
     with pytest.raises(ValueError, match="take 1, 2 or 3"):
         wrong[1, 1](np.zeros(1))
+
+
+def test_a_name_without_a_meaning_in_python_is_refused():
+    @cuda.jit
+    def wrong(a):
+        a[0] = cuda.libdevice.exp10(a[0])
+
+    with pytest.raises(MMSimError, match="is not known to launches that call the Python function"):
+        wrong[1, 1](np.zeros(1))
