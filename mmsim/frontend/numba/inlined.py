@@ -10,10 +10,10 @@ from typing import Any
 from numba.core import types
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.context import context, inferred
+from mmsim.frontend.numba.iteration import LoopLowering
+from mmsim.frontend.numba.values import NONE, Object, Table, TypedUnit, Value, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import context, inferred
-from mmsim.frontend.typed.loops import LoopLowering
-from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 

@@ -12,11 +12,9 @@ from numba.core import types
 from mmsim.errors import Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import DeviceFunction, context
-from mmsim.frontend.typed.declarations import Word
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.context import DeviceFunction, context
+from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
@@ -28,7 +26,9 @@ from mmsim.frontend.typed.values import (
     dtype_of,
     is_hashable,
 )
-from mmsim.frontend.typed.words import WordLowering
+from mmsim.frontend.numba.word_calls import WordLowering
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
