@@ -21,6 +21,7 @@ from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
 from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.signatures import GRID
 from mmsim.frontend.numba.templates import Namespace
 from mmsim.frontend.numba.values import (
@@ -43,6 +44,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
+ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
 
@@ -68,6 +70,7 @@ class FunctionLowering(CallLowering):
 
     def basic_block(self, label: int, block: Any) -> BasicBlock:
         """The statements of a block, and its jump."""
+        self.label = label
         if label in self.begins:
             names, counted, index = self.begins[label]
             self.place = index.place
@@ -212,7 +215,8 @@ class FunctionLowering(CallLowering):
         """Versions of a name with one type are one variable; those of other types are copied."""
         name, type_ = one.target.name, self.type_at(one.target)
         if is_number(type_):
-            self.values[name] = ir.Var(self.variable(one.target), self.place)
+            place = named(self.place, base_of(one.target))
+            self.values[name] = ir.Var(self.variable(one.target), place)
             return
         known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
         if not known:
@@ -348,6 +352,8 @@ class FunctionLowering(CallLowering):
             return ir.Const(same == (fn is operator.is_))
         if fn in (operator.eq, operator.ne) and not all(isinstance(v, ir.Expr) for v in values):
             return self.equal(values[0], values[1], fn is operator.ne)
+        if fn in ORDERS and all(isinstance(one, tuple) for one in values):
+            return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
         if fn is operator.not_ and not isinstance(values[0], ir.Expr):
@@ -376,6 +382,19 @@ class FunctionLowering(CallLowering):
         if isinstance(left, ir.Expr) and isinstance(right, ir.Expr):
             return ir.Compare("!=" if differ else "==", left, right, self.place)
         return ir.Const((left == right) != differ)
+
+    def ordered(self, op: str, left: tuple[Value, ...], right: tuple[Value, ...]) -> ir.Expr:
+        """Compare two tuples: the first values that differ decide, else the lengths."""
+        shorter = (len(left) > len(right)) - (len(left) < len(right))
+        found: ir.Expr = ir.Compare(op, ir.Const(shorter), ir.Const(0), self.place)
+        for one, other in reversed([*zip(left, right, strict=False)]):
+            if isinstance(one, tuple) and isinstance(other, tuple):
+                decided = self.ordered(op, one, other)
+            else:
+                pair = self.single(one), self.single(other)
+                decided = ir.Compare(op, *pair, self.place)
+            found = ir.Choose(self.equal(one, other, True), decided, found)
+        return found
 
     def attribute(self, source: Any, one: Any) -> Value:
         """The value of x.name."""
@@ -423,6 +442,8 @@ class FunctionLowering(CallLowering):
     def static_item(self, source: Any) -> Value:
         """The value of x[constant]."""
         value = self.of(source.value)
+        if isinstance(value, Object):
+            return Object(value.thing[source.index])  # a member of an enum
         if isinstance(source.index, str):
             return self.field(value, source.index)
         if isinstance(value, tuple) and isinstance(source.index, int | slice):
