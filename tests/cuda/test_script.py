@@ -223,10 +223,11 @@ def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
     assert f"\n{SCOPE}" in done.stdout
 
 
-def test_numba_need_not_be_there(call, tmp_path):
+def test_numbas_packages_for_cuda_need_not_be_there(call, tmp_path):
     (tmp_path / "blocked.py").write_text(
         "import sys\n"
-        "sys.modules['numba'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba.cuda'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba_cuda_mlir'] = None\n"
         "from mmsim.cuda.replacing import run_script\n"
         "sys.exit(run_script('small.py', []))\n"
     )

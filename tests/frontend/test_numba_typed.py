@@ -260,6 +260,15 @@ def without_axes(a, b):
     b[cuda.grid(1)] = a[()] + a.size
 
 
+def long_body(a, b):
+    i = cuda.grid(1)
+    for k in range(i):  # over a jump of more than 255 instructions
+        b[i] += a[k] + a[1] - a[2] * a[3] + a[4] - a[5] * a[6] + a[7] * a[0] + a[-1] * a[-2] - a[-3]
+        b[i] -= a[k] + a[2] - a[1] * a[4] + a[3] - a[6] * a[7] + a[0] * a[1] + a[-4] * a[-5] - a[-6]
+        b[i] += a[k] * a[2] + a[1] - a[3] + a[2] - a[6] * a[7] - a[0] * a[1] + a[-4] * a[-3] - a[-7]
+    b[i] += 1
+
+
 A, B = np.array([3, 1, 4, 1, 5, 9, 2, 6]), np.zeros(8)
 M = np.arange(8, dtype=np.float32).reshape(2, 4)
 Z = np.arange(8) / 3 + 1j
@@ -269,6 +278,7 @@ CASES = [
     (jumps, A, B),
     (loops, A, M, B),
     (once, A, B),
+    (long_body, A, B),
     (names, A, A * 10, np.zeros(8, int)),
     (slices, A, np.ones((2, 3), int)),
     (tuples, (A, B + 1), (2, 3), Pair(1, 2.5), B),

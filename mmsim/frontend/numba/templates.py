@@ -120,7 +120,7 @@ class Extreme(templates.AbstractTemplate):
         numbers = tuple(map(types.unliteral, given))
         if kws or len(numbers) < 2 - is_tuple:
             return None
-        if not all(isinstance(one, types.Number) for one in numbers):
+        if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
             return None
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
 
