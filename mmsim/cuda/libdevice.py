@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
-from mmsim.cuda.stubs import outside
+from mmsim.cuda.stubs import called
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.host.guesses import unknown
 
-
-class Function:
-    """A function of cuda.libdevice; a call from the host raises a `HostCallError`."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"<libdevice.{self._name}>"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        outside(f"libdevice.{self._name}")
-
-
 __all__ = sorted(MEANINGS)
-globals().update({name: Function(name) for name in __all__})
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """A function, which kernels know by module and name."""
+
+    def function(*args: Any) -> Any:
+        return called(f"libdevice.{name}", *args)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+globals().update({name: _function(name) for name in __all__})
 
 
 def __getattr__(name: str) -> Any:

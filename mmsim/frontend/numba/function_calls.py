@@ -223,8 +223,9 @@ class CallLowering(WordLowering):
 def warn_of_print(place: Place) -> None:
     """Warn, once, of a print in a kernel: a user may wait for its output."""
     warnings.warn_explicit(
-        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
-        "through the launch, as with kernel.player()",
+        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
+        "environment, so that launches call the Python function, or step through the launch, as "
+        "with kernel.player()",
         UserWarning,
         place.file,
         place.line,

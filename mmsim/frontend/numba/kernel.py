@@ -76,7 +76,8 @@ class NumbaProgram(Program):
         if self.is_helper:
             self.code  # noqa: B018  # an error
         python = cast(types.FunctionType, self.function)
-        given = Flattened(self.name, args)
+        code = python.__code__
+        given = Flattened(self.name, args, code.co_varnames[: code.co_argcount])
         found = self._specialized.get(given.kinds)
         if found is None:
             from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
