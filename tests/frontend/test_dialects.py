@@ -80,8 +80,7 @@ def test_advice_names_its_decorator():
 ROOMS = {
     "thread": set(),
     "python": {"thread", "program"},
-    "numba": {"python", "program", "typed"},
-    "typed": {"numba", "python"},
+    "numba": {"python", "program"},
 }
 """The rooms of the front end, with the others, and `program`, that their files may import."""
 

@@ -13,13 +13,11 @@ from numba.np.numpy_support import ufunc_find_matching_loop
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import DeviceFunction, context
-from mmsim.frontend.typed.declarations import Word
-from mmsim.frontend.typed.overloads import WRITTEN
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
@@ -30,7 +28,9 @@ from mmsim.frontend.typed.values import (
     Value,
     is_hashable,
 )
-from mmsim.frontend.typed.words import WordLowering
+from mmsim.frontend.numba.word_calls import WordLowering
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -103,6 +103,7 @@ class CallLowering(WordLowering):
         ]
         if isinstance(thing, np.ufunc):
             loop = ufunc_find_matching_loop(thing, sig.args)
+            assert loop is not None  # Numba has typed the call
             given = [*map(self.as_type, given, loop.inputs)]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None

@@ -108,7 +108,6 @@ class Held(NumbaTyping):
         self.arrays: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.strong: set[str] = set()
-        self._strict = True
         self._of = self._find
 
 
