@@ -1,27 +1,37 @@
-"""The functions of libdevice, NVIDIA's library of mathematics, under Numba's names, for kernels."""
+"""The functions of cuda.libdevice that have a meaning in kernels, as `numba.cuda.libdevice`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from mmsim.cuda.stubs import called
+from mmsim.cuda.in_python import current, of_numbers
+from mmsim.cuda.stubs import outside
+from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.host.guesses import unknown
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    """A function by its name; kernels know it by module and name."""
+class Function:
+    """A function of cuda.libdevice; a call from the host raises a `HostCallError`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<libdevice.{self._name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            outside(f"libdevice.{self._name}")
+        meaning = MEANINGS[self._name]
+        return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
+
+
+__all__ = sorted(MEANINGS)
+globals().update({name: Function(name) for name in __all__})
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse a name that has no meaning here."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mmsim.frontend.typed.signatures import RULES  # loads Numba
-
-    known = [one.partition(".")[2] for one in RULES if one.startswith("libdevice.")]
-    if name not in known:
-        raise unknown(__name__, name, known, {})
-
-    def function(*args: Any) -> Any:
-        return called(f"libdevice.{name}", *args)
-
-    function.__name__ = function.__qualname__ = name
-    globals()[name] = function
-    return function
+    raise unknown("mmsim.cuda.libdevice", name, __all__, {})

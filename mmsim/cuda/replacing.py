@@ -1,8 +1,8 @@
 """Replace `numba.cuda` with `mmsim.cuda` in this process, for programs that import `numba.cuda`.
 
 Then `from numba import cuda` and `from numba_cuda_mlir import cuda` import `mmsim.cuda`, whether or
-not these packages are installed, and `numba.vectorize(target="cuda")` is mmsim's. `run_script` runs
-a program in this way.
+not numba-cuda or numba-cuda-mlir is installed, and `numba.vectorize(target="cuda")` is mmsim's.
+`run_script` runs a program in this way.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from mmsim.frontend.typed.places import Places
 from mmsim.frontend.typed.values import (
     LEAVES,
     NOWHERE,
+    Maybe,
     TypedUnit,
     Value,
     converted,
@@ -91,10 +92,21 @@ class Base:
         """A value that must be a number."""
         if isinstance(value, ir.Expr):
             return value
+        if isinstance(value, Maybe):  # None instead of a number is an exception
+            self.end_if(
+                ir.Unary("not", value.is_there, self.place),
+                "TypeError: a number is needed, not None",
+            )
+            return value.value
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
         raise self.refused("a number is needed here")
+
+    def end_if(self, test: ir.Expr, message: str) -> None:
+        """End the threads with an exception; in a kernel that is debugged it is an error."""
+        ends = ir.Return(self.place, message if self.unit.debug else None)
+        self.block.append(ir.If(test, (ends,), (), self.place))
 
     def truth(self, var: Any) -> ir.Expr:
         """The truth value of a variable."""
@@ -166,6 +178,8 @@ class Base:
         """A value of which no number can change any more."""
         if isinstance(value, tuple):
             return tuple(map(self.fixed, value))
+        if isinstance(value, Maybe):
+            return Maybe(self.fixed(value.is_there), self.fixed(value.value))
         if isinstance(value, ir.Expr) and not isinstance(value, LEAVES):
             is_own = isinstance(value, ir.Var) and value.name not in self.shared
             return value if is_own else self.kept(value)

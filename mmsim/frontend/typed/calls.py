@@ -12,6 +12,7 @@ from numba.core import types
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import DeviceFunction, context
@@ -48,6 +49,9 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
+            written = MEANINGS.get(type_.member.removeprefix("libdevice."))
+            if callable(written) and type_.member.startswith("libdevice."):
+                return self.written_out(written, list(self.operands([*args, *kws.values()], sig)))
             is_used = self.live.uses[one.target.name] > 0
             return self.word(type_.member, args, kws, sig, is_used, source)
         if isinstance(type_, DeviceFunction):

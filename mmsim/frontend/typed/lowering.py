@@ -33,6 +33,7 @@ from mmsim.frontend.typed.values import (
     NONE,
     OPERATORS,
     Counted,
+    Maybe,
     Method,
     Object,
     Table,
@@ -41,6 +42,7 @@ from mmsim.frontend.typed.values import (
     is_number,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
@@ -56,7 +58,7 @@ class FunctionLowering(CallLowering):
         """The statements of the function."""
         self.prefix, blocks = prefix, self.found.ir.blocks
         self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
-        self.results: dict[str, ir.Var] = {}
+        self.results: dict[str, Any] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
         for label in order:
@@ -131,6 +133,12 @@ class FunctionLowering(CallLowering):
         if isinstance(value, tuple):
             pairs = enumerate(zip(value, wanted, strict=True))
             return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
+        if isinstance(wanted, types.Optional):
+            if name not in self.results:
+                self.results[name] = self.maybe(name, wanted)
+            for variable, part in self.settings(name, self.results[name], value):
+                self.put(variable, part)
+            return self.results[name]
         if not isinstance(value, ir.Expr):
             if self.returned and isinstance(value, Alias) and self.returned[0] != value:
                 raise self.refused("which array is returned depends on the path")
@@ -164,6 +172,12 @@ class FunctionLowering(CallLowering):
             return [
                 one for n, pair in enumerate(pairs) for one in self.settings(f"{path}.{n}", *pair)
             ]
+        if isinstance(target, Maybe):
+            pair = value if isinstance(value, Maybe) else Maybe(ir.Const(True), value)
+            if value == NONE:
+                pair = Maybe(ir.Const(False), ir.Const(0))
+            is_there = self.settings(path, target.is_there, pair.is_there)
+            return is_there + self.settings(path, target.value, pair.value)
         if isinstance(target, ir.Var):
             number = self.as_type(self.single(value), self.type_of(target))
             return [] if number == target else [(target.name, number)]
@@ -226,6 +240,8 @@ class FunctionLowering(CallLowering):
 
     def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
         """The value of a choice like one of those that it takes."""
+        if isinstance(type_, types.Optional):
+            return self.maybe(text, type_)
         if isinstance(known, tuple) and hasattr(type_, "count"):
             return tuple(
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
@@ -239,6 +255,16 @@ class FunctionLowering(CallLowering):
                 self.unit.held.variables[variables.name] = dtype_of(types.int64)
             return merged.alias
         return known
+
+    def maybe(self, text: str, type_: types.Optional) -> Maybe:
+        """Variables for a number that may be None."""
+        if not is_number(type_.type):
+            raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
+        names = (
+            self.new_variable(f"{text}_is_there", BOOL),
+            self.new_variable(text, dtype_of(type_)),
+        )
+        return Maybe(*(ir.Var(name, self.place) for name in names))
 
     @property
     def merged(self) -> dict[str, Merged]:
@@ -345,6 +371,10 @@ class FunctionLowering(CallLowering):
         """The value of an operator."""
         values, sig = [*map(self.of, operands)], self.found.calls[source]
         if fn in (operator.is_, operator.is_not):
+            for one, other in (values, values[::-1]):
+                if isinstance(one, Maybe) and other == NONE:
+                    is_there = one.is_there
+                    return ir.Unary("not", is_there, self.place) if fn is operator.is_ else is_there
             things = [getattr(one, "thing", one) for one in values]
             same = things[0] is things[1] or (
                 things[0] == things[1] and isinstance(things[0], Alias)
