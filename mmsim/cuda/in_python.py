@@ -393,25 +393,24 @@ def selp(thread: Thread, a: Any, b: Any, c: Any) -> Any:
     return b if a else c
 
 
-def _of_numbers(name: str) -> None:
+def of_numbers(name: str, *given: Any) -> Any:
     """A function of floats, or of the bits of an integer: Python's have 32 bits, or 64."""
-
-    def call(thread: Thread, *given: Any) -> Any:
-        held = np.result_type(*given) if any(isinstance(one, np.generic) for one in given) else None
-        if FUNCTIONS[name].takes != "bits":
-            held = np.dtype(np.float32 if held == np.float32 else np.float64)
-        elif held is None:
-            held = np.dtype(np.uint32 if -(2**31) <= given[0] < 2**32 else np.uint64)
-        else:
-            held = np.dtype(f"u{held.itemsize}")
-        numbers = (np.asarray(one).astype(held).reshape(1) for one in given)
-        return np.asarray(FUNCTIONS[name].compute(*numbers))[0]
-
-    WORDS[name] = call
+    held = np.result_type(*given) if any(isinstance(one, np.generic) for one in given) else None
+    if FUNCTIONS[name].takes != "bits":
+        held = np.dtype(np.float32 if held == np.float32 else np.float64)
+    elif held is None:
+        held = np.dtype(np.uint32 if -(2**31) <= given[0] < 2**32 else np.uint64)
+    else:
+        held = np.dtype(f"u{held.itemsize}")
+    numbers = (np.asarray(one).astype(held).reshape(1) for one in given)
+    return np.asarray(FUNCTIONS[name].compute(*numbers))[0]
 
 
-for _name in ("popc", "brev", "clz", "ffs", "fma", "cbrt"):
-    _of_numbers(_name)
+def _of_numbers(name: str) -> Callable[..., Any]:
+    return lambda thread, *given: of_numbers(name, *given)
+
+
+WORDS |= {name: _of_numbers(name) for name in ("popc", "brev", "clz", "ffs", "fma", "cbrt")}
 
 
 def _atomic(op: Any) -> Callable[..., Any]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from mmsim.cuda.stubs import called
+from mmsim.cuda.in_python import current, of_numbers
+from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.host.guesses import unknown
 
+
+class Function:
+    """A function of cuda.libdevice; a call from the host raises a `HostCallError`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<libdevice.{self._name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            outside(f"libdevice.{self._name}")
+        meaning = MEANINGS[self._name]
+        return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
+
+
 __all__ = sorted(MEANINGS)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    """A function, which kernels know by module and name."""
-
-    def function(*args: Any) -> Any:
-        return called(f"libdevice.{name}", *args)
-
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-globals().update({name: _function(name) for name in __all__})
+globals().update({name: Function(name) for name in __all__})
 
 
 def __getattr__(name: str) -> Any:
