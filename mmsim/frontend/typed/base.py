@@ -11,7 +11,7 @@ from numba.core import types
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.python.aliases import size_of
-from mmsim.frontend.python.scope import Alias, Named
+from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import Inferred
 from mmsim.frontend.typed.liveness import Liveness
 from mmsim.frontend.typed.places import Places
@@ -56,7 +56,7 @@ class Base:
                 target = getattr(one, "target", None)
                 if hasattr(one, "value") and hasattr(target, "unversioned_name"):
                     self.live.sets[base_of(target)] += 1
-        self._clashes = self.live.clashes(self._group)
+        self._clashes = self.live.clashes(self.group)
         self._variables: dict[Any, list[tuple[str, set[str]]]] = {}
         self._variable_of: dict[str, str] = {}
 
@@ -98,7 +98,10 @@ class Base:
 
     def truth(self, var: Any) -> ir.Expr:
         """The truth value of a variable."""
-        value = self.of(var)
+        return self.truth_of(self.of(var))
+
+    def truth_of(self, value: Value) -> ir.Expr:
+        """The truth value of a value."""
         if isinstance(value, ir.Expr):
             return self.as_type(value, BOOL)
         if isinstance(value, tuple):
@@ -109,7 +112,7 @@ class Base:
 
     # Variables
 
-    def _group(self, target: Any) -> Any:
+    def group(self, target: Any) -> Any:
         """The versions of one name and one type; None for anything else."""
         type_ = self.found.types.get(target.name)
         if type_ is None or not is_number(type_):
@@ -120,7 +123,7 @@ class Base:
         """The variable for a version of a name; other versions of its type share it."""
         name = target.name
         if name not in self._variable_of:
-            rows = self._variables.setdefault(self._group(target), [])
+            rows = self._variables.setdefault(self.group(target), [])
             for variable, members in rows:
                 if not any(frozenset((name, one)) in self._clashes for one in members):
                     members.add(name)
@@ -162,8 +165,7 @@ class Base:
     def fixed(self, value: Value) -> Value:
         """A value of which no number can change any more."""
         if isinstance(value, tuple):
-            inside = map(self.fixed, value)
-            return Named(inside, value.names) if isinstance(value, Named) else tuple(inside)
+            return tuple(map(self.fixed, value))
         if isinstance(value, ir.Expr) and not isinstance(value, LEAVES):
             is_own = isinstance(value, ir.Var) and value.name not in self.shared
             return value if is_own else self.kept(value)

@@ -7,7 +7,7 @@ has a meaning here, as a shuffle of uint32, the type is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -56,6 +56,10 @@ class Vector(types.Type):
         self.base = base
         self.count = count
         super().__init__(f"{base}x{count}")
+
+    def __iter__(self) -> Iterator[types.Type]:
+        """The types of its numbers."""
+        return iter((self.base,) * self.count)
 
 
 class Rule(NamedTuple):
@@ -179,8 +183,9 @@ def _vector(type_: Vector) -> Resolve:
 
     def resolve(context: Any, member: str, given: Given) -> Any:
         taken = tuple(one if isinstance(one, Vector) else type_.base for one in given)
-        if sum(one.count if isinstance(one, Vector) else 1 for one in taken) != type_.count:
-            raise TypingError(f"cuda.{member} takes {type_.count} numbers")
+        count = sum(one.count if isinstance(one, Vector) else 1 for one in taken)
+        if count != type_.count:
+            raise TypingError(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
         for one, own in zip(given, taken, strict=True):
             if context.can_convert(one, own) is None:
                 raise TypingError(f"cuda.{member} takes numbers and vectors, not {one}")

@@ -103,9 +103,6 @@ class Held(NumbaTyping):
         self._strict = True
         self._of = self._find
 
-    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
-        """Leave the refusals to the launch."""
-
 
 @dataclass
 class TypedUnit(KernelUnit):
