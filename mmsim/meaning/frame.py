@@ -100,15 +100,17 @@ class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it. `partial[slot]` holds the lanes that have
-    assigned it, unless all have. `live` are the lanes that haven't returned. `steps` counts
-    accesses and trips of loops. `watched` is called with it at each, `synced` with the lanes of
-    each `mm.warp.sync()`. `within` is the latest index of all lanes that was found in range, with
-    its extent, at first T.id: arrays of a frame don't change. `offsets` are the word offsets of
+    assigned it, unless all have. `live` are the lanes that haven't returned, `idle` those that are
+    known to have nothing more to do: see `Meaning`. `steps` counts accesses and trips of loops.
+    `watched` is called with it at each, `synced` with the lanes of each `mm.warp.sync()`. `within`
+    is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
+    of a frame don't change. `offsets` are the word offsets of
     the arrays with a layout.
     """
 
     __slots__ = (
         "fields",
+        "idle",
         "lanes",
         "live",
         "offsets",
@@ -134,6 +136,7 @@ class Frame:
         self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
         self.registers = registers
         self.live: Mask = True
+        self.idle: Mask = False
         self.offsets: dict[str, Integers] = NONE
         self.steps = 0
         self.watched: Callable[[int], None] | None = None
@@ -241,7 +244,12 @@ def scope_lanes(
     return union(through, frame.variables[leavers])
 
 
-def leave_lanes(leavers: int, frame: Frame, mask: Mask) -> Mask:
-    """Let lanes leave a loop, a trip or a call; the variable keeps them."""
+def leave_lanes(leavers: int, is_last: bool, frame: Frame, mask: Mask) -> Mask:
+    """Let lanes leave a loop, a trip or a call; the variable keeps them.
+
+    If that is the last that has an effect, they have nothing more to do.
+    """
+    if is_last:
+        frame.idle = union(frame.idle, mask)
     frame.variables[leavers] = union(frame.variables[leavers], mask)
     return False

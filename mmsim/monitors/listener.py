@@ -131,9 +131,15 @@ class Listener:
         """In lock step the threads `here` come to a barrier, of all those that `live`."""
 
     def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+        self,
+        warp: int,
+        place: Place,
+        here: Mask,
+        live: Mask,
+        time: int = -1,
+        scope: BarrierScope = "block",
     ) -> None:
-        """A warp that runs independently comes to a barrier, with its live lanes."""
+        """Lanes of a warp that runs independently come to a barrier, of all those that `live`."""
 
     def synced(self, threads: Integers) -> None:
         """Lanes of warps that run independently come to `mm.warp.sync()`."""

@@ -91,7 +91,7 @@ FAULTS = [
     ("r = mm.registers(2, int)\na[0] = r[T.id]", (AddressError, 3, "r", 2, (2,)), ""),
     ("s = mm.shared(2)\ns[T.id - 1] = 1", (AddressError, 3, "s", 0, (-1,)), ""),
     (
-        "if T.id != 6:\n    T.barrier()",
+        "if T.id != 6:\n    T.barrier()\na[T.id] = 1",
         (BarrierError, 3, None, 6, None),
         "thread 4 waits at this barrier but thread 6 of the same warp 1 is elsewhere",
     ),

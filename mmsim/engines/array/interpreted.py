@@ -367,7 +367,7 @@ class Interpreted:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
-                    self.monitors.arrived(warp, want.place, want.lanes)
+                    self.monitors.arrived(warp, want.place, want.lanes, frame.live)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
                     return want

@@ -222,7 +222,7 @@ class Warp(Job):
         """Come to a barrier."""
         driver = self.driver
         for listener in driver.listeners:
-            listener.arrived(self.warp, at.place, at.lanes, driver.now, at.scope)
+            listener.arrived(self.warp, at.place, at.lanes, self.frame.live, driver.now, at.scope)
         self.passed += 1
         self.passed_by_grid += at.scope == "grid"
         driver.barriers.arrive(self.warp, at, tests_of(at, self.frame.lanes), self)
