@@ -49,6 +49,7 @@ from mmsim.meaning.frame import (
     Frame,
     Request,
     Site,
+    Spinning,
     Steps,
     Waiting,
     broken,
@@ -59,6 +60,7 @@ from mmsim.meaning.frame import (
     return_lanes,
     scope_lanes,
 )
+from mmsim.meaning.trips import Trips
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 
@@ -148,6 +150,11 @@ class Meaning(Evaluator):
         """Run the program for the lanes of a frame."""
         return self._body(frame, True)
 
+    @cached_property
+    def may_spin(self) -> bool:
+        """Return whether a loop may repeat forever: a `for` loop ends."""
+        return any(isinstance(one, ir.While) for one in statements(self.code.body))
+
     # Statements
 
     def _block(
@@ -178,7 +185,7 @@ class Meaning(Evaluator):
 
         return run
 
-    def _statement(self, statement: ir.Stmt, is_last: bool) -> Local | Access | Nested:
+    def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
         is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
             case ir.Assign():
@@ -335,11 +342,12 @@ class Meaning(Evaluator):
     def _while(self, statement: ir.While, is_last: bool) -> Callable[[Frame, Mask], Steps]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
         loop, iteration = self._loop(statement.body, is_last)
-        leavers = self._slot(broken(loop))
+        leavers, place = self._slot(broken(loop)), statement.place
 
         def run(frame: Frame, mask: Mask) -> Steps:
             frame.variables[leavers] = False
             done: Mask = False
+            trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
                 mask = yield from prelude(frame, mask)
                 mask, done = _staying(mask, test(frame, mask), done)
@@ -347,7 +355,9 @@ class Meaning(Evaluator):
                     frame.idle = union(frame.idle, done)
                 if mask is False:
                     break
-                self._step(frame, mask, statement.place)
+                self._step(frame, mask, place)
+                if trips is not None and trips.repeat(frame, mask):
+                    yield Spinning(place, mask, union(done, frame.variables[leavers]))
                 mask = yield from iteration(frame, mask)
             return union(done, frame.variables[leavers])
 

@@ -111,7 +111,12 @@ class Stay:
 
 
 class Listener:
-    """Receives the events of a run; a subclass reacts to them."""
+    """Receives the events of a run; a subclass reacts to them.
+
+    If one `finds_deadlocks`, a loop that never ends goes on until it has seen enough of it.
+    """
+
+    finds_deadlocks = False
 
     def forget(self) -> None:
         """Discard all events so far: the run begins again."""
