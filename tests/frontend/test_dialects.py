@@ -80,8 +80,7 @@ def test_a_wrapped_kernel_is_the_wrapper():
 ROOMS = {
     "thread": set(),
     "python": {"thread", "program"},
-    "numba": {"python", "program", "typed"},
-    "typed": {"numba", "python"},
+    "numba": {"python", "program"},
 }
 """The rooms of the front end, with the others, and `program`, that their files may import."""
 

@@ -15,10 +15,10 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
-from mmsim.frontend.typed.refusals import kind_of
-from mmsim.frontend.typed.signatures import Refusal
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
@@ -110,7 +110,6 @@ class Held(NumbaTyping):
         self.arrays: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.strong: set[str] = set()
-        self._strict = True
         self._of = self._find
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numba.np.numpy_support import as_dtype
 
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.inlined import InlineLowering
+from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
-from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.functions import InlineLowering
-from mmsim.frontend.typed.values import NONE, Value, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import supported
 

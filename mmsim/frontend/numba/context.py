@@ -49,13 +49,13 @@ from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.functions import written_out
+from mmsim.frontend.numba.graph import checked_names
 from mmsim.frontend.numba.names import name_of_object, python_function, type_name
+from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
-from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
-from mmsim.frontend.typed.graph import checked_names
-from mmsim.frontend.typed.overloads import WRITTEN, is_declared, taken
-from mmsim.frontend.typed.refusals import refusal
-from mmsim.frontend.typed.signatures import NAMESPACES, RULES, VALUES, Given, Refusal
+from mmsim.frontend.numba.refusals import refusal
+from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given, Refusal
+from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
 from mmsim.ir.dtypes import supported
 
 

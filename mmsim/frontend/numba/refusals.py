@@ -14,14 +14,14 @@ from numba.core import ir as numba_ir
 from numba.core import types
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.numba.graph import definition
+from mmsim.frontend.numba.places import Places
+from mmsim.frontend.numba.signatures import CALLED, RULES, VALUES, Refusal, Vector
+from mmsim.frontend.numba.templates import Namespace
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import ADVICE, OWN_ARRAY, STATEMENT_ADVICE
 from mmsim.frontend.python.source import FunctionText, parsed, source_of
-from mmsim.frontend.typed.declarations import Namespace
-from mmsim.frontend.typed.graph import definition
-from mmsim.frontend.typed.places import Places
-from mmsim.frontend.typed.signatures import CALLED, RULES, VALUES, Refusal, Vector
 from mmsim.ir import nodes as ir
 
 LOCAL = "a cuda.local.array"

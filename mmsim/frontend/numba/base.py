@@ -10,12 +10,10 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import LanguageError, shown
-from mmsim.frontend.python.aliases import size_of
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import Inferred
-from mmsim.frontend.typed.liveness import Liveness
-from mmsim.frontend.typed.places import Places
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.context import Inferred
+from mmsim.frontend.numba.liveness import Liveness
+from mmsim.frontend.numba.places import Places
+from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
     Maybe,
@@ -26,6 +24,8 @@ from mmsim.frontend.typed.values import (
     dtype_of,
     is_number,
 )
+from mmsim.frontend.python.aliases import size_of
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type
 from mmsim.ir.walk import parts

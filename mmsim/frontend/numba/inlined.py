@@ -13,12 +13,12 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.context import context, inferred
+from mmsim.frontend.numba.iteration import LoopLowering
+from mmsim.frontend.numba.liveness import phi_of
+from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
 from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.python.source import source_of
-from mmsim.frontend.typed.context import context, inferred
-from mmsim.frontend.typed.liveness import phi_of
-from mmsim.frontend.typed.loops import LoopLowering
-from mmsim.frontend.typed.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 

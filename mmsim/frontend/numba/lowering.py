@@ -18,19 +18,15 @@ from numba.core import types
 from numba.core.ir_utils import find_topo_order
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import WORDS
-from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
-from mmsim.frontend.python.scope import Alias, Restart
-from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.calls import CallLowering, warn_of_print
-from mmsim.frontend.typed.context import DeviceFunction
-from mmsim.frontend.typed.declarations import Namespace
-from mmsim.frontend.typed.liveness import incoming, phi_of
-from mmsim.frontend.typed.places import named
-from mmsim.frontend.typed.refusals import outside_of
-from mmsim.frontend.typed.signatures import GRID, Refusal
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.context import DeviceFunction
+from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
+from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.places import named
+from mmsim.frontend.numba.refusals import outside_of
+from mmsim.frontend.numba.signatures import GRID, Refusal
+from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
     OPERATORS,
@@ -43,6 +39,10 @@ from mmsim.frontend.typed.values import (
     dtype_of,
     is_number,
 )
+from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured

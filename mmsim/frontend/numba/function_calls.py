@@ -13,14 +13,12 @@ from numba.np.numpy_support import ufunc_find_matching_loop
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import DeviceFunction, context
-from mmsim.frontend.typed.declarations import Word
-from mmsim.frontend.typed.overloads import WRITTEN
-from mmsim.frontend.typed.signatures import CALLED
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.signatures import CALLED
+from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
@@ -31,7 +29,9 @@ from mmsim.frontend.typed.values import (
     Value,
     is_hashable,
 )
-from mmsim.frontend.typed.words import WordLowering
+from mmsim.frontend.numba.word_calls import WordLowering
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -106,6 +106,7 @@ class CallLowering(WordLowering):
         ]
         if isinstance(thing, np.ufunc):
             loop = ufunc_find_matching_loop(thing, sig.args)
+            assert loop is not None  # Numba has typed the call
             given = [*map(self.as_type, given, loop.inputs)]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None
@@ -235,8 +236,9 @@ class CallLowering(WordLowering):
 def warn_of_print(place: Place) -> None:
     """Warn, once, of a print in a kernel: a user may wait for its output."""
     warnings.warn_explicit(
-        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
-        "through the launch, as with kernel.player()",
+        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
+        "environment, so that launches call the Python function, or step through the launch, as "
+        "with kernel.player()",
         UserWarning,
         place.file,
         place.line,
