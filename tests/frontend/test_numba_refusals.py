@@ -75,6 +75,7 @@ OUTSIDE = {
     "THING": object(),
     "BIG": 2**70,
     "EMPTY": (),
+    "LIST": [1],
 }
 
 
@@ -111,7 +112,7 @@ def test_an_array_needs_no_name(body, cuda):
 MESSAGES = {
     # Names:
     "a[0] = «undefined»": "the name 'undefined' means nothing here; assign it first, make it",
-    "a[0] = «sorted»(a)": f"the call of 'sorted' isn't in the language of programs; {OTHERS}",
+    "a[0] = «id»(n)": f"the call of 'id' isn't in the language of programs; {OTHERS}",
     "a[0] = «THING»": "'THING' is an object from outside the program; numbers, tuples, tables",
     "a[0] = «BIG»": "the integer 1180591620717411303424 doesn't fit into 64 bits; programs compute",
     "a[0] = «1180591620717411303424»": "doesn't fit into 64 bits; programs compute with integers",
@@ -129,6 +130,10 @@ MESSAGES = {
     "a[0] = «math.foo»(1)": "'math.foo' doesn't exist",
     "a[0] = «math.comb»(4, 2)": "the call of 'math.comb' isn't in the language of",
     "a[0] = «np.spacing(1.5)»": "the call of 'spacing' isn't in the language of",
+    "a[0] = «a.T»[0]": "an array has no 'T' here",
+    "a[0] = «TABLE.T»[0]": "an array has no 'T' here",
+    "a[0] = «n.item()»": "a number has no method 'item' here",
+    "a[0] = «r['z']»[0]": "'r' has no such field; it has x, n",
     # Kinds of values:
     "«a[0] = a»": "'a' is an array; read an element of it, with a number for each axis",
     "«a[0] = (1, 2)»": "'(1, 2)' is a tuple; take its values one by one",
@@ -145,7 +150,11 @@ MESSAGES = {
     "«a[0] = cuda.threadIdx»": "'cuda.threadIdx' is not a number; write cuda.threadIdx.x, .y or .z",
     "b = a + 1": "an array stands where a number must; read an element of it, or loop over it",
     "a[0] = 1\n    if n: x = 1\n    else: x = a\n    «a[0] = x»": "'x' is array(int64",
+    "a[0] = a if n else 1": "the value is array(int64, 1d, A) on one way and 1 on another; give it",
+    "«np.sin(a, r)»": "the result needs an array of numbers; give one as the last argument",
+    "while a: pass": "'a' is an array; read an element of it",
     # Elements:
+    "«LIST»[0] = 1": "constants and tuples stay as they are",
     "«TABLE»[0] = 1": "'TABLE' is an array from outside the program; it is constant; make it a",
     "«(1, 2)»[0] = 3": "'(1, 2)' is a tuple, whose values stay as they are; assign a new tuple",
     "«n[0] = 1»": "'n' is int64; only arrays and tuples have elements",
@@ -198,6 +207,7 @@ MESSAGES = {
     "a[0] = «{i for i in range(3)}»": "a set comprehension isn't in the language of programs",
     "a[0] = sum(«(i for i in a)»)": "a generator expression isn't in the language of programs",
     "a[0] = «f'{n}'»": "a string isn't in the language of programs; programs compute with numbers",
+    "«with a as x: pass»": "with isn't in the language of programs; write its body alone",
     "«with a: pass»": "with isn't in the language of programs; write its body alone",
     "«del a[0]»": "del isn't in the language of programs",
     "«import os»": "import isn't in the language of programs; import outside the program",

@@ -47,13 +47,11 @@ class ArrayLowering(Base):
         """a.shape and its siblings."""
         if isinstance(array, Table):
             shape = tuple(map(ir.Const, array.shape))
-            return {
-                "shape": shape,
-                "size": ir.Const(int(np.prod(array.shape))),
-                "ndim": ir.Const(len(shape)),
-                "dtype": Object(type_.dtype),
-            }[name]
-        if name == "shape":
+            size = ir.Const(int(np.prod(array.shape)))
+            known = {"shape": shape, "size": size, "ndim": ir.Const(len(shape))}
+            if name in known:
+                return known[name]
+        elif name == "shape":
             return tuple(self.extent(array, axis) for axis in range(type_.ndim))
         if name == "size":
             return self.size(array)

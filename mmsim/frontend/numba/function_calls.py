@@ -149,8 +149,10 @@ class CallLowering(WordLowering):
     def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
         """np.sin(a, out): for each element, the result for numbers."""
         *sources, out = (self.spill(one) if isinstance(one, ir.Expr) else one for one in args)
-        if not isinstance(out, Alias):
-            raise self.refused("the result needs an array")
+        if not isinstance(out, Alias) or self.fields(out):
+            raise self.refused(
+                "the result needs an array of numbers", "give one as the last argument"
+            )
 
         def value(index: tuple[ir.Expr, ...]) -> ir.Expr:
             given = [self.along(one, index) for one in sources]

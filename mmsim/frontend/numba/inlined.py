@@ -20,7 +20,6 @@ from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, V
 from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.python.source import source_of
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT, type_of_number
 
 
 def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
@@ -105,9 +104,6 @@ class InlineLowering(LoopLowering):
         if is_number(type_) and not isinstance(thing, type):
             number = thing.item() if hasattr(thing, "item") else thing
             if isinstance(number, int | float | complex):
-                own = type_of_number(number)
-                if own == INT and not -(2**63) <= number.real < 2**63:
-                    raise self.refused(f"{number} is too large")
                 return self.as_type(ir.Const(number), type_)
         if isinstance(thing, tuple) and hasattr(type_, "count"):
             inside = zip(thing, type_, strict=True)

@@ -67,6 +67,10 @@ _KNOWN = (
         "only exceptions can be raised; write one, as ValueError",
     ),
     (
+        r"Cannot unify (.*?) and (.*?) for '\$.*",
+        r"the value is \1 on one way and \2 on another; give it one kind of value",
+    ),
+    (
         r"Cannot unify (.*?) and (.*?) for '([^'.]*)[^']*', defined at.*",
         r"'\3' is \1 on one way and \2 on another; give each a name of its own",
     ),
@@ -87,17 +91,17 @@ def kind_of(type_: types.Type) -> str:
     return next((noun for known, noun, _ in KINDS if isinstance(own, known)), str(own))
 
 
-def outside_of(source: ir.Source, line: int) -> LanguageError | None:
-    """The error for Python that kernels don't have, in a line; None if there is none."""
+def outside_of(source: ir.Source, line: int | None) -> LanguageError | None:
+    """The error for Python that kernels don't have, in a line or anywhere; None without any."""
     node = parsed(source)
     if isinstance(node, ast.FunctionDef):
         text = FunctionText(source, node)
         for one in (inner for part in node.body for inner in ast.walk(part)):
             what, advice = OUTSIDE.get(type(one), ("", ""))
-            if what and one.lineno - 1 + source.first == line:  # type: ignore[attr-defined]
+            place = text.place(one) if what else None
+            if place is not None and line in (None, place.line):
                 message = f"{what} isn't in the language of programs"
-                advice = advice.replace(OWN_ARRAY, LOCAL)
-                return LanguageError(message, text.place(one), advice)
+                return LanguageError(message, place, advice.replace(OWN_ARRAY, LOCAL))
     return None
 
 
@@ -110,8 +114,8 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
     text = _LITERAL.sub(r"\1", _COLOUR.sub("", str(error))).strip()
     said = re.search(r"\((\d+)\)$", text)  # unsupported bytecode
     loc = getattr(error, "loc", None)
-    line = int(said[1]) if said else places.source.first if loc is None else loc.line
-    place = places.line(line) if at is None else places.of(at)
+    line = int(said[1]) if said else None if loc is None else int(loc.line)
+    place = places.line(line or places.source.first) if at is None else places.of(at)
     if isinstance(error, Refusal):
         return LanguageError(error.what, place, error.advice)
     if "@pytest_ar" in function.__code__.co_names and "assert" in place.text:
@@ -124,7 +128,7 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
         if re.fullmatch(one, text, re.DOTALL):
             what, _, advice = re.sub(one, ours, text, flags=re.DOTALL).partition("; ")
             return LanguageError(what, place, advice)
-    found = outside_of(places.source, place.line)
+    found = outside_of(places.source, line if at is None else place.line)
     known = None if at is None else Explanation(places, infer, at).found()
     if known is not None and (found is None or found.place != place):
         return LanguageError(known[0], place, known[1])
@@ -207,14 +211,18 @@ class Explanation:
     def owned(self, op: str, owner: Any, given: list[Any]) -> Said:
         """A value that can't be called, indexed or iterated."""
         type_, text = self.type_of(owner), self.places.text_of(owner)
+        index = self.type_of(given[0]) if given else None
         if op == "call":
-            if any(one.__name__ == "Inlined" for one in getattr(type_, "templates", ())):
-                return _lacking(text)
-            if isinstance(type_, types.BoundFunction) or "numpy" in str(type_):
+            is_inlined = any(one.__name__ == "Inlined" for one in getattr(type_, "templates", ()))
+            is_lacking = is_inlined or isinstance(type_, types.BoundFunction)
+            if (is_lacking or "numpy" in str(type_)) and text.replace(".", "").isidentifier():
                 return _lacking(text)
             if isinstance(type_, types.Callable | types.TypeRef):
                 return None
             return f"{text!r} is {kind_of(type_)}, not a function", "write it without ()"
+        record = getattr(type_, "dtype", type_)
+        if isinstance(record, types.Record) and isinstance(index, types.StringLiteral):
+            return f"{text!r} has no such field", f"it has {', '.join(record.fields)}"
         if op == "setitem" and isinstance(type_, types.Array) and not type_.mutable:
             return (
                 f"{text!r} is an array from outside the program",
@@ -224,7 +232,6 @@ class Explanation:
             advice = f"assign a new tuple, or use {LOCAL}"
             return f"{text!r} is a tuple, whose values stay as they are", advice
         if isinstance(type_, types.Array):
-            index = self.type_of(given[0]) if given else None
             if isinstance(index, types.BaseTuple) and len(index) > type_.ndim:
                 axes = "1 axis" if type_.ndim == 1 else f"{type_.ndim} axes"
                 what = f"{text!r} has {axes}, and the index {len(index)} numbers"
