@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mmsim.api.result import Run
-from mmsim.api.saved import Saved
+from mmsim.api.result import Run, Saved
 from mmsim.api.trace import Trace
 from mmsim.results import report
 

@@ -17,10 +17,9 @@ import numpy as np
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, is_int, limits
 from mmsim.ir.lower import Lowered
-from mmsim.ir.memo import Memo
 from mmsim.ir.operators import Mask, NoValue, Value, refuse_where, row_of, truth
 from mmsim.ir.row import Row, wrap
-from mmsim.ir.walk import operands, parts
+from mmsim.ir.walk import Memo, operands, parts
 
 Compute = Callable[..., Value]
 """Takes the operands, and the mask of active lanes if there may be no value."""

@@ -36,10 +36,9 @@ from mmsim.ir.dtypes import (
     type_of_number,
     wide,
 )
-from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import CASTS, result_of, row_of
-from mmsim.ir.walk import expressions, inside, operands, statements, stored, targets
+from mmsim.ir.walk import Memo, expressions, inside, operands, statements, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"

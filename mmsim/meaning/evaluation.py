@@ -23,7 +23,7 @@ from mmsim.errors import (
     VectorError,
 )
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import limits, no_index
+from mmsim.ir.dtypes import Integers, limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import Mask, NoValue, Value, both, refuse_where, select, truth, without
@@ -32,7 +32,6 @@ from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
 Evaluate = Callable[[Frame, Mask], Value]
-Integers = npt.NDArray[np.int64]
 Elements = Callable[[Frame, Mask, Integers | None], Integers]
 Indexed = ir.Access | ir.RegisterRead | ir.RegisterWrite
 

@@ -17,7 +17,7 @@ from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
-from mmsim.ir.dtypes import type_of_number
+from mmsim.ir.dtypes import Integers, type_of_number
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
@@ -35,7 +35,6 @@ from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_
 from mmsim.model.threads import Grid, Shape, make_grid
 
 T = TypeVar("T")
-Integers = npt.NDArray[np.int64]
 NONE: frozenset[str] = frozenset()
 FEW_BLOCKS = 1 << 12
 """The most blocks for which the addresses of shared arrays are memoized."""

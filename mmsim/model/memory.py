@@ -26,12 +26,12 @@ import numpy.typing as npt
 from mmsim.errors import RoomError
 from mmsim.host.cores import on_all_cores
 from mmsim.ir.atomics import UFUNCS, in_turn
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp
 from mmsim.model.layout import RAW, Layout, offsets_of
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
-Integers = npt.NDArray[np.int64]
 MANY = 1 << 16
 """The bytes from which on results share memory that no thread has written."""
 LARGEST_ADDRESS = 2**62

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
@@ -29,6 +28,7 @@ from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
 from mmsim.meaning.frame import Frame, Request, Steps, Waiting, Words
@@ -39,7 +39,6 @@ from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times, round_time
 from mmsim.monitors.listener import Access, Listener
 
-Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes of one access's counts by warp, and of the places of shared arrays' copies."""
 COUNTED = ("bank", "group")  # the rules that the compiled counter knows

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from simpy import Event
 
 from mmsim.engines.cached_launch import needed
@@ -15,6 +14,7 @@ from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Site, Waiting
@@ -23,12 +23,10 @@ from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import all_done, next_request, sent
 from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
-from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 class Residency:

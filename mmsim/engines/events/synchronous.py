@@ -14,6 +14,7 @@ from mmsim.engines.events.driver import Driver, Process
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.barriers import in_lock_step
 from mmsim.meaning.frame import Request, Site
 from mmsim.meaning.launch import Launch
@@ -21,8 +22,6 @@ from mmsim.model.machines import Unit
 from mmsim.model.rounds import dispatch_times
 from mmsim.model.turns import Turns, WarpsInOrder
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)

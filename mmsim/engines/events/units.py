@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from simpy import Environment, Event
 
 from mmsim.engines.cached_launch import asked, in_arrays, leave, plain_state
 from mmsim.engines.events.moment import COMPLETION, DISPATCH, Recurring
 from mmsim.engines.tally import Tally
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
@@ -26,8 +26,6 @@ from mmsim.model.rounds import completion
 from mmsim.model.turns import Turns
 
 FEW = 4  # requests below which counting them one by one is faster
-
-Integers = npt.NDArray[np.int64]
 
 
 class Job(Recurring):
