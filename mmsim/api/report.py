@@ -38,8 +38,6 @@ class Report(Saved, report.Report):
         made = cls._as(plain)
         if plain.run is not None:
             made.__dict__["run"] = Run.of(plain.run)
-        if plain.record is not None:
-            made.__dict__["record"] = Trace.of(plain.record)
         return made
 
     @property

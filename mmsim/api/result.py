@@ -33,6 +33,8 @@ class Saved:
         """The content of `plain`, of a class from which this one is derived; nothing is copied."""
         made = object.__new__(cls)
         made.__dict__.update(plain.__dict__)
+        if (record := made.__dict__["record"]) is not None:
+            made.__dict__["record"] = Trace.of(record)
         return made
 
     @abstractmethod
@@ -87,8 +89,6 @@ class Run(Saved, run.Run):
     def of(cls, plain: run.Run) -> Run:
         """Return an engine's run, with the methods for users."""
         made = cls._as(plain)
-        if plain.record is not None:
-            made.__dict__["record"] = Trace.of(plain.record)
         made.__dict__["records"] = tuple(map(Trace.of, plain.records))
         return made
 

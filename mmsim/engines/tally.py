@@ -142,7 +142,8 @@ def result(
 
 def unit_of(launch: Launch, array: str) -> Unit:
     """The unit in front of an array; of a shared one, that of the first block."""
-    return launch.machine.units[launch.arrays[array].unit_of_copy.item(0)]
+    number = launch.arrays[array].unit_of_copy.item(0)
+    return launch.machine.units[number] if number else launch.machine.memory
 
 
 def at_bottlenecks(

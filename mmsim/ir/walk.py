@@ -97,10 +97,6 @@ def _replaced(node: Node, changes: dict[str, Any]) -> Node:
     return node
 
 
-operands, with_operands = expressions, with_expressions
-"""The same by their names for an expression's parts."""
-
-
 def stored(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The values that a statement brings to an array."""
     if isinstance(statement, ir.Access | ir.RegisterWrite):

@@ -36,7 +36,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.rounds import dispatch_times, round_time
+from mmsim.model.rounds import completion, dispatch_times, round_time
 from mmsim.monitors.listener import Access, Listener
 
 OF_A_WARP, OF_A_BLOCK = 64, 40
@@ -88,11 +88,11 @@ class Counted:
             if self.least > len(self.firsts):
                 self.stages = np.add.reduceat(self.stages, np.searchsorted(parts, self.firsts))
             return
-        sizes = np.diff(self.firsts, append=len(addresses))
-        warps = np.repeat(np.arange(len(sizes)), sizes)
-        units = self.array.units(self.lane_blocks)
-        self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
-        self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
+        count, blocks, warps = len(self.firsts), self.lane_blocks, grid.warp
+        if lanes is not None:
+            warps = np.arange(count).repeat(np.diff(self.firsts, append=len(addresses)))
+        self.stages = launch.stage_counts(site, blocks, addresses, warps, count, numbers)
+        self.least = launch.least(site, blocks, addresses, self.firsts, numbers, self.stages)
 
     @cached_property
     def lane_warps(self) -> Integers:
@@ -199,16 +199,19 @@ class Interpreted:
         self.stage_times = machine.times_of_stages(units_used)
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
+            stages = int(counted.stages.sum())
             blocks = counted.warps // self.grid.warps_per_block
             if cached is not None and not counted.own_units:
                 note, taken = cached.requests.made(*counted.asked), self.tally.taken[counted.site]
                 took = cached.serve(note, time, blocks % self.grid.dmms, taken) - time
+            elif not counted.own_units:
+                took = completion(0, stages * int(self.stage_times[0]), int(latencies[0]))
             else:
                 units = counted.array.units(blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
                 sums *= self.stage_times[: len(sums)]
                 took = round_time(sums, latencies[: len(sums)])
-            cost = len(counted.warps), int(counted.stages.sum()), counted.least
+            cost = len(counted.warps), stages, counted.least
             self.tally.round(request.site, time, took, *cost)
             time += took
             self.now = time

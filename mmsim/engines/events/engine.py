@@ -73,7 +73,6 @@ def drive(driver: Driver) -> None:
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         driver.env.run()
     driver.ended()
-    driver.units[0].leave()
 
 
 def trace_of(driver: Driver, recorder: Recorder | None, time: int) -> Trace | None:
