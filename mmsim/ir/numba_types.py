@@ -20,7 +20,7 @@ from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_int, is_whole
 from mmsim.ir.operators import row_of
 from mmsim.ir.types import Typing, ValueType
-from mmsim.ir.walk import operands
+from mmsim.ir.walk import expressions
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
@@ -82,7 +82,7 @@ class NumbaTyping(Typing):
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
-        if len(known) < len(operands(value)):
+        if len(known) < len(expressions(value)):
             return None
         return self.computes(value, *known).result
 
