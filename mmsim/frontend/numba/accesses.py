@@ -259,6 +259,8 @@ class ArrayLowering(Base):
 
     def along(self, value: Value, index: Index) -> ir.Expr:
         """The number for an element: an element of an array along its last axes, or a number."""
+        if isinstance(value, Table):
+            return self.single(self.of_table(value, index[len(index) - len(value.shape) :]))
         if not isinstance(value, Alias):
             return self.single(value)
         rank = self.rank(value)

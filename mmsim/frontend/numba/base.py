@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError
+from mmsim.errors import LanguageError, shown
 from mmsim.frontend.numba.context import Inferred
 from mmsim.frontend.numba.liveness import Liveness
 from mmsim.frontend.numba.places import Places
@@ -17,6 +17,7 @@ from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
     Maybe,
+    Table,
     TypedUnit,
     Value,
     converted,
@@ -101,7 +102,12 @@ class Base:
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
-        raise self.refused("a number is needed here")
+        noun, advice = shown(thing), ""
+        if isinstance(value, Alias | Table):
+            noun, advice = "an array", "read an element of it, or loop over it"
+        elif isinstance(value, tuple):
+            noun, advice = "a tuple", "take its values one by one"
+        raise self.refused(f"{noun} stands where a number must", advice)
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""

@@ -16,6 +16,7 @@ from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.signatures import CALLED
 from mmsim.frontend.numba.templates import Word
 from mmsim.frontend.numba.values import (
     NONE,
@@ -95,6 +96,8 @@ class CallLowering(WordLowering):
         """The value of a function of numbers, computed in the types of its signature."""
         if thing is bool and not isinstance(args[0], ir.Expr):
             return self.truth_of(args[0])
+        if thing is float and isinstance(args[0], Object):
+            return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
@@ -114,13 +117,23 @@ class CallLowering(WordLowering):
             return self.operation(node[0], node[1], given)
         word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
         if word is None:
-            raise self.refused(f"{getattr(thing, '__name__', thing)!r} is not in the language")
+            text = getattr(thing, "__name__", thing)
+            raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
         value = word.value(tuple(given), self.place)
         if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
             return self.written_out(OF_COMPLEX[value.op], given)
         if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
+
+    def float_of(self, text: Any) -> ir.Expr:
+        """float("inf") and other floats in the form of a text."""
+        try:
+            return ir.Const(float(text))
+        except (TypeError, ValueError):
+            raise self.refused(
+                f"{text!r} is not a float", "write float('inf') or float('nan')"
+            ) from None
 
     def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
         """An operation; of complex numbers a power is written out."""

@@ -35,7 +35,7 @@ class LoopLowering(ArrayLowering):
         if isinstance(value, tuple):
             stop = ir.Const(len(value))
             return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
-        raise self.refused("a loop over what can't be counted")
+        raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""
@@ -97,7 +97,9 @@ class LoopLowering(ArrayLowering):
         """
         counted = self.of(one.value.value)
         if not isinstance(counted, Counted):
-            raise self.refused("a loop over what can't be counted")
+            raise self.refused(
+                "this can't be looped over", "loop over a range, an array or a tuple"
+            )
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:

@@ -16,7 +16,7 @@ from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.context import Inferred, context, inferred
-from mmsim.frontend.numba.inlined import source_of
+from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
     ArrayKind,
     Kind,
@@ -126,7 +126,7 @@ def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
 
 def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
-    source = source_of(found.function, unit)
+    source = text_of(found.function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside

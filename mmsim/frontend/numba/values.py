@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
@@ -141,9 +143,10 @@ def dtype_of(type_: types.Type) -> Type:
     own = own.type if isinstance(own, types.Optional) else own
     if isinstance(own, types.Boolean):
         return BOOL
-    if isinstance(own, types.Number):
+    if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
-    raise LanguageError(f"a value of type {type_} isn't a number", NOWHERE)
+    advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
+    raise Refusal(f"{kind_of(own)} stands where a number must", advice)
 
 
 def is_hashable(thing: Any) -> bool:

@@ -93,7 +93,7 @@ class WordLowering(InlineLowering):
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
         if not isinstance(array, Alias) or self.fields(array):
-            raise self.refused("an atomic needs an array of numbers")
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
