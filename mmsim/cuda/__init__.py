@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsim.cuda import allocation, cg, devices, interface, random, streams, stubs, types
+from mmsim.cuda import allocation, cg, devices, interface, libdevice, random, streams, stubs, types
 from mmsim.cuda.allocation import *  # noqa: F403  each part lists its own names
 from mmsim.cuda.arguments import In, InOut, Out
 from mmsim.cuda.devices import *  # noqa: F403
@@ -49,6 +49,7 @@ __all__ = [
     "cg",
     "guvectorize",
     "jit",
+    "libdevice",
     "machine",
     "random",
     "reduce",

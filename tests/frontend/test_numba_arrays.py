@@ -67,6 +67,7 @@ def reshaped(a, out):
 
 
 def flat(a, out):
+    out.fill(0.5)
     a.flat[2] = 30
     for x in a.T.flat:
         out[0] = out[0] * 10 + x
@@ -103,6 +104,15 @@ def rows_stay(a, out):
     row, rest = a[i], a[:, i]
     i += 1
     out[0], out[1] = row[1], rest[1]
+
+
+def rows_by_path(a, out):
+    row = a[0, :]
+    for i in range(2):
+        if a[i, 1] > 2:
+            row = a[i, ...]
+        out[0] += row[1]
+        row = a[1, :]
 
 
 def indices(a, out):
@@ -162,6 +172,7 @@ CASES = [
     (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
     (steps, line(8), np.zeros(2)),
     (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
+    (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
     (indices, line(6).reshape(2, 3), np.zeros(3)),
     (zipped, line(8, int), np.zeros(4)),
     (tables, np.zeros(8)),

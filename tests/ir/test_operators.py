@@ -120,7 +120,6 @@ TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
     "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
     "frontend/typed/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
-    "frontend/numba/numbers.py": set(COMPARE),  # of complex numbers: equality alone
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.kinds import Flattened, Kind
+from mmsim.frontend.numba.names import python_function
 from mmsim.frontend.numba.state import Options, no_memory
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, shown
-from mmsim.frontend.numba.dialect import python_function
+from mmsim.frontend.numba.names import python_function
 from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number

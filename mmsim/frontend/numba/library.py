@@ -132,6 +132,20 @@ def split(x: Any) -> Any:
     return fraction, exponent
 
 
+def divisor(x: Any, y: Any) -> Any:
+    """math.gcd(x, y), by Euclid."""
+    while y:
+        x, y = y, x % y
+    return abs(x)
+
+
+def multiple(x: Any, y: Any) -> Any:
+    """np.lcm(x, y)."""
+    if x == 0 or y == 0:
+        return x * 0
+    return abs(x // divisor(x, y) * y)
+
+
 def exclusive(x: Any, y: Any) -> Any:
     """np.logical_xor(x, y)."""
     return bool(x) != bool(y)
@@ -155,6 +169,9 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (math.modf, 1, parts),
     (math.ldexp, 2, scaled),
     (math.frexp, 1, split),
+    (math.gcd, 2, divisor),
+    (np.gcd, 2, divisor),
+    (np.lcm, 2, multiple),
     (np.logical_xor, 2, exclusive),
 )
 """The called function and its number of arguments, with the function that replaces it."""

@@ -18,7 +18,6 @@ from mmsim.frontend.python.scope import (
     Alias,
     ArrayName,
     Captured,
-    DialectName,
     Entity,
     Missing,
     NameKey,
@@ -26,6 +25,7 @@ from mmsim.frontend.python.scope import (
     ParameterUse,
     Restart,
     Role,
+    ThreadName,
     Unit,
     VariableName,
     View,
@@ -64,11 +64,14 @@ class Function:
         return LanguageError(message, self.place(node), advice)
 
     def refuse_no_array(self, node: ast.expr) -> None:
-        """Refuse a name of the dialect, such as the thread, in the place of an array."""
+        """Refuse the thread in the place of an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
-        if isinstance(entity, DialectName):
-            message = f"{ast.unparse(node)!r} is {entity.meaning}, not an array"
-            raise self.refuse(node, message, entity.advice)
+        if isinstance(entity, ThreadName):
+            raise self.refuse(
+                node,
+                f"{ast.unparse(node)!r} is the thread, not an array",
+                "a program's first parameter is the thread: write def name(T, ...)",
+            )
 
     def entity(self, name: str) -> Entity:
         """The meaning of a name here; names of this function hide those outside."""
@@ -170,8 +173,8 @@ class Function:
         entity = self.bound.get(node.id)
         if isinstance(entity, VariableName):
             return entity.name
-        if isinstance(entity, DialectName):
-            raise self.refuse(node, f"{node.id!r} is {entity.meaning}; it can't be assigned")
+        if isinstance(entity, ThreadName):
+            raise self.refuse(node, f"{node.id!r} is the thread; it can't be assigned")
         if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
             raise self.refuse(
                 node,

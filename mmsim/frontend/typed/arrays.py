@@ -271,18 +271,19 @@ class ArrayLowering(Base):
         """The part of an array that indices and slices leave."""
         if NONE in index:
             return self.with_new_axes(array, index)
-        rank = self.rank(array)
+        rank, given, whole = self.rank(array), list(index), Slice(None, None)
+        if Object(Ellipsis) in given:
+            at = given.index(Object(Ellipsis))
+            given[at : at + 1] = [whole] * (rank - len(given) + 1)
+        while given and given[-1] == whole:
+            given.pop()  # a[i, :] is a[i]
         found: list[ir.Expr | Span] = []
-        for one in index:
+        for axis, one in enumerate(given):
             if isinstance(one, Slice):
-                found.append(self.span(array, one, len(found)))
-            elif isinstance(one, Object) and one.thing is Ellipsis:
-                more = rank - len(index) + 1
-                whole = Slice(None, None)
-                found += [self.span(array, whole, len(found) + k) for k in range(more)]
+                found.append(self.span(array, one, axis))
             else:
                 number = self.single(one)
-                found.append(self.fixed(number) if len(index) < rank else number)
+                found.append(self.fixed(number) if len(given) < rank else number)
         if any(isinstance(one, Span) for one in found):
             found = [one if isinstance(one, Span) else self.fixed(one) for one in found]
         return array.restricted(found)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import types
 
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import DeviceFunction, context
 from mmsim.frontend.typed.declarations import Word
+from mmsim.frontend.typed.overloads import WRITTEN
 from mmsim.frontend.typed.values import (
     NONE,
     OPERATORS,
@@ -44,6 +49,9 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
+            written = MEANINGS.get(type_.member.removeprefix("libdevice."))
+            if callable(written) and type_.member.startswith("libdevice."):
+                return self.written_out(written, list(self.operands([*args, *kws.values()], sig)))
             is_used = self.live.uses[one.target.name] > 0
             return self.word(type_.member, args, kws, sig, is_used, source)
         if isinstance(type_, DeviceFunction):
@@ -53,7 +61,17 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.ExceptionClass):
             return NONE  # `raise` says all of it
         if isinstance(type_, types.NamedTupleClass):
-            return tuple(args)
+            fields = type_.instance_class._fields[len(args) :]
+            return tuple((*args, *(kws[name] for name in fields)))
+        before = (called.owner,) if isinstance(called, Method) else ()
+        given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
+        written = WRITTEN.get((getattr(type_, "typing_key", None), given))
+        if written is not None:
+            try:
+                return self.inlined(written, given, [*before, *args], kws)
+            except LanguageError as error:  # its place is in the text of Numba
+                name = self.places.text_of(source.func)
+                raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         if isinstance(called, Method):
@@ -78,6 +96,8 @@ class CallLowering(WordLowering):
 
     def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
         """The value of a function of numbers, computed in the types of its signature."""
+        if thing is bool and not isinstance(args[0], ir.Expr):
+            return self.truth_of(args[0])
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
@@ -169,6 +189,9 @@ class CallLowering(WordLowering):
             raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
         return Slice(start, stop, int(by.value.real))
 
+    def _iterator(self, args: list[Value], sig: Any) -> Counted:
+        return self.counted(args[0])
+
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
         return self.enumerated(args[0], first)
@@ -202,29 +225,30 @@ class CallLowering(WordLowering):
             for op, type_ in zip(("//", "%"), sig.return_type, strict=True)
         )
 
-    def _is_instance(self, args: list[Value], sig: Any) -> ir.Expr:
-        value, wanted = args
-        kinds = wanted if isinstance(wanted, tuple) else (wanted,)
-        of: Any = tuple if isinstance(value, tuple) else None
-        if isinstance(value, Alias):
-            of = np.ndarray
-        elif isinstance(value, ir.Expr):
-            own = self.type_of(value).kind
-            of = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[own]
-        return ir.Const(any(getattr(one, "thing", None) is of for one in kinds))
-
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: _length,
         min: _smallest,
         max: _largest,
         slice: _slice,
+        iter: _iterator,
         enumerate: _enumerate,
         zip: _zip,
         np.ndindex: _indices,
         np.ndenumerate: _elements,
         tuple: _tuple,
         divmod: _divmod,
-        isinstance: _is_instance,
     }
     """Python's own functions that take more than numbers."""
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
+        "through the launch, as with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )

@@ -108,15 +108,6 @@ class IntegerMethods(templates.AttributeTemplate):
         return signature(found.return_type, recvr=found.args[0]) if not args else None
 
 
-@REGISTRY.register_global(isinstance)
-class IsInstance(templates.AbstractTemplate):
-    """isinstance(x, kinds): known from the types, so any object may be given."""
-
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature of any two arguments."""
-        return signature(types.boolean, *args) if len(args) == 2 and not kws else None
-
-
 @REGISTRY.register_global(max)
 @REGISTRY.register_global(min)
 class Extreme(templates.AbstractTemplate):

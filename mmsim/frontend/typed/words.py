@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from numba.np.numpy_support import as_dtype
 
-from mmsim.frontend.numba.declarations import DYNAMIC
 from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.numba.words import WORDS
-from mmsim.frontend.python.dialect import Atomic, Effect, Intrinsic, Maker
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
+from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
 from mmsim.frontend.typed.functions import InlineLowering
 from mmsim.frontend.typed.values import NONE, Value, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import part
 
+DYNAMIC = "dynamic_shared"
+"""The name of the array of dynamic shared memory."""
 SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 """Calls without a meaning in a model whose accesses take effect in order."""
 
