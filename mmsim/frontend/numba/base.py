@@ -187,8 +187,13 @@ class Base:
 
     @property
     def shared(self) -> set[str]:
-        """The variables of names, which may be assigned again."""
-        return {variable for rows in self._variables.values() for variable, _ in rows}
+        """The variables of names that are assigned more than once."""
+        return {
+            variable
+            for (name, _), rows in self._variables.items()
+            for variable, _ in rows
+            if self.live.sets[name] > 1
+        }
 
     def aside(self, make: Callable[[], None]) -> ir.Block:
         """The statements that something puts at the end, apart."""

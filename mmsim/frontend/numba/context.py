@@ -150,8 +150,12 @@ class Context(BASE):  # type: ignore[misc]
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
         """The type of a member, also of a method of arrays that Numba writes in Python."""
+        if isinstance(typ, types.Record):
+            _check_field(typ, attr)
         found = super().resolve_getattr(typ, attr)
         if found is None and isinstance(typ, types.Array):
+            if isinstance(typ.dtype, types.Record):
+                _check_field(typ.dtype, attr)
             self._with_functions_of_numpy()
             return super().resolve_getattr(typ, attr)
         return found
@@ -196,6 +200,31 @@ class Context(BASE):  # type: ignore[misc]
             if known is None and getattr(np, getattr(val, "__name__", ""), None) is val:
                 self._with_functions_of_numpy()
         return super().resolve_value_type(val)
+
+    def resolve_setattr(self, target: Any, attr: str, value: Any) -> Any:
+        """The signature of setting a field."""
+        if isinstance(target, types.Record):
+            _check_field(target, attr)
+        return super().resolve_setattr(target, attr, value)
+
+    def resolve_static_getitem(self, value: Any, index: Any) -> Any:
+        """The signature of reading a field."""
+        if isinstance(value, types.Record) and isinstance(index, str):
+            _check_field(value, index)
+        return super().resolve_static_getitem(value, index)
+
+    def resolve_static_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        """The signature of writing a field."""
+        if isinstance(target, types.Record) and isinstance(index, str):
+            _check_field(target, index)
+        return super().resolve_static_setitem(target, index, value)
+
+
+def _check_field(record: Any, name: str) -> None:
+    """Refuse a name that is not a field's; Numba's own error has no line."""
+    if name not in record.fields:
+        fields = ", ".join(record.fields)
+        raise TypingError(f"the records have no field {name!r}; they have {fields}")
 
 
 def _member(val: Any) -> str:
@@ -283,6 +312,7 @@ _PLAIN = (
         r"(?s)Cannot unify (.*?) and (.*?) for '(\w+)[\w.]*', defined at.*",
         r"'\3' is \1 on one way and \2 on another",
     ),
+    (r"(?s)- Resolution failure for [\w-]+ arguments:\s*([^\n]*).*", r"\1"),
     (r"(?s)([^\n]*).*", r"\1"),
 )
 """Messages of Numba and what they become: of any but these the first line stays."""

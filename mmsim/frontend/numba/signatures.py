@@ -169,6 +169,10 @@ def _atomic(indexed: bool, values: int) -> Resolve:
         array = given[0]
         if not isinstance(array, types.Array):
             raise TypingError(f"cuda.{member} takes an array, not {array}")
+        if isinstance(array.dtype, types.Complex):
+            raise TypingError(
+                f"cuda.{member} takes no complex numbers; write it for the parts, a.real and a.imag"
+            )
         index = (_index(array, given[1]),) if indexed else ()
         return signature(array.dtype, array, *index, *[array.dtype] * values)
 
