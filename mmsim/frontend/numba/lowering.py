@@ -34,7 +34,6 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Method,
     Object,
-    Table,
     Value,
     dtype_of,
     is_number,
@@ -48,6 +47,8 @@ from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
+TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+"""The types of elements that a kernel can copy, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
@@ -357,6 +358,10 @@ class FunctionLowering(CallLowering):
 
     def expression(self, source: Any, one: Any) -> Value:
         """The value of an operation of Numba's."""
+        if source.op not in ("cast", "build_tuple"):
+            for var in source.list_vars():
+                if isinstance(self.type_at(var), TEXT):
+                    raise self.refused("text and dates can only be copied here")
         match source.op:
             case "binop":
                 return self.operator(source.fn, source, (source.lhs, source.rhs))
@@ -385,7 +390,7 @@ class FunctionLowering(CallLowering):
     def unpacked(self, source: Any) -> Value:
         """A value as it is; of an array that is unpacked, the elements or rows."""
         value = self.of(source.value)
-        if source.op == "exhaust_iter" and isinstance(value, Alias | Table):
+        if source.op == "exhaust_iter" and isinstance(value, Alias):
             return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
         return value
 
@@ -461,7 +466,9 @@ class FunctionLowering(CallLowering):
             return self.field(value, name)
         if isinstance(value, Alias) and name in self.fields(value):
             return self.field(value, name)
-        if isinstance(value, Alias | Table):
+        if isinstance(value, Alias):
+            if isinstance(type_, types.BoundFunction):
+                return Method(value, name)
             return self.attribute_of_array(value, owner, name)
         if owner is GRID:
             return Object("the grid's sync")

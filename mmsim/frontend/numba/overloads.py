@@ -65,7 +65,9 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
             found = self.context.written(key, function, (*owner, *args), kws)
         except LanguageError as error:
             raise TypingError(str(error)) from None
-        return found.as_method() if owner else found
+        if not owner:
+            return found
+        return templates.signature(found.return_type, *found.args[1:], recvr=found.args[0])
 
     facts = {"key": key, "generic": generic, "prefer_literal": prefers_literal}
     return type("Inlined", (templates.AbstractTemplate,), facts)
