@@ -151,6 +151,14 @@ def exclusive(x: Any, y: Any) -> Any:
     return bool(x) != bool(y)
 
 
+def summed(a: Any) -> Any:
+    """np.sum(a): the sum of all elements; that of integers has 64 bits."""
+    found = a.dtype.type(0)
+    for x in np.nditer(a):
+        found += x.item()
+    return found
+
+
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (round, 1, nearest),
     (round, 2, rounded),
