@@ -154,8 +154,8 @@ def exclusive(x: Any, y: Any) -> Any:
 def summed(a: Any) -> Any:
     """np.sum(a): the sum of all elements; that of integers has 64 bits."""
     found = a.dtype.type(0)
-    for x in np.nditer(a):
-        found += x.item()
+    for x in a.flat:
+        found += x
     return found
 
 
