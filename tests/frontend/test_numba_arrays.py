@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 
 import numba
 import numpy as np
@@ -12,6 +13,14 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError
 from mmsim.frontend.numba.kernel import numba_program
+
+
+class Kind(enum.Enum):
+    """Members that a kernel chooses between."""
+
+    ODD = 1
+    EVEN = 2
+
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 TABLE = np.arange(12, dtype=np.int32).reshape(3, 4)
@@ -44,6 +53,8 @@ def properties(a, out):
     out[0], out[1] = a.strides
     out[2:5] = a.itemsize, a.nbytes, a.ndim
     out[5], out[6] = a[::2, 1:].strides[0], a.T.strides[0]
+    if a.dtype.kind == "f":
+        out[2] += 100
     out[7] = a[1].strides[0] + a[1:, ::-1].strides[1] + a[0:1].T.size
 
 
@@ -124,6 +135,14 @@ def indices(a, out):
         out[2] += i[0]
 
 
+def reduced(a, out):
+    for x in np.nditer(a):
+        out[0] = 10 * out[0] + x.item()
+    out[0] += a.sum() * 1e6 + np.sum(a[1]) * 1e8
+    out[1] = a.mean() + 10 * np.prod(a) + 1000 * a.T.argmax()
+    out[2] = a[1:].all() + 10 * np.any(a[0, :1])
+
+
 def zipped(n, out):
     for i, j in zip(range(n[3]), range(1, n[5], 2)):  # noqa: B905
         out[0] += 10 * i + j
@@ -174,6 +193,7 @@ CASES = [
     (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
     (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
     (indices, line(6).reshape(2, 3), np.zeros(3)),
+    (reduced, line(6).reshape(2, 3), np.zeros(3)),
     (zipped, line(8, int), np.zeros(4)),
     (tables, np.zeros(8)),
     (to_functions, line(6).reshape(2, 3), np.zeros(2)),
@@ -252,11 +272,41 @@ def has_flags(a, z):
     a[0] = a.flags.c_contiguous
 
 
+def steps_by_a_variable(a, z):
+    for k in range(1, 3):
+        a[0] += a[::k][1]
+
+
+def chooses_a_slice(a, z):
+    part = a[1:]
+    if a[0] > 0:
+        part = a[2:]
+    part[0] = 1
+
+
+def chooses_a_member(a, z):
+    kind = Kind.ODD
+    if a[0] > 0:
+        kind = Kind.EVEN
+    a[0] = kind == Kind.ODD
+
+
+def has_another_kind(a, z):
+    x = 1
+    if a[0] > 0:
+        x = a
+    a[0] = x[0]
+
+
 REFUSED = [
+    (steps_by_a_variable, "the step of a slice must be a constant"),
+    (chooses_a_slice, "which slice a name stands for depends on the path"),
+    (chooses_a_member, "what a name stands for depends on the path"),
+    (has_another_kind, "on one way and array"),
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "no types fit the call setitem"),
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
-    (adds_to_a_table, "no atomic add here of constant values"),
+    (adds_to_a_table, "an atomic needs an array of numbers"),
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
     (views_as_floats, "an array of float32 can't be viewed as one of int32"),
     (copies, "an array has no method 'copy' here"),
@@ -272,6 +322,14 @@ def test_other_uses_of_arrays_are_refused(refused):
     with pytest.raises(MMSimError, match=said) as caught:
         ended(kernel, line(8, np.float32), line(4, complex))
     assert caught.value.place.text
+
+
+def test_the_sum_of_small_integers_has_64_bits():
+    def sums(a, b, out):
+        out[0], out[1] = a.sum(), np.sum(b[1:])
+
+    a, b = np.full(2, 2**31 - 1, np.int32), np.full(3, 255, np.uint8)
+    assert ended(sums, a, b, np.zeros(2))[2].tolist() == [2**32 - 2, 510]
 
 
 def test_an_array_in_fortran_order_is_reshaped_after_it_is_transposed():

@@ -219,6 +219,15 @@ class CallLowering(WordLowering):
 
         return Counted(found.start, found.stop, item=item)
 
+    def _arrays_of_one(self, args: list[Value], sig: Any) -> Counted:
+        (array,) = args
+        if not isinstance(array, Alias):
+            raise self.refused("np.nditer takes one array here")
+        found = self.indices(self.shape(array))
+        return Counted(
+            found.start, found.stop, item=lambda number: self.part(array, found.at(number))
+        )
+
     def _tuple(self, args: list[Value], sig: Any) -> Value:
         return args[0] if args else ()
 
@@ -243,6 +252,7 @@ class CallLowering(WordLowering):
         zip: _zip,
         np.ndindex: _indices,
         np.ndenumerate: _elements,
+        np.nditer: _arrays_of_one,
         tuple: _tuple,
         divmod: _divmod,
     }

@@ -16,6 +16,7 @@ from typing import Any
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.ir_utils import find_topo_order
+from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
@@ -460,6 +461,8 @@ class FunctionLowering(CallLowering):
         value, type_ = self.of(source.value), self.type_at(one.target)
         if isinstance(owner, types.Module):
             return self.outside(getattr(owner.pymod, name), type_, name)
+        if isinstance(owner, types.DType):
+            return Object(getattr(as_dtype(owner.dtype), name))
         if isinstance(owner, Namespace):
             return self.member(f"{owner.member}.{name}")
         if isinstance(owner, types.Record):
