@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import types
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -52,3 +53,9 @@ class Places:
         if at is None or not 0 <= row < len(self.source.lines):
             return str(var.unversioned_name)
         return self.source.lines[row].encode()[at[1] : at[2]].decode()
+
+
+def named(place: Place, name: str) -> Place:
+    """The place of a name in a line, if it stands there."""
+    match = re.search(rf"\b{re.escape(name)}\b", place.text)
+    return place if match is None else replace(place, column=match.start(), end_column=match.end())

@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 import types as python
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
+from numba.core import ir as numba_ir
 from numba.core import types
+from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.context import context, inferred
+from mmsim.frontend.numba.iteration import LoopLowering
+from mmsim.frontend.numba.liveness import phi_of
+from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import context, inferred
-from mmsim.frontend.typed.loops import LoopLowering
-from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 
@@ -32,7 +36,13 @@ def source_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
 
 
 class InlineLowering(LoopLowering):
-    """The inlined functions of one function, and objects from outside."""
+    """The inlined functions of one function, and objects from outside.
+
+    `label` is the block at work. `is_again` says that the function may be called again and again.
+    """
+
+    label = 0
+    is_again = False
 
     def body(self, prefix: str, ends: Callable[[Place], ir.Stmt] | None) -> ir.Block:
         """The statements of the function."""
@@ -60,14 +70,39 @@ class InlineLowering(LoopLowering):
                 own = context().resolve_value_type(parameter.default)
                 values.append(self.outside(parameter.default, own, name))
         inner = type(self)(self.unit, found, values, source_of(function, self.unit))
-        prefix = self.unit.unique(f"{function.__name__}_call") + "_"
-        self.block += inner.body(prefix, None)
+        inner.is_again = self.is_again or self.label in self.in_loops
+        prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
+        body = inner.body(prefix, None)
+        if inner.is_again:
+            made = self.unit.locals[before:]
+            registers = tuple(one.name for one in made if one.kind == "registers")
+            names = inner.unset()
+            self.block += [ir.Forget(names, registers)] if names or registers else []
+        self.block += body
         return inner.returned[0] if inner.returned else NONE
+
+    @cached_property
+    def in_loops(self) -> set[int]:
+        """The blocks in loops."""
+        loops = compute_cfg_from_blocks(self.found.ir.blocks).loops().values()
+        return {label for loop in loops for label in loop.body}
+
+    def unset(self) -> tuple[str, ...]:
+        """The variables that have no value on some way to a choice: none of an earlier call."""
+        found = dict.fromkeys(
+            self.variable(one.target)
+            for block in self.found.ir.blocks.values()
+            for one in block.body
+            if phi_of(one) is not None
+            and numba_ir.UNDEFINED in phi_of(one).incoming_values
+            and self.group(one.target) is not None
+        )
+        return tuple(found)
 
     def argument(self, value: Value, type_: types.Type) -> Value:
         """A value as the argument of a call: a number has the type of the parameter."""
-        if isinstance(value, ir.Expr) and is_number(type_):
-            return self.fixed(self.as_type(value, type_))
+        if isinstance(value, ir.Expr | Maybe) and is_number(type_):
+            return self.fixed(self.as_type(self.single(value), type_))
         return self.fixed(value)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:

@@ -11,15 +11,18 @@ from __future__ import annotations
 import inspect
 import re
 import types as python
+from dataclasses import dataclass, field
 from functools import cache
 from linecache import getline
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import compiler, postproc, types
+from numba.core import compiler, postproc, types, untyped_passes
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
+from numba.core.compiler import Flags
 from numba.core.cpu_options import ParallelOptions
-from numba.core.errors import NumbaError, TypingError
+from numba.core.errors import NumbaError, TypingError, UnsupportedBytecodeError
+from numba.core.ir_utils import build_definitions, merge_adjacent_blocks
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
@@ -39,15 +42,13 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.functions import written_out
-from mmsim.frontend.numba.names import name_of_object, type_name
+from mmsim.frontend.numba.graph import checked_names
+from mmsim.frontend.numba.names import name_of_object, python_function, type_name
+from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
-from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
-from mmsim.frontend.typed.graph import without_strictness
-from mmsim.frontend.typed.signatures import NAMESPACES, RULES, VALUES
-
-Given = tuple[types.Type, ...]
+from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given
+from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
 
 
 class DeviceFunction(Called):
@@ -66,6 +67,16 @@ class DeviceFunction(Called):
         """The signature of a call, by the types of the function for these arguments."""
         given = arguments(self.function, args, kws)
         return signature(inferred(self.function, given).result, *given)
+
+
+class DeviceArray(types.Array):
+    """The type of an array of the device from outside, which is no constant as others are."""
+
+    def copy(  # type: ignore[override]
+        self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
+    ) -> types.Array:
+        """A copy of the type, which is not constant either."""
+        return super().copy(dtype, ndim, layout)
 
 
 def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.Type]) -> Given:
@@ -95,8 +106,7 @@ BASE: Any = BaseContext
 class Context(BASE):  # type: ignore[misc]
     """Numba's types of its own functions, and ours of numba.cuda's.
 
-    Only declarations are installed. An overload or an intrinsic of Numba would be compiled to be
-    typed.
+    An overload of Numba's is not compiled but inlined, and an intrinsic is left out.
     """
 
     def load_additional_registries(self) -> None:
@@ -110,25 +120,56 @@ class Context(BASE):  # type: ignore[misc]
         self.install_registry(templates.builtin_registry)
 
     def install_registry(self, registry: Any) -> None:
-        """Install the declarations of a registry; ours of a function of math goes first."""
-        for template in filter(_is_declared, registry.functions):
+        """Install what is new in a registry; ours of a function of math goes first."""
+        known = self._registries.setdefault(registry, templates.RegistryLoader(registry))
+        for template in filter(None, map(taken, known.new_registrations("functions"))):
             self.insert_function(template(self))
-        for template in filter(_is_declared, registry.attributes):
+        for template in filter(None, map(taken, known.new_registrations("attributes"))):
             self.insert_attributes(template(self))
-        for value, type_ in registry.globals:
-            if not all(map(_is_declared, getattr(type_, "templates", ()))):
-                continue
-            known = self._lookup_global(value)
-            if known is None:
-                self.insert_global(value, type_)
-            elif value not in OF_MATH:
-                self._remove_global(value)
-                self._insert_global(value, known.augment(type_))
+        for value, type_ in known.new_registrations("globals"):
+            self._install_global(value, type_)
+
+    def _install_global(self, value: Any, type_: Any) -> None:
+        found = [*filter(None, map(taken, getattr(type_, "templates", ())))]
+        before = self._lookup_global(value)
+        if found:
+            type_ = types.Function(found)
+        elif isinstance(type_, types.Function):
+            return
+        if before is None:
+            self.insert_global(value, type_)
+        elif value not in OF_MATH:
+            self._remove_global(value)
+            self._insert_global(value, before.augment(type_))
+
+    def _with_functions_of_numpy(self) -> None:
+        """Install what Numba writes in Python for NumPy; its import takes a third of a second."""
+        from numba.np import arraymath  # noqa: F401
+
+        self.refresh()
+
+    def resolve_getattr(self, typ: Any, attr: str) -> Any:
+        """The type of a member, also of a method of arrays that Numba writes in Python."""
+        found = super().resolve_getattr(typ, attr)
+        if found is None and isinstance(typ, types.Array):
+            self._with_functions_of_numpy()
+            return super().resolve_getattr(typ, attr)
+        return found
+
+    def written(self, key: Any, function: python.FunctionType, args: Given, kws: Any) -> Any:
+        """The signature of a call of what Numba writes in Python."""
+        given = arguments(function, args, kws)
+        WRITTEN[key, given] = function
+        return signature(inferred(function, given).result, *given)
 
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""
         if isinstance(val, python.ModuleType):
             return self._get_global_type(val)
+        lies = None if isinstance(val, type) else getattr(val, "__cuda_array_interface__", None)
+        if lies is not None:  # an array of the device
+            dtype = np.dtype(getattr(val, "dtype", lies["typestr"]))
+            return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
         member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
             return VALUES[member]
@@ -147,17 +188,14 @@ class Context(BASE):  # type: ignore[misc]
                 return types.NumberClass(from_dtype(np.dtype(name)))
         if callable(val) and not isinstance(val, type):
             known = self._lookup_global(val)
-            if known is not None:
+            if any(map(is_declared, getattr(known, "templates", ()))):
                 return known
             written = written_out(val, None)
             if written is not None:
                 return DeviceFunction(written)
+            if known is None and getattr(np, getattr(val, "__name__", ""), None) is val:
+                self._with_functions_of_numpy()
         return super().resolve_value_type(val)
-
-
-def _is_declared(template: Any) -> bool:
-    """Return whether a template only declares types."""
-    return not hasattr(template, "_overload_func") and not hasattr(template, "_definition_func")
 
 
 def _member(val: Any) -> str:
@@ -190,18 +228,25 @@ class Inferred:
                 raise TypingError("a kernel has no yield")
             _untyped_passes(self.ir, args)
             found = type_inference_stage(context(), TARGET, self.ir, args, None)
-        except NumbaError as error:
+        except (NumbaError, UnsupportedBytecodeError) as error:
             raise _refused(function, error) from error
         self.types: dict[str, types.Type] = found.typemap
         self.calls: dict[Any, Any] = found.calltypes
         self.result: types.Type = found.return_type
 
 
-def _refused(function: python.FunctionType, error: NumbaError) -> LanguageError:
+def _refused(function: python.FunctionType, error: Exception) -> LanguageError:
     """The error of ours for one of Numba's: its first line, at the line that it names."""
-    loc = getattr(error, "loc", None)
+    loc, said = getattr(error, "loc", None), re.search(r"Raised from .*\((\d+)\)", str(error))
     line = function.__code__.co_firstlineno if loc is None else loc.line
-    return LanguageError(_plain(str(error)), _place(function, line))
+    place = _place(function, int(said[1]) if said else line)
+    if "@pytest_ar" in function.__code__.co_names and "assert" in place.text:
+        return LanguageError(
+            "pytest has rewritten this assert, and calls its own functions",
+            place,
+            "write PYTEST_DONT_REWRITE in the docstring of the file",
+        )
+    return LanguageError(_plain(str(error)), place)
 
 
 def _place(function: python.FunctionType, line: int) -> Place:
@@ -214,6 +259,19 @@ def _place(function: python.FunctionType, line: int) -> Place:
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _LITERAL = re.compile(r"Literal\[\w+\]\((.*?)\)")
 _PLAIN = (
+    (
+        r"(?s).*?>>> getitem\((Tuple\([^\n]*), \w+\)\n.*",
+        r"\1 has values of several types: an index of it is a number in the text",
+    ),
+    (
+        r"(?s)Invalid use of getiter with parameters \((Tuple\([^\n]*)\)\n.*",
+        r"\1 has values of several types: there is no loop over it",
+    ),
+    (
+        r"(?s)Cannot capture .* value associated with variable ('.*?') in a function that may .*",
+        r"the function uses \1, which is no constant: call it here, don't hand it on",
+    ),
+    (r"(?s)Use of unsupported opcode \((\w+)\).*", r"kernels don't have the instruction \1"),
     (r"(?s).*?>>> ([^\n]*).*", r"no types fit the call \1"),
     (r"(?s)NameError: name ('.*?') is not defined.*", r"the name \1 is not defined"),
     (
@@ -244,28 +302,51 @@ class _Target(NamedTuple):
 TARGET = _Target(CPU)
 
 
-class _State(NamedTuple):
+@dataclass
+class _State:
     """The state of a compilation, as far as Numba's rewriting reads it."""
 
     func_ir: Any
-    typemap: None = None
-    calltypes: None = None
+    args: Given
+    typemap: Any = None
+    calltypes: Any = None
+    flags: Any = field(default_factory=Flags)
+
+    def known_kinds(self) -> None:
+        """Leave out the branches that `isinstance` decides, by the types that are known so far."""
+        self.flags.enable_ssa = True
+        found = type_inference_stage(context(), TARGET, self.func_ir, self.args, None, None, False)
+        self.typemap, self.calltypes = found.typemap, found.calltypes
+        untyped_passes.PropagateLiterals().run_pass(self)
+        _known_branches(self.func_ir, self.args)
+
+
+def _known_branches(func_ir: Any, args: Given) -> None:
+    rewrite_semantic_constants(func_ir, args)
+    dead_branch_prune(func_ir, args)
 
 
 def _untyped_passes(func_ir: Any, args: Given) -> None:
     """Closures inlined, branches of literals left out, each assignment with a name of its own."""
-    without_strictness(func_ir)
-    code = func_ir.func_id.code
-    if any(isinstance(one, python.CodeType) for one in code.co_consts) or "reduce" in code.co_names:
+    checked_names(func_ir)
+    code, state = func_ir.func_id.code, _State(func_ir, args)
+    has_inner = any(isinstance(one, python.CodeType) for one in code.co_consts)
+    if has_inner or "reduce" in code.co_names:
         # its import takes as long as all others here
         from numba.core.inline_closurecall import InlineClosureCallPass
 
         InlineClosureCallPass(func_ir, ParallelOptions(False), {}, False).run()
-    rewrite_semantic_constants(func_ir, args)
-    dead_branch_prune(func_ir, args)
+    _known_branches(func_ir, args)
+    if has_inner:
+        untyped_passes.MakeFunctionToJitFunction().run_pass(state)
+    merge_adjacent_blocks(func_ir.blocks)  # a wide jump back goes to a block before the loop's
     postproc.PostProcessor(func_ir).run(emit_dels=False)
     func_ir.blocks = reconstruct_ssa(func_ir).blocks
-    rewrite_registry.apply("before-inference", _State(func_ir))
+    func_ir._definitions = build_definitions(func_ir.blocks)
+    dead_branch_prune(func_ir, args)
+    if "isinstance" in code.co_names:
+        state.known_kinds()
+    rewrite_registry.apply("before-inference", state)
     postproc.PostProcessor(func_ir).run(emit_dels=False)
 
 

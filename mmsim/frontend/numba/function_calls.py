@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import types
+from numba.np.numpy_support import ufunc_find_matching_loop
 
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import DeviceFunction, context
-from mmsim.frontend.typed.declarations import Word
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.context import DeviceFunction, context
+from mmsim.frontend.numba.libdevice import MEANINGS
+from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
@@ -22,10 +26,11 @@ from mmsim.frontend.typed.values import (
     Slice,
     Table,
     Value,
-    dtype_of,
     is_hashable,
 )
-from mmsim.frontend.typed.words import WordLowering
+from mmsim.frontend.numba.word_calls import WordLowering
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -44,8 +49,10 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
-            is_used = self.live.uses[one.target.name] > 0
-            return self.word(type_.member, args, kws, sig, is_used, source)
+            written = MEANINGS.get(type_.member.removeprefix("libdevice."))
+            if callable(written) and type_.member.startswith("libdevice."):
+                return self.written_out(written, list(self.operands([*args, *kws.values()], sig)))
+            return self.word(type_.member, args, kws, sig, one.target)
         if isinstance(type_, DeviceFunction):
             return self.inlined(type_.function, sig.args, args, kws)
         if isinstance(type_, types.NumberClass | types.DType):
@@ -53,7 +60,17 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.ExceptionClass):
             return NONE  # `raise` says all of it
         if isinstance(type_, types.NamedTupleClass):
-            return tuple(args)
+            fields = type_.instance_class._fields[len(args) :]
+            return tuple((*args, *(kws[name] for name in fields)))
+        before = (called.owner,) if isinstance(called, Method) else ()
+        given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
+        written = WRITTEN.get((getattr(type_, "typing_key", None), given))
+        if written is not None:
+            try:
+                return self.inlined(written, given, [*before, *args], kws)
+            except LanguageError as error:  # its place is in the text of Numba
+                name = self.places.text_of(source.func)
+                raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
         if isinstance(called, Method):
             return self.method(called, sig)
         thing = called.thing if isinstance(called, Object) else None
@@ -76,6 +93,8 @@ class CallLowering(WordLowering):
 
     def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
         """The value of a function of numbers, computed in the types of its signature."""
+        if thing is bool and not isinstance(args[0], ir.Expr):
+            return self.truth_of(args[0])
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
@@ -83,30 +102,25 @@ class CallLowering(WordLowering):
             for value, type_ in zip(args, sig.args, strict=True)
         ]
         if isinstance(thing, np.ufunc):
-            given = self.as_loop(thing, given, sig)
-        written = functions.written_out(thing, len(args))
-        if written is not None:
-            return self.written_out(written, given)
+            loop = ufunc_find_matching_loop(thing, sig.args)
+            assert loop is not None  # Numba has typed the call
+            given = [*map(self.as_type, given, loop.inputs)]
+        is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None
+        written = functions.written_out(thing, len(args))
+        if written is not None and (node is None or is_complex):
+            return self.written_out(written, given)
         if node is not None:
             return self.operation(node[0], node[1], given)
         word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
         if word is None:
             raise self.refused(f"{getattr(thing, '__name__', thing)!r} is not in the language")
         value = word.value(tuple(given), self.place)
-        is_complex = any(self.type_of(one).kind == "c" for one in given)
         if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
             return self.written_out(OF_COMPLEX[value.op], given)
         if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
-
-    def as_loop(self, ufunc: np.ufunc, given: list[ir.Expr], sig: Any) -> list[ir.Expr]:
-        """The operands of a ufunc in the types of its loop."""
-        held = dtype_of(sig.return_type)
-        if held.kind in "fc":
-            return [self.as_type(one, held) for one in given]
-        return given
 
     def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
         """An operation; of complex numbers a power is written out."""
@@ -167,6 +181,9 @@ class CallLowering(WordLowering):
             raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
         return Slice(start, stop, int(by.value.real))
 
+    def _iterator(self, args: list[Value], sig: Any) -> Counted:
+        return self.counted(args[0])
+
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
         return self.enumerated(args[0], first)
@@ -187,27 +204,29 @@ class CallLowering(WordLowering):
             for op, type_ in zip(("//", "%"), sig.return_type, strict=True)
         )
 
-    def _is_instance(self, args: list[Value], sig: Any) -> ir.Expr:
-        value, wanted = args
-        kinds = wanted if isinstance(wanted, tuple) else (wanted,)
-        of: Any = tuple if isinstance(value, tuple) else None
-        if isinstance(value, Alias | Table):
-            of = np.ndarray
-        elif isinstance(value, ir.Expr):
-            own = self.type_of(value).kind
-            of = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[own]
-        return ir.Const(any(getattr(one, "thing", None) is of for one in kinds))
-
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: _length,
         min: _smallest,
         max: _largest,
         slice: _slice,
+        iter: _iterator,
         enumerate: _enumerate,
         zip: _zip,
         tuple: _tuple,
         divmod: _divmod,
-        isinstance: _is_instance,
     }
     """Python's own functions that take more than numbers."""
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
+        "environment, so that launches call the Python function, or step through the launch, as "
+        "with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )

@@ -13,8 +13,7 @@ from numba.core import types
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.typed.signatures import (
+from mmsim.frontend.numba.signatures import (
     GRID,
     OF_CODE,
     RULES,
@@ -24,6 +23,7 @@ from mmsim.frontend.typed.signatures import (
     called,
     parts,
 )
+from mmsim.frontend.numba.vectors import AXES
 
 REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean
@@ -108,15 +108,6 @@ class IntegerMethods(templates.AttributeTemplate):
         return signature(found.return_type, recvr=found.args[0]) if not args else None
 
 
-@REGISTRY.register_global(isinstance)
-class IsInstance(templates.AbstractTemplate):
-    """isinstance(x, kinds): known from the types, so any object may be given."""
-
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature of any two arguments."""
-        return signature(types.boolean, *args) if len(args) == 2 and not kws else None
-
-
 @REGISTRY.register_global(max)
 @REGISTRY.register_global(min)
 class Extreme(templates.AbstractTemplate):
@@ -129,7 +120,7 @@ class Extreme(templates.AbstractTemplate):
         numbers = tuple(map(types.unliteral, given))
         if kws or len(numbers) < 2 - is_tuple:
             return None
-        if not all(isinstance(one, types.Number) for one in numbers):
+        if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
             return None
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
 
