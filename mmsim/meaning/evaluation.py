@@ -292,7 +292,7 @@ class Evaluator:
                 return lambda frame, mask: frame.fields[field]
             case ir.Var(name, place):
                 return self._variable(name, place)
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 return self._operation(value)
             case ir.Logic():
                 return self._logic(value)

@@ -152,13 +152,9 @@ class Launch:
     @property
     def meets_as_grid(self) -> bool:
         """Return whether the program has a barrier of the grid."""
-        body = self.code.body
-        return self.once(
-            "barrier of the grid",
-            lambda: any(
-                one.scope == "grid" for one in statements(body) if isinstance(one, ir.Barrier)
-            ),
-        )
+        every = statements(self.code.body)
+        scopes = (one.scope for one in every if isinstance(one, ir.Barrier))
+        return self.once("barrier of the grid", lambda: "grid" in scopes)
 
     def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
         """The state of a warp's lanes, or (None) of all threads, before their first statement.
