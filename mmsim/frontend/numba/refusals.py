@@ -78,6 +78,10 @@ _KNOWN = (
         r".*Cannot capture .* associated with variable ('.*?') in a function that may .*",
         r"the function uses \1, which is no constant; call it here, don't hand it on",
     ),
+    (
+        r"Unsupported constraint encountered: raise .*",
+        "an exception takes numbers and text in a kernel; leave its arguments out",
+    ),
     (r".*unify return type.*", "the function returns values of several kinds; return one kind"),
 )
 """Messages of Numba that say what is wrong, in our words."""
