@@ -146,6 +146,11 @@ def multiple(x: Any, y: Any) -> Any:
     return abs(x // divisor(x, y) * y)
 
 
+def conjugated(x: Any) -> Any:
+    """np.conjugate(x)."""
+    return x.conjugate()
+
+
 def exclusive(x: Any, y: Any) -> Any:
     """np.logical_xor(x, y)."""
     return bool(x) != bool(y)
@@ -172,6 +177,7 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (math.gcd, 2, divisor),
     (np.gcd, 2, divisor),
     (np.lcm, 2, multiple),
+    (np.conjugate, 1, conjugated),
     (np.logical_xor, 2, exclusive),
 )
 """The called function and its number of arguments, with the function that replaces it."""

@@ -63,6 +63,12 @@ class ArrayLowering(Base):
             return Object(type_.dtype)
         raise self.refused(f"an array has no {name!r} here")
 
+    def single(self, value: Value) -> ir.Expr:
+        """A value that must be a number, as the element of an array without axes is."""
+        if isinstance(value, Alias) and not self.rank(value) and not self.fields(value):
+            return self.load(value, ())
+        return super().single(value)
+
     # Indices
 
     def static(self, index: Any) -> Value:

@@ -15,6 +15,7 @@ from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.typed.context import DeviceFunction, context
 from mmsim.frontend.typed.declarations import Word
 from mmsim.frontend.typed.overloads import WRITTEN
+from mmsim.frontend.typed.signatures import Given
 from mmsim.frontend.typed.values import (
     NONE,
     OPERATORS,
@@ -24,12 +25,16 @@ from mmsim.frontend.typed.values import (
     Slice,
     Table,
     Value,
+    binary,
     dtype_of,
     is_hashable,
 )
 from mmsim.frontend.typed.words import WordLowering
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
+
+OF_NUMBER = {"bit_count": "popc", "conjugate": "conjugate"}
+"""The functions that methods of numbers are."""
 
 
 class CallLowering(WordLowering):
@@ -57,17 +62,16 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.NamedTupleClass):
             fields = type_.instance_class._fields[len(args) :]
             return tuple((*args, *(kws[name] for name in fields)))
+        if isinstance(called, Method) and self.is_simple(called):
+            return self.method(called)
         before = (called.owner,) if isinstance(called, Method) else ()
         given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
-        written = WRITTEN.get((getattr(type_, "typing_key", None), given))
-        if written is not None:
-            try:
-                return self.inlined(written, given, [*before, *args], kws)
-            except LanguageError as error:  # its place is in the text of Numba
-                name = self.places.text_of(source.func)
-                raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
+        function = WRITTEN.get((getattr(type_, "typing_key", None), given))
+        if function is not None:
+            text = self.places.text_of(source.func)
+            return self.of_numba(function, given, [*before, *args], kws, text)
         if isinstance(called, Method):
-            return self.method(called, sig)
+            raise self.refused(f"{called.name!r} is not in the language here")
         thing = called.thing if isinstance(called, Object) else None
         own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
         if own is not None:
@@ -76,13 +80,29 @@ class CallLowering(WordLowering):
             return self.elementwise(thing, type_, args)
         return self.numeric(thing, args, sig)
 
-    def method(self, method: Method, sig: Any) -> ir.Expr:
-        """The value of a method of a number."""
-        if method.name == "bit_count":
-            return ir.Call("popc", (method.owner,), self.place)
-        if method.name == "conjugate":
-            return ir.Call("conjugate", (method.owner,), self.place)
-        raise self.refused(f"a number has no method {method.name!r} here")
+    def of_numba(
+        self, function: Any, given: Given, args: list[Value], kws: dict[str, Value], text: str
+    ) -> Value:
+        """The value of a call of what Numba writes in Python; errors have the place of the call."""
+        try:
+            return self.inlined(function, given, args, kws)
+        except LanguageError as error:
+            said = f"{text!r} is not in the language here: {error.msg}"
+            raise self.refused(said) from None
+
+    def is_simple(self, method: Method) -> bool:
+        """Return whether a method is one of a number, or of an array with one element."""
+        if isinstance(method.owner, Alias):
+            return method.name in ("item", "take") and self.rank(method.owner) == 0
+        return method.name in ("item", *OF_NUMBER)
+
+    def method(self, method: Method) -> ir.Expr:
+        """The value of a simple method."""
+        if isinstance(method.owner, Alias):
+            return self.load(method.owner, ())
+        if method.name == "item":
+            return self.single(method.owner)
+        return ir.Call(OF_NUMBER[method.name], (method.owner,), self.place)
 
     # Functions of numbers
 
@@ -182,7 +202,16 @@ class CallLowering(WordLowering):
         return Slice(start, stop, int(by.value.real))
 
     def _iterator(self, args: list[Value], sig: Any) -> Counted:
-        return self.counted(args[0])
+        return self.iterator(self.counted(args[0]))
+
+    def _elements(self, args: list[Value], sig: Any) -> Counted:
+        return self.iterator(self.elements(args[0]))
+
+    def _next(self, args: list[Value], sig: Any) -> Value:
+        position = args[0].start  # a variable, from which loops begin
+        found = args[0].at(self.kept(position))
+        self.put(position.name, binary("+", position, ir.Const(1), self.place))
+        return found
 
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
@@ -211,6 +240,8 @@ class CallLowering(WordLowering):
         max: _largest,
         slice: _slice,
         iter: _iterator,
+        next: _next,
+        np.nditer: _elements,
         enumerate: _enumerate,
         zip: _zip,
         tuple: _tuple,

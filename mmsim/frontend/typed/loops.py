@@ -90,6 +90,26 @@ class LoopLowering(ArrayLowering):
 
         return Counted(ir.Const(0), inner.stop, item=item)
 
+    def elements(self, array: Value) -> Counted:
+        """The elements of an array in row-major order, each an array without axes."""
+        if not isinstance(array, Alias):
+            raise self.refused("a loop over all elements needs an array that is no constant")
+
+        def item(index: ir.Expr) -> Alias:
+            found: list[ir.Expr] = []
+            for axis in reversed(range(self.rank(array))):
+                extent = self.extent(array, axis)
+                found.insert(0, binary("%", index, extent, self.place) if axis else index)
+                index = binary("//", index, extent, self.place)
+            return self.part(array, found)
+
+        return Counted(ir.Const(0), self.size(array), item=item)
+
+    def iterator(self, given: Counted) -> Counted:
+        """Trips that begin at a variable, which `next` moves on."""
+        counted = self.from_zero(given)
+        return Counted(self.kept(counted.start), counted.stop, item=counted.at)
+
     def turn(self, block: Any, one: Any) -> tuple[Turn, set[str], Counted]:
         """The head of a loop, the names of its item, and its trips; its body begins with the item.
 

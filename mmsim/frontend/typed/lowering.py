@@ -27,6 +27,7 @@ from mmsim.frontend.typed.base import base_of
 from mmsim.frontend.typed.calls import CallLowering
 from mmsim.frontend.typed.declarations import Namespace
 from mmsim.frontend.typed.liveness import incoming, phi_of
+from mmsim.frontend.typed.overloads import WRITTEN
 from mmsim.frontend.typed.places import named
 from mmsim.frontend.typed.signatures import GRID
 from mmsim.frontend.typed.values import (
@@ -355,7 +356,8 @@ class FunctionLowering(CallLowering):
                 things[0] == things[1] and isinstance(things[0], Alias)
             )
             return ir.Const(same == (fn is operator.is_))
-        if fn in (operator.eq, operator.ne) and not all(isinstance(v, ir.Expr) for v in values):
+        is_equality = fn in (operator.eq, operator.ne)
+        if is_equality and not all(isinstance(v, ir.Expr | Alias) for v in values):
             return self.equal(values[0], values[1], fn is operator.ne)
         if fn in ORDERS and all(isinstance(one, tuple) for one in values):
             return self.ordered(ORDERS[fn], *values)
@@ -368,10 +370,14 @@ class FunctionLowering(CallLowering):
             for one in values[0]:
                 found = ir.Logic("or", found, self.equal(one, values[1], False))
             return found
+        if (fn, sig.args) in WRITTEN:
+            return self.of_numba(WRITTEN[fn, sig.args], sig.args, values, {}, fn.__name__)
         if fn not in OPERATORS:
             raise self.refused(f"the operator {fn.__name__} is not in the language")
         pairs = zip(values, sig.args, strict=True)
-        given = [self.as_type(self.single(one), type_) for one, type_ in pairs]
+        given = [
+            self.as_type(self.single(one), getattr(type_, "dtype", type_)) for one, type_ in pairs
+        ]
         found = self.operation(*OPERATORS[fn], given)
         if fn in (operator.neg, operator.invert) and self.type_of(given[0]).kind in "iu":
             return self.as_type(found, self.type_of(given[0]))  # before the result gets wider
@@ -414,6 +420,11 @@ class FunctionLowering(CallLowering):
             return self.field(value, name)
         if isinstance(value, Alias) and name in self.fields(value):
             return self.field(value, name)
+        if isinstance(type_, types.BoundFunction):
+            return Method(value, name)
+        if name == "flat":
+            found = self.elements(value)
+            return replace(found, item=lambda index: self.load(found.at(index), ()))
         if isinstance(value, Alias | Table):
             return self.attribute_of_array(value, owner, name)
         if owner is GRID:
@@ -423,9 +434,7 @@ class FunctionLowering(CallLowering):
         if isinstance(value, tuple) and name in AXES:
             return value[AXES.index(name)]
         if is_number(owner):
-            if name in ("real", "imag"):
-                return ir.Call(name, (value,), self.place)
-            return Method(value, name)
+            return ir.Call(name, (value,), self.place)
         if isinstance(value, Object):
             return self.outside(getattr(value.thing, name), type_, name)
         raise self.refused(f"{owner} has no {name}")

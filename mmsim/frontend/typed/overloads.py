@@ -13,6 +13,7 @@ from typing import Any
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing import templates
+from numba.core.typing.templates import signature
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.typed.signatures import Given
@@ -30,7 +31,28 @@ def taken(template: Any) -> Any:
     """A template of Numba's, or ours in its place; None for one that needs a compiler."""
     if is_declared(template):
         return template
+    name = getattr(getattr(template, "_definition_func", None), "__name__", "")
+    if name in OF_INTRINSICS:
+        return _function(template.key, OF_INTRINSICS[name], False, ())
     return _inlining(template) if hasattr(template, "_overload_func") else None
+
+
+def _total(array: Any, axis: Any, dtype: Any) -> Any:
+    """The part of np.sum that Numba does not write in Python."""
+    from numba.np.arraymath import get_ret_dtype_if_any
+
+    wanted = get_ret_dtype_if_any(array, dtype)
+
+    def total(array: Any, axis: Any, dtype: Any) -> Any:
+        found = wanted(0)
+        for one in array.flat:
+            found += wanted(one)
+        return found
+
+    return total
+
+
+OF_INTRINSICS = {"_numpy_sum": _total}
 
 
 @cache
@@ -65,7 +87,7 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
             found = self.context.written(key, function, (*owner, *args), kws)
         except LanguageError as error:
             raise TypingError(str(error)) from None
-        return found.as_method() if owner else found
+        return signature(found.return_type, *found.args[1:], recvr=owner[0]) if owner else found
 
     facts = {"key": key, "generic": generic, "prefer_literal": prefers_literal}
     return type("Inlined", (templates.AbstractTemplate,), facts)

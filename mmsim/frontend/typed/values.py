@@ -31,10 +31,10 @@ OPERATORS = {
     if callable(one) and not isinstance(one, type)
 }
 """The operation of the representation for a function of `operator` or of NumPy."""
-LEAVES = ir.Const | ir.Number | ir.ThreadField | ir.Extent
-"""Expressions that nothing can change."""
 Value = Any
 """An expression, an `Alias`, a tuple of values, or one of the classes below."""
+LEAVES = ir.Const | ir.Number | ir.ThreadField | ir.Extent
+"""Expressions that nothing can change."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ NONE = Object(None)
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a number."""
+    """A method of a number or an array."""
 
-    owner: ir.Expr
+    owner: Value
     name: str
 
 
