@@ -43,7 +43,10 @@ def bytes_per_lane(launch: Launch) -> int:
         meaning = launch.meaning
         meaning.ready()
         variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
-        found = variables + register_bytes(meaning) + _block(meaning, meaning.code.body)
+        found = variables + register_bytes(meaning)
+        if meaning.may_spin:  # loops keep the state before an earlier trip
+            found *= 2
+        found += _block(meaning, meaning.code.body)
         launch.memo.put("bytes of a lane", found)
     return found
 

@@ -23,7 +23,7 @@ from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
 from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning.arguments import checked, completed, key_of
-from mmsim.meaning.frame import Frame, Site, frame_fields
+from mmsim.meaning.frame import Changes, Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
@@ -157,13 +157,21 @@ class Launch:
             ),
         )
 
-    def frame(self, warp: int | None) -> Frame:
-        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
+    def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
+        """The state of a warp's lanes, or (None) of all threads, before their first statement.
+
+        With `changes` of memory, the sequencer says if it repeats a loop forever.
+        """
         meaning = self.meaning
         frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
+        frame.changes = changes
         if self.placed:
             frame.offsets = self.offsets
         return frame
+
+    def changes(self) -> Changes | None:
+        """A count of the changes of memory, if a loop may repeat forever."""
+        return Changes() if self.meaning.may_spin else None
 
     @cached_property
     def offsets(self) -> dict[str, Integers]:

@@ -10,7 +10,7 @@ from numba.core import types
 
 from mmsim import cuda
 from mmsim.errors import LanguageError
-from mmsim.frontend.typed.context import inferred
+from mmsim.frontend.numba.context import inferred
 
 ARRAY = types.Array(types.float32, 1, "A")
 SETTINGS = {"x": 1}
@@ -146,7 +146,7 @@ def refuse(self):
     raise AssertionError("a target was filled")
 
 base.BaseContext.refresh = refuse
-from mmsim.frontend.typed.context import inferred
+from mmsim.frontend.numba.context import inferred
 
 def helper(x):
     return x * 2

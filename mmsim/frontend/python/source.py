@@ -56,17 +56,14 @@ def _column(text: str, offset: int) -> int:
     return len(text.encode()[:offset].decode(errors="ignore"))
 
 
-def read(function: FunctionType, decorator: str) -> FunctionText:
-    """The text of `function`, or a `LanguageError` with a remedy.
-
-    `decorator` is the decorator of programs.
-    """
+def read(function: FunctionType) -> FunctionText:
+    """The text of `function`, or a `LanguageError` with a remedy."""
     code = function.__code__
     if hasattr(function, "__wrapped__"):
         raise LanguageError(
             f"{function.__name__!r} is wrapped by another decorator",
             Place(function.__name__, code.co_filename, code.co_firstlineno),
-            f"put {decorator} alone, or under the other decorator",
+            "put mm.program alone, or under the other decorator",
         )
     try:
         lines, first = inspect.getsourcelines(function)

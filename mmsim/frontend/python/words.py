@@ -1,16 +1,14 @@
-"""The words of a dialect: a table from an object of Python to its operands and what it emits.
+"""Words: the meaning of names that are not Python's, with their operands and what they emit.
 
-The parser asks its dialect for the word of a name, an attribute or a called object: the thread, a
-barrier, an array to be made, an atomic. All else in a program is Python's, parsed the same for all.
+A word is a field of the thread, a barrier, an array to be made, an atomic or a function.
 """
 
 from __future__ import annotations
 
 import ast
-import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from mmsim.errors import Place
 from mmsim.frontend.python.function import Function, with_article
@@ -74,7 +72,7 @@ class Vectors:
 
 
 Word = Value | Intrinsic | Effect | Atomic | Maker | Vectors
-"""The meaning of a name, an attribute or a called object in a dialect."""
+"""The meaning of a name, an attribute or a called object that is not Python's."""
 
 
 class Vocabulary(Generic[Found]):
@@ -90,34 +88,6 @@ class Vocabulary(Generic[Found]):
     def get(self, thing: object) -> Found | None:
         """The entry of an object, None without one."""
         return next((found for known, found in self._rows if known is thing), None)
-
-
-class Dialect(Protocol):
-    """The names of a program for its thread, its barriers and its arrays.
-
-    Messages use `decorator` for the decorator of programs, `launch` for the function that takes
-    their arguments, `own_array` for an array of each thread, and `uniform` for the parts of sizes.
-    """
-
-    decorator: str
-    launch: str
-    own_array: str
-    uniform: str
-
-    def word(self, node: ast.expr, function: Function) -> Word | None:
-        """The word for a name, an attribute or a called expression; None if it is no word.
-
-        Raises `LanguageError` if it belongs to the dialect and can't stand there.
-        """
-
-    def helper(self, called: Any) -> types.FunctionType | None:
-        """The function that a call of an outside object inlines; None if it can't be inlined."""
-
-    def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """The replacement for a name that the dialect lacks, None if it isn't known."""
-
-    def element_type(self, given: Any) -> str:
-        """The name of NumPy's type for an outside object or a text, "" for none."""
 
 
 def value_of(word: Word | None, node: ast.expr, function: Function) -> Value | None:

@@ -22,7 +22,7 @@ from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.compiler import Flags
 from numba.core.cpu_options import ParallelOptions
 from numba.core.errors import NumbaError, TypingError, UnsupportedBytecodeError
-from numba.core.ir_utils import build_definitions
+from numba.core.ir_utils import build_definitions, merge_adjacent_blocks
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
@@ -42,14 +42,13 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.functions import written_out
-from mmsim.frontend.numba.names import name_of_object, type_name
+from mmsim.frontend.numba.graph import checked_names
+from mmsim.frontend.numba.names import name_of_object, python_function, type_name
+from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
-from mmsim.frontend.typed.declarations import OF_MATH, REGISTRY, Called, Namespace, Word
-from mmsim.frontend.typed.graph import checked_names
-from mmsim.frontend.typed.overloads import WRITTEN, is_declared, taken
-from mmsim.frontend.typed.signatures import NAMESPACES, RULES, VALUES, Given
+from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given
+from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
 
 
 class DeviceFunction(Called):
@@ -68,6 +67,16 @@ class DeviceFunction(Called):
         """The signature of a call, by the types of the function for these arguments."""
         given = arguments(self.function, args, kws)
         return signature(inferred(self.function, given).result, *given)
+
+
+class DeviceArray(types.Array):
+    """The type of an array of the device from outside, which is no constant as others are."""
+
+    def copy(  # type: ignore[override]
+        self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
+    ) -> types.Array:
+        """A copy of the type, which is not constant either."""
+        return super().copy(dtype, ndim, layout)
 
 
 def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.Type]) -> Given:
@@ -157,6 +166,10 @@ class Context(BASE):  # type: ignore[misc]
         """The type of an object from outside of a kernel."""
         if isinstance(val, python.ModuleType):
             return self._get_global_type(val)
+        lies = None if isinstance(val, type) else getattr(val, "__cuda_array_interface__", None)
+        if lies is not None:  # an array of the device
+            dtype = np.dtype(getattr(val, "dtype", lies["typestr"]))
+            return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
         member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
             return VALUES[member]
@@ -327,6 +340,7 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     _known_branches(func_ir, args)
     if has_inner:
         untyped_passes.MakeFunctionToJitFunction().run_pass(state)
+    merge_adjacent_blocks(func_ir.blocks)  # a wide jump back goes to a block before the loop's
     postproc.PostProcessor(func_ir).run(emit_dels=False)
     func_ir.blocks = reconstruct_ssa(func_ir).blocks
     func_ir._definitions = build_definitions(func_ir.blocks)

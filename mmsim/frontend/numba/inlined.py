@@ -13,11 +13,11 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.context import context, inferred
+from mmsim.frontend.numba.iteration import LoopLowering
+from mmsim.frontend.numba.liveness import phi_of
+from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import context, inferred
-from mmsim.frontend.typed.liveness import phi_of
-from mmsim.frontend.typed.loops import LoopLowering
-from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 
@@ -101,8 +101,8 @@ class InlineLowering(LoopLowering):
 
     def argument(self, value: Value, type_: types.Type) -> Value:
         """A value as the argument of a call: a number has the type of the parameter."""
-        if isinstance(value, ir.Expr) and is_number(type_):
-            return self.fixed(self.as_type(value, type_))
+        if isinstance(value, ir.Expr | Maybe) and is_number(type_):
+            return self.fixed(self.as_type(self.single(value), type_))
         return self.fixed(value)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:

@@ -6,9 +6,9 @@ from typing import Any
 
 from numba.core import ir as numba_ir
 
+from mmsim.frontend.numba.accesses import ArrayLowering
+from mmsim.frontend.numba.values import Counted, Table, Value, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.arrays import ArrayLowering
-from mmsim.frontend.typed.values import Counted, Table, Value, binary, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 

@@ -56,6 +56,14 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Maybe:
+    """A number that may be None instead: whether it is there, and the number."""
+
+    is_there: ir.Expr
+    value: ir.Expr
+
+
+@dataclass(frozen=True)
 class Slice:
     """A slice of an index; None for what is left out."""
 
@@ -100,11 +108,7 @@ class Held(NumbaTyping):
         self.arrays: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.strong: set[str] = set()
-        self._strict = True
         self._of = self._find
-
-    def _check_operation(self, value: ir.Operating, kinds: set[str]) -> None:
-        """Leave the refusals to the launch."""
 
 
 @dataclass
@@ -134,6 +138,7 @@ class TypedUnit(KernelUnit):
 def dtype_of(type_: types.Type) -> Type:
     """NumPy's type of Numba's type of a number."""
     own = types.unliteral(type_)
+    own = own.type if isinstance(own, types.Optional) else own
     if isinstance(own, types.Boolean):
         return BOOL
     if isinstance(own, types.Number):

@@ -18,23 +18,19 @@ from numba.core import types
 from numba.core.ir_utils import find_topo_order
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.calls import warn_of_print
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import WORDS
-from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
-from mmsim.frontend.python.scope import Alias, Named, Restart
-from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.calls import CallLowering
-from mmsim.frontend.typed.declarations import Namespace
-from mmsim.frontend.typed.liveness import incoming, phi_of
-from mmsim.frontend.typed.overloads import WRITTEN
-from mmsim.frontend.typed.places import named
-from mmsim.frontend.typed.signatures import GRID
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
+from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.places import named
+from mmsim.frontend.numba.signatures import GRID
+from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
     OPERATORS,
     Counted,
+    Maybe,
     Method,
     Object,
     Table,
@@ -42,7 +38,12 @@ from mmsim.frontend.typed.values import (
     dtype_of,
     is_number,
 )
+from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
@@ -58,7 +59,7 @@ class FunctionLowering(CallLowering):
         """The statements of the function."""
         self.prefix, blocks = prefix, self.found.ir.blocks
         self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
-        self.results: dict[str, ir.Var] = {}
+        self.results: dict[str, Any] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
         for label in order:
@@ -131,11 +132,14 @@ class FunctionLowering(CallLowering):
     def result(self, value: Value, wanted: Any, name: str) -> Value:
         """A value that is returned, or a part of it."""
         if isinstance(value, tuple):
-            inside = [
-                self.result(one, type_, f"{name}{n}")
-                for n, (one, type_) in enumerate(zip(value, wanted, strict=True))
-            ]
-            return Named(inside, value.names) if isinstance(value, Named) else tuple(inside)
+            pairs = enumerate(zip(value, wanted, strict=True))
+            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
+        if isinstance(wanted, types.Optional):
+            if name not in self.results:
+                self.results[name] = self.maybe(name, wanted)
+            for variable, part in self.settings(name, self.results[name], value):
+                self.put(variable, part)
+            return self.results[name]
         if not isinstance(value, ir.Expr):
             if self.returned and isinstance(value, Alias) and self.returned[0] != value:
                 raise self.refused("which array is returned depends on the path")
@@ -169,6 +173,12 @@ class FunctionLowering(CallLowering):
             return [
                 one for n, pair in enumerate(pairs) for one in self.settings(f"{path}.{n}", *pair)
             ]
+        if isinstance(target, Maybe):
+            pair = value if isinstance(value, Maybe) else Maybe(ir.Const(True), value)
+            if value == NONE:
+                pair = Maybe(ir.Const(False), ir.Const(0))
+            is_there = self.settings(path, target.is_there, pair.is_there)
+            return is_there + self.settings(path, target.value, pair.value)
         if isinstance(target, ir.Var):
             number = self.as_type(self.single(value), self.type_of(target))
             return [] if number == target else [(target.name, number)]
@@ -231,12 +241,13 @@ class FunctionLowering(CallLowering):
 
     def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
         """The value of a choice like one of those that it takes."""
+        if isinstance(type_, types.Optional):
+            return self.maybe(text, type_)
         if isinstance(known, tuple) and hasattr(type_, "count"):
-            inside = [
+            return tuple(
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
                 for n, (part, own) in enumerate(zip(known, type_, strict=True))
-            ]
-            return Named(inside, known.names) if isinstance(known, Named) else tuple(inside)
+            )
         if isinstance(known, ir.Expr):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
@@ -245,6 +256,16 @@ class FunctionLowering(CallLowering):
                 self.unit.held.variables[variables.name] = dtype_of(types.int64)
             return merged.alias
         return known
+
+    def maybe(self, text: str, type_: types.Optional) -> Maybe:
+        """Variables for a number that may be None."""
+        if not is_number(type_.type):
+            raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
+        names = (
+            self.new_variable(f"{text}_is_there", BOOL),
+            self.new_variable(text, dtype_of(type_)),
+        )
+        return Maybe(*(ir.Var(name, self.place) for name in names))
 
     @property
     def merged(self) -> dict[str, Merged]:
@@ -351,6 +372,10 @@ class FunctionLowering(CallLowering):
         """The value of an operator."""
         values, sig = [*map(self.of, operands)], self.found.calls[source]
         if fn in (operator.is_, operator.is_not):
+            for one, other in (values, values[::-1]):
+                if isinstance(one, Maybe) and other == NONE:
+                    is_there = one.is_there
+                    return ir.Unary("not", is_there, self.place) if fn is operator.is_ else is_there
             things = [getattr(one, "thing", one) for one in values]
             same = things[0] is things[1] or (
                 things[0] == things[1] and isinstance(things[0], Alias)

@@ -1,4 +1,4 @@
-"""The dialect of `mm.program`: the thread T, `T.barrier()`, `mm.shared` and `mm.registers`."""
+"""The words of a program: the thread T, `T.barrier()`, `mm.shared`, `mm.registers` and more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from mmsim.frontend.program import Program
-from mmsim.frontend.python.dialect import (
+from mmsim.frontend.python.function import Function
+from mmsim.frontend.python.functions import called
+from mmsim.frontend.python.grammar import OWN_ARRAY
+from mmsim.frontend.python.remedies import OF_NAME
+from mmsim.frontend.python.scope import ThreadName
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.words import (
     Atomic,
     Effect,
     Intrinsic,
@@ -19,22 +25,13 @@ from mmsim.frontend.python.dialect import (
     Vocabulary,
     Word,
 )
-from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.functions import called
-from mmsim.frontend.python.grammar import numpy_name
-from mmsim.frontend.python.scope import DialectName
-from mmsim.frontend.python.source import written
-from mmsim.frontend.thread import atomic, intrinsics, names, remedies, warp
+from mmsim.frontend.thread import atomic, intrinsics, names, warp
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import TYPES
 from mmsim.ir.functions import FUNCTIONS
 
-THREAD = DialectName(
-    "the thread", "a program's first parameter is the thread: write def name(T, ...)"
-)
 TRIPLES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 """The fields of T that have x, y and z."""
-OWN_ARRAY = "an mm.registers array"
 
 
 def counting(op: ir.BarrierOp) -> Effect:
@@ -94,46 +91,39 @@ WORDS: Vocabulary[Word] = Vocabulary(
 """The functions of mmsim."""
 
 
-class ThreadDialect:
-    """A program's first parameter is its thread; it may pass the thread to functions."""
+def word(node: ast.expr, function: Function) -> Word | None:
+    """The word for a name, an attribute or a called expression; None if it is no word.
 
-    decorator = "mm.program"
-    launch = "run"
-    own_array = OWN_ARRAY
-    uniform = "numbers, parameters, shapes, T.count, T.block_size, T.blockDim.x and the like"
+    T.id, T.threadIdx.x, T.barrier and the functions of mmsim are words. T itself has no value.
+    """
+    match node:
+        case ast.Name() if is_thread(node, function):
+            raise function.refuse(
+                node, f"{node.id!r} is the thread", "use one of its fields, as T.id"
+            )
+        case ast.Attribute(ast.Attribute(thread, name) as owner, axis) if name in TRIPLES:
+            if is_thread(thread, function):
+                if axis in ir.AXES:
+                    return ir.ThreadField(f"{name}.{axis}")
+                message = f"{written(owner)!r} has no {axis!r}"
+                raise function.refuse(node, message, "it has .x, .y and .z")
+        case ast.Attribute() if is_thread(node.value, function):
+            return BARRIERS.get(node.attr) or thread_field(node, function)
+    return WORDS.get(function.captured(node))
 
-    def word(self, node: ast.expr, function: Function) -> Word | None:
-        """T.id, T.threadIdx.x, T.barrier and the functions of mmsim. T itself has no value."""
-        match node:
-            case ast.Name() if is_thread(node, function):
-                raise function.refuse(
-                    node, f"{node.id!r} is the thread", "use one of its fields, as T.id"
-                )
-            case ast.Attribute(ast.Attribute(thread, name) as owner, axis) if name in TRIPLES:
-                if is_thread(thread, function):
-                    if axis in ir.AXES:
-                        return ir.ThreadField(f"{name}.{axis}")
-                    message = f"{written(owner)!r} has no {axis!r}"
-                    raise function.refuse(node, message, "it has .x, .y and .z")
-            case ast.Attribute() if is_thread(node.value, function):
-                return BARRIERS.get(node.attr) or thread_field(node, function)
-        return WORDS.get(function.captured(node))
 
-    def helper(self, called: Any) -> types.FunctionType | None:
-        """A plain function, or one that is decorated with `mm.program`; none of mmsim's own."""
-        if isinstance(called, Program):
-            return cast(types.FunctionType, called.function)
-        if type(called) is types.FunctionType and not str(called.__module__).startswith("mmsim."):
-            return called
-        return None
-
-    remedy = staticmethod(remedies.remedy)
-    element_type = staticmethod(numpy_name)
+def helper(called: Any) -> types.FunctionType | None:
+    """The function that a call inlines: a plain one, or a `Program`; none of mmsim's own."""
+    if isinstance(called, Program):
+        return cast(types.FunctionType, called.function)
+    if type(called) is types.FunctionType and not str(called.__module__).startswith("mmsim."):
+        return called
+    return None
 
 
 def is_thread(node: ast.expr, function: Function) -> bool:
     """Return whether a node is the name of the thread."""
-    return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
+    return isinstance(node, ast.Name) and isinstance(function.entity(node.id), ThreadName)
 
 
 def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
@@ -146,8 +136,8 @@ def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
         raise function.refuse(
             node, f"{text!r} is three numbers", f"write {text}.x, {text}.y or {text}.z"
         )
-    if node.attr in remedies.OF_NAME:
-        advice = remedies.OF_NAME[node.attr].words
+    if node.attr in OF_NAME:
+        advice = OF_NAME[node.attr].words
         raise function.refuse(node, f"the thread has no {node.attr!r}", advice)
     if hasattr(np.ndarray, node.attr):  # the user takes the first parameter for an array
         function.refuse_no_array(node.value)

@@ -16,6 +16,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import signature
 
+from mmsim.frontend.numba.libdevice import LIBDEVICE, PAIRS
 from mmsim.frontend.numba.vectors import AXES, VECTORS
 
 Given = tuple[types.Type, ...]
@@ -87,6 +88,11 @@ def _cases(*found: Any) -> Resolve:
 
 def _of_letters(code: str) -> Any:
     return signature(*(OF_CODE[letter] for letter in code))
+
+
+def _pair(code: str) -> Any:
+    first, second = (OF_CODE[letter] for letter in code)
+    return signature(types.Tuple((first, second)), first)
 
 
 def _along(context: Any, member: str, given: Given) -> Any:
@@ -245,62 +251,11 @@ RULES: dict[str, Rule] = {
         for name, made in VECTORS.items()
     },
 }
-LIBDEVICE = """
-ii abs brev clz ffs popc
-ll brevll llabs
-il clzll ffsll popcll
-iii hadd max min mul24 mulhi rhadd uhadd umax umin umul24 umulhi urhadd
-lll llmax llmin mul64hi ullmax ullmin umul64hi
-iiii byte_perm sad usad
-dd acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp
-dd exp10 exp2 expm1 fabs floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv
-dd rcbrt rint round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc y0 y1
-dd drcp_rd drcp_rn drcp_ru drcp_rz dsqrt_rd dsqrt_rn dsqrt_ru dsqrt_rz
-ff acosf acoshf asinf asinhf atanf atanhf cbrtf ceilf cosf coshf cospif erfcf erfcinvf erfcxf erff
-ff erfinvf exp10f exp2f expf expm1f fabsf floorf j0f j1f lgammaf log10f log1pf log2f logbf logf
-ff nearbyintf normcdff normcdfinvf rcbrtf rintf roundf rsqrtf saturatef sinf sinhf sinpif sqrtf
-ff tanf tanhf tgammaf truncf y0f y1f
-ff fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf
-ff frcp_rd frcp_rn frcp_ru frcp_rz frsqrt_rn fsqrt_rd fsqrt_rn fsqrt_ru fsqrt_rz
-ddd atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder
-ddd dadd_rd dadd_rn dadd_ru dadd_rz ddiv_rd ddiv_rn ddiv_ru ddiv_rz
-ddd dmul_rd dmul_rn dmul_ru dmul_rz
-fff atan2f copysignf fdimf fmaxf fminf fmodf hypotf nextafterf powf remainderf
-fff fast_fdividef fast_powf fadd_rd fadd_rn fadd_ru fadd_rz fdiv_rd fdiv_rn fdiv_ru fdiv_rz
-fff fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz
-dddd fma fma_rd fma_rn fma_ru fma_rz
-ffff fmaf fmaf_rd fmaf_rn fmaf_ru fmaf_rz
-ddi ldexp powi scalbn
-ffi ldexpf powif scalbnf
-did jn yn
-fif jnf ynf
-id double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint
-id double2uint_rd double2uint_rn double2uint_ru double2uint_rz ilogb isfinited isinfd isnand
-id signbitd
-ld double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru
-ld double2ull_rz double_as_longlong llrint llround
-fd double2float_rd double2float_rn double2float_ru double2float_rz
-if finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn
-if float2uint_ru float2uint_rz float_as_int ilogbf isinff isnanf signbitf
-lf float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru
-lf float2ull_rz llrintf llroundf
-hf float2half_rn
-fh half2float
-dii hiloint2double
-di int2double_rn uint2double_rn
-fi int2float_rd int2float_rn int2float_ru int2float_rz int_as_float
-fi uint2float_rd uint2float_rn uint2float_ru uint2float_rz
-dl ll2double_rd ll2double_rn ll2double_ru ll2double_rz longlong_as_double
-dl ull2double_rd ull2double_rn ull2double_ru ull2double_rz
-fl ll2float_rd ll2float_rn ll2float_ru ll2float_rz
-fl ull2float_rd ull2float_rn ull2float_ru ull2float_rz
-"""
-"""The functions of cuda.libdevice without pointers: the letters of a signature, then names."""
 RULES |= {
     f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
     for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
     for name in names
-}
+} | {f"libdevice.{name}": _rule("x", _cases(_pair(code))) for name, code in PAIRS.items()}
 
 
 def called(context: Any, member: str, args: Given, kws: Any) -> Any:
