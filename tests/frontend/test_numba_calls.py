@@ -169,6 +169,21 @@ def test_values_of_several_types_have_no_computed_index_and_no_loop():
         launched(loop, np.zeros(1, int), np.zeros(1))
 
 
+def test_a_function_that_depends_on_the_path_is_refused():
+    def double(x):
+        return 2 * x
+
+    def kernel(a, out):
+        function = named if a[0] > 1 else double
+        out[0] = function(3)
+
+    said = (
+        r"a value is device function \S+double on one way and device function \S+named on another"
+    )
+    with pytest.raises(LanguageError, match=said):
+        launched(kernel, np.zeros(1), np.zeros(1))
+
+
 def test_recursion_is_refused():
     def factorial(n):
         return 1 if n < 2 else n * factorial(n - 1)
@@ -247,13 +262,29 @@ def test_a_name_of_the_kernel_keeps_its_value_in_a_loop():
     same_as_numba(kernel, np.zeros(3))
 
 
-def test_what_numba_writes_in_python_and_the_language_lacks_is_named():
-    def kernel(a, out):
-        out[0] = np.median(a)
+def kernel_of(expression):
+    """A kernel that computes an expression of `a`."""
+    text = f"def kernel(a, out):\n    out[0] = {expression}\n"
+    file = f"<kernel of {expression}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names = {"np": np}
+    exec(compile(text, file, "exec"), names)
+    return names["kernel"]
 
-    with pytest.raises(LanguageError, match="median") as caught:
-        launched(kernel, np.zeros(3), np.zeros(1))
-    assert "out[0] = np.median(a)" in str(caught.value)
+
+LACKING = {
+    "np.median(a)": "'np.median' is not in the language here: 'flatten' is not in the language",
+    "np.linalg.norm(a)": r"no types fit the call norm\(array\(float64, 1d, A\)\)",
+    "a.reshape(3)[0]": r"reshape\(\) supports contiguous array only",
+    "a.copies()": r"array\(float64, 1d, A\) has no 'copies'",
+}
+
+
+@pytest.mark.parametrize("expression", LACKING)
+def test_what_the_language_lacks_is_named(expression):
+    with pytest.raises(LanguageError, match=LACKING[expression]) as caught:
+        launched(kernel_of(expression), np.zeros(3), np.zeros(1))
+    assert expression in str(caught.value)
 
 
 REDUCTIONS = """\
@@ -275,16 +306,6 @@ np.isscalar(a[0, 0])
 np.sinc(a[0, 0])
 a[0, 1].item()
 (3.0 in a) + 2 * (4 in a)"""
-
-
-def kernel_of(expression):
-    """A kernel that computes an expression of `a`."""
-    text = f"def kernel(a, out):\n    out[0] = {expression}\n"
-    file = f"<kernel of {expression}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names = {"np": np}
-    exec(compile(text, file, "exec"), names)
-    return names["kernel"]
 
 
 @pytest.mark.parametrize("expression", REDUCTIONS.splitlines())
@@ -323,6 +344,26 @@ def test_an_array_is_not_compared():
 
     with pytest.raises(LanguageError, match="a number is needed here"):
         launched(kernel, np.zeros(3), np.zeros(1))
+
+
+TABLE = np.array([[3, 1, 7], [5, 2, 0]])
+
+
+def test_the_elements_of_a_constant_array_are_visited():
+    def kernel(out):
+        out[0] = TABLE.sum() * 100 + TABLE.max()
+        for one in TABLE.flat:
+            out[1] = out[1] * 10 + one
+
+    same_as_numba(kernel, np.zeros(2, int))
+
+
+def test_the_largest_of_no_elements_ends_the_thread():
+    def kernel(a, out):
+        out[0] = 1
+        out[0] = a[0:0].max()
+
+    assert launched(kernel, np.zeros(3), np.zeros(1)) == [1]
 
 
 def test_all_elements_are_visited_in_their_order():

@@ -176,8 +176,9 @@ class Context(BASE):  # type: ignore[misc]
         if member in NAMESPACES:
             return Namespace(member)
         is_own = function is not val and member not in RULES
-        is_of_numpy = getattr(np, getattr(val, "__name__", ""), None) is val
-        if function is not None and (not member or is_own) and not is_of_numpy:
+        is_of_numpy = str(getattr(val, "__module__", "")).startswith("numpy")
+        is_here = (not member or is_own) and not is_of_numpy and self._lookup_global(val) is None
+        if function is not None and is_here:
             return DeviceFunction(function)
         if member and not name:
             return Word(member)
@@ -281,9 +282,14 @@ _PLAIN = (
     ),
     (r"(?s)Unknown attribute ('.*?') of type ([^\n]*).*", r"\2 has no \1"),
     (
+        r"(?s)Cannot unify (.*?) and (.*?) for '\$[^']*', defined at.*",
+        r"a value is \1 on one way and \2 on another",
+    ),
+    (
         r"(?s)Cannot unify (.*?) and (.*?) for '(\w+)[\w.]*', defined at.*",
         r"'\3' is \1 on one way and \2 on another",
     ),
+    (r"(?s)- Resolution failure for \S+ arguments:\n([^\n]*)\n.*", r"\1"),
     (r"(?s)([^\n]*).*", r"\1"),
 )
 """Messages of Numba and what they become: of any but these the first line stays."""

@@ -38,6 +38,8 @@ from mmsim.ir.dtypes import INT
 
 OF_NUMBER = {"bit_count": "popc", "conjugate": "conjugate"}
 """The functions that methods of numbers are."""
+OF_ELEMENT = ("item", "take")
+"""The methods that give the element of an array without axes."""
 
 
 class CallLowering(WordLowering):
@@ -98,14 +100,12 @@ class CallLowering(WordLowering):
     def is_simple(self, method: Method) -> bool:
         """Return whether a method is one of a number, or of an array with one element."""
         if isinstance(method.owner, Alias):
-            return method.name in ("item", "take") and self.rank(method.owner) == 0
-        return method.name in ("item", *OF_NUMBER)
+            return method.name in OF_ELEMENT and self.rank(method.owner) == 0
+        return method.name in (*OF_ELEMENT, *OF_NUMBER)
 
     def method(self, method: Method) -> ir.Expr:
         """The value of a simple method."""
-        if isinstance(method.owner, Alias):
-            return self.load(method.owner, ())
-        if method.name == "item":
+        if method.name in OF_ELEMENT:
             return self.single(method.owner)
         return ir.Call(OF_NUMBER[method.name], (method.owner,), self.place)
 

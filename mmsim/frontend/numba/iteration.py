@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from numba.core import ir as numba_ir
@@ -91,19 +92,25 @@ class LoopLowering(ArrayLowering):
         return Counted(ir.Const(0), inner.stop, item=item)
 
     def elements(self, array: Value) -> Counted:
-        """The elements of an array in row-major order, each an array without axes."""
-        if not isinstance(array, Alias):
-            raise self.refused("a loop over all elements needs an array that is no constant")
+        """The elements of an array in row-major order, each an array without axes or a number."""
+        if isinstance(array, Table):
+            shape: list[ir.Expr] = [*map(ir.Const, array.shape)]
+            size: ir.Expr = ir.Const(prod(array.shape))
+        elif isinstance(array, Alias):
+            shape = [self.extent(array, axis) for axis in range(self.rank(array))]
+            size = self.size(array)
+        else:
+            raise self.refused("a loop over all elements needs an array")
 
-        def item(index: ir.Expr) -> Alias:
+        def item(index: ir.Expr) -> Value:
             found: list[ir.Expr] = []
-            for axis in reversed(range(self.rank(array))):
-                extent = self.extent(array, axis)
+            for axis, extent in reversed([*enumerate(shape)]):
                 found.insert(0, binary("%", index, extent, self.place) if axis else index)
                 index = binary("//", index, extent, self.place)
-            return self.part(array, found)
+            is_constant = isinstance(array, Table)
+            return self.of_table(array, found) if is_constant else self.part(array, found)
 
-        return Counted(ir.Const(0), self.size(array), item=item)
+        return Counted(ir.Const(0), size, item=item)
 
     def iterator(self, given: Counted) -> Counted:
         """Trips that begin at a variable, which `next` moves on."""

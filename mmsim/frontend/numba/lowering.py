@@ -449,7 +449,7 @@ class FunctionLowering(CallLowering):
             return Method(value, name)
         if name == "flat":
             found = self.elements(value)
-            return replace(found, item=lambda index: self.load(found.at(index), ()))
+            return replace(found, item=lambda index: self.single(found.at(index)))
         if isinstance(value, Alias | Table):
             return self.attribute_of_array(value, owner, name)
         if owner is GRID:
