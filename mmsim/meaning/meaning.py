@@ -18,7 +18,7 @@ waits for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import Lock
@@ -55,6 +55,7 @@ from mmsim.meaning.frame import (
     broken,
     continued,
     forget_lanes,
+    frame_fields,
     leave_lanes,
     left,
     return_lanes,
@@ -63,8 +64,10 @@ from mmsim.meaning.frame import (
 from mmsim.meaning.trips import Trips
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
+from mmsim.model.threads import Grid
 
 Execute = Callable[[Frame, Mask], Mask]
+StepsOfTwo = Generator[Request | Waiting | Spinning, Any, tuple[Mask, Mask]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,16 @@ class Nested:
     """A statement with inner statements, or a barrier: a separate generator."""
 
     steps: Callable[[Frame, Mask], Steps]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A `while` loop: lanes that have left it may go on, by the function given, before others.
+
+    It returns the lanes that are to go on behind it, and those that have done so.
+    """
+
+    trips: Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]
 
 
 class Meaning(Evaluator):
@@ -129,15 +142,10 @@ class Meaning(Evaluator):
                 return self._body
         return self._body
 
-    @property
-    def fields(self) -> set[str]:
-        """The fields of T that the program uses."""
+    def frame(self, grid: Grid, warp: int | None) -> Frame:
+        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
         self.ready()
-        return self._fields
-
-    def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
-        """The state of `lanes` lanes with the given fields of T, before their first statement."""
-        self.ready()
+        lanes, fields = frame_fields(grid, warp, self._fields)
         if not self._registers:
             return Frame(lanes, fields, len(self.slots))
         registers = {
@@ -166,8 +174,8 @@ class Meaning(Evaluator):
             for place, statement in enumerate(block)
         ]
 
-        def run(frame: Frame, mask: Mask) -> Steps:
-            for item in items:
+        def run(frame: Frame, mask: Mask, first: int = 0) -> Steps:
+            for place, item in enumerate(items[first:] if first else items, first + 1):
                 if type(item) is Local:
                     mask = item.execute(frame, mask)
                 elif type(item) is Access:
@@ -175,6 +183,12 @@ class Meaning(Evaluator):
                     values = yield request
                     if item.finish is not None:
                         item.finish(frame, request, values, mask)
+                elif type(item) is Waits:
+                    mask, ahead = yield from item.trips(frame, mask, partial(run, first=place))
+                    if ahead is not False:
+                        if mask is not False:
+                            mask = yield from run(frame, mask, place)
+                        return union(mask, ahead)
                 else:
                     mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
                 if mask is False:
@@ -185,7 +199,9 @@ class Meaning(Evaluator):
 
         return run
 
-    def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
+    def _statement(
+        self, statement: ir.Stmt, is_last: bool = False
+    ) -> Local | Access | Nested | Waits:
         is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
             case ir.Assign():
@@ -201,7 +217,7 @@ class Meaning(Evaluator):
             case ir.If():
                 return Nested(self._if(statement, is_last))
             case ir.While():
-                return Nested(self._while(statement, is_last))
+                return Waits(self._while(statement, is_last))
             case ir.For():
                 return Nested(self._for(statement, is_last))
             case ir.Break():
@@ -243,7 +259,14 @@ class Meaning(Evaluator):
         value = self._evaluate(statement.value)
 
         def run(frame: Frame, mask: Mask) -> Mask:
+            if frame.lenient is None:
+                frame.assign(slot, value(frame, mask), mask)
+                return mask
+            frame.unset = False
             frame.assign(slot, value(frame, mask), mask)
+            unset, frame.unset = frame.unset, None
+            if unset is not False:
+                frame.forget(slot, unset)
             return mask
 
         return run
@@ -339,14 +362,17 @@ class Meaning(Evaluator):
 
         return loop, iteration
 
-    def _while(self, statement: ir.While, is_last: bool) -> Callable[[Frame, Mask], Steps]:
+    def _while(
+        self, statement: ir.While, is_last: bool
+    ) -> Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
         loop, iteration = self._loop(statement.body, is_last)
         leavers, place = self._slot(broken(loop)), statement.place
 
-        def run(frame: Frame, mask: Mask) -> Steps:
+        def run(frame: Frame, mask: Mask, behind: Callable[[Frame, Mask], Steps]) -> StepsOfTwo:
             frame.variables[leavers] = False
             done: Mask = False
+            ahead: Mask = False
             trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
                 mask = yield from prelude(frame, mask)
@@ -357,9 +383,14 @@ class Meaning(Evaluator):
                     break
                 self._step(frame, mask, place)
                 if trips is not None and trips.repeat(frame, mask):
-                    yield Spinning(place, mask, union(done, frame.variables[leavers]))
+                    gone = union(done, frame.variables[leavers])
+                    if gone is False or frame.lenient is None:
+                        yield Spinning(place, mask, gone)
+                    else:
+                        frame.variables[leavers] = done = False
+                        ahead = union(ahead, (yield from behind(frame, gone)))
                 mask = yield from iteration(frame, mask)
-            return union(done, frame.variables[leavers])
+            return union(done, frame.variables[leavers]), ahead
 
         return run
 
@@ -402,7 +433,10 @@ class Meaning(Evaluator):
         slot = None if statement.target is None else self._slot(statement.target)
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            refuse_parted(frame, mask, place, self._fault)
+            fault: Callable[..., None] = self._fault
+            if frame.lenient is not None:
+                fault = frame.lenient.warn
+            refuse_parted(frame, mask, place, fault)
             given = None if test is None else test(frame, mask)
             found = yield Waiting(place, mask, scope, op, given)
             if slot is not None:

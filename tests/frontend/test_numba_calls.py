@@ -95,8 +95,8 @@ def test_tuples_are_compared():
         out[2] = (t > (a[0], a[1])) + 2 * (t >= (18, 2)) + 4 * (t > (18,)) + 8 * (t >= (18, 2, 0))
         out[3] = ((1, a[0]), 2) < ((1, a[1]), 3)
         out[4] = bool(()) + 2 * bool((0,))
-        a[0] == 3  # noqa: B015
-        t == v  # noqa: B015
+        _ = a[0] == 3
+        _ = t == v
 
     same_as_numba(kernel, np.array([18, -12]), np.zeros(5))
     same_as_numba(kernel, np.array([-12, 18]), np.zeros(5))
@@ -162,10 +162,10 @@ def test_values_of_several_types_have_no_computed_index_and_no_loop():
         for x in (1, 2.5):
             out[0] += x
 
-    said = r"Tuple\({}, float64\) has values of several types: "
-    with pytest.raises(LanguageError, match=said.format(5) + "an index of it is a number in the"):
+    said = "are of several kinds; write a number as the index"
+    with pytest.raises(LanguageError, match=f"the values of 't' {said}"):
         launched(index, np.zeros(1, int), np.zeros(1))
-    with pytest.raises(LanguageError, match=said.format(1) + "there is no loop over it"):
+    with pytest.raises(LanguageError, match=rf"the values of '\(1, 2\.5\)' {said} of each"):
         launched(loop, np.zeros(1, int), np.zeros(1))
 
 
@@ -273,10 +273,9 @@ def kernel_of(expression):
 
 
 LACKING = {
-    "np.median(a)": "'np.median' is not in the language here: 'flatten' is not in the language",
-    "np.linalg.norm(a)": r"no types fit the call norm\(array\(float64, 1d, A\)\)",
-    "a.reshape(3)[0]": r"reshape\(\) supports contiguous array only",
-    "a.copies()": r"array\(float64, 1d, A\) has no 'copies'",
+    "np.median(a)": "'np.median' is not in the language here: an array has no method 'flatten'",
+    "np.linalg.norm(a)": "the call of 'np.linalg.norm' isn't in the language",
+    "a.copies()": "'a.copies' doesn't exist; it has shape, size, ndim, dtype",
 }
 
 
@@ -342,7 +341,7 @@ def test_an_array_is_not_compared():
         if a == 3:
             out[0] = 1
 
-    with pytest.raises(LanguageError, match="a number is needed here"):
+    with pytest.raises(LanguageError, match="an array stands where a number must"):
         launched(kernel, np.zeros(3), np.zeros(1))
 
 

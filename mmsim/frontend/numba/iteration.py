@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Sequence
 from typing import Any
 
 from numba.core import ir as numba_ir
 
 from mmsim.frontend.numba.accesses import ArrayLowering
-from mmsim.frontend.numba.values import Counted, Table, Value, binary, dtype_of, is_number
+from mmsim.frontend.numba.values import Counted, Value, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
@@ -30,13 +30,10 @@ class LoopLowering(ArrayLowering):
                 self.extent(value, 0),
                 item=lambda index: self.element_or_part(self.part(value, (index,))),
             )
-        if isinstance(value, Table):
-            stop = ir.Const(value.shape[0])
-            return Counted(ir.Const(0), stop, item=lambda index: self.of_table(value, (index,)))
         if isinstance(value, tuple):
             stop = ir.Const(len(value))
             return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
-        raise self.refused("a loop over what can't be counted")
+        raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""
@@ -91,26 +88,14 @@ class LoopLowering(ArrayLowering):
 
         return Counted(ir.Const(0), inner.stop, item=item)
 
-    def elements(self, array: Value) -> Counted:
-        """The elements of an array in row-major order, each an array without axes or a number."""
-        if isinstance(array, Table):
-            shape: list[ir.Expr] = [*map(ir.Const, array.shape)]
-            size: ir.Expr = ir.Const(prod(array.shape))
-        elif isinstance(array, Alias):
-            shape = [self.extent(array, axis) for axis in range(self.rank(array))]
-            size = self.size(array)
-        else:
-            raise self.refused("a loop over all elements needs an array")
-
-        def item(index: ir.Expr) -> Value:
-            found: list[ir.Expr] = []
-            for axis, extent in reversed([*enumerate(shape)]):
-                found.insert(0, binary("%", index, extent, self.place) if axis else index)
-                index = binary("//", index, extent, self.place)
-            is_constant = isinstance(array, Table)
-            return self.of_table(array, found) if is_constant else self.part(array, found)
-
-        return Counted(ir.Const(0), size, item=item)
+    def indices(self, extents: Sequence[ir.Expr]) -> Counted:
+        """np.ndindex(...): the tuples of indices, in row-major order."""
+        shape = tuple(map(self.fixed, extents))
+        return Counted(
+            ir.Const(0),
+            self.fixed(self.product(shape)),
+            item=lambda index: self.split(index, shape),
+        )
 
     def iterator(self, given: Counted) -> Counted:
         """Trips that begin at a variable, which `next` moves on."""
@@ -124,7 +109,9 @@ class LoopLowering(ArrayLowering):
         """
         counted = self.of(one.value.value)
         if not isinstance(counted, Counted):
-            raise self.refused("a loop over what can't be counted")
+            raise self.refused(
+                "this can't be looped over", "loop over a range, an array or a tuple"
+            )
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:

@@ -146,11 +146,6 @@ def multiple(x: Any, y: Any) -> Any:
     return abs(x // divisor(x, y) * y)
 
 
-def conjugated(x: Any) -> Any:
-    """np.conjugate(x)."""
-    return x.conjugate()
-
-
 def exclusive(x: Any, y: Any) -> Any:
     """np.logical_xor(x, y)."""
     return bool(x) != bool(y)
@@ -159,6 +154,11 @@ def exclusive(x: Any, y: Any) -> Any:
 def has_sign(x: Any) -> Any:
     """np.signbit(x)."""
     return math.copysign(1.0, x) < 0
+
+
+def conjugated(x: Any) -> Any:
+    """np.conjugate(x)."""
+    return x.conjugate()
 
 
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (

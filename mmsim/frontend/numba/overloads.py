@@ -13,7 +13,6 @@ from typing import Any
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing import templates
-from numba.core.typing.templates import signature
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.signatures import Given
@@ -87,7 +86,9 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
             found = self.context.written(key, function, (*owner, *args), kws)
         except LanguageError as error:
             raise TypingError(str(error)) from None
-        return signature(found.return_type, *found.args[1:], recvr=owner[0]) if owner else found
+        if not owner:
+            return found
+        return templates.signature(found.return_type, *found.args[1:], recvr=found.args[0])
 
     facts = {"key": key, "generic": generic, "prefer_literal": prefers_literal}
     return type("Inlined", (templates.AbstractTemplate,), facts)
