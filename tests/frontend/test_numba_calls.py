@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 from collections import namedtuple
 
@@ -168,6 +169,21 @@ def test_values_of_several_types_have_no_computed_index_and_no_loop():
         launched(loop, np.zeros(1, int), np.zeros(1))
 
 
+def test_a_function_that_depends_on_the_path_is_refused():
+    def double(x):
+        return 2 * x
+
+    def kernel(a, out):
+        function = named if a[0] > 1 else double
+        out[0] = function(3)
+
+    said = (
+        r"a value is device function \S+double on one way and device function \S+named on another"
+    )
+    with pytest.raises(LanguageError, match=said):
+        launched(kernel, np.zeros(1), np.zeros(1))
+
+
 def test_recursion_is_refused():
     def factorial(n):
         return 1 if n < 2 else n * factorial(n - 1)
@@ -246,10 +262,128 @@ def test_a_name_of_the_kernel_keeps_its_value_in_a_loop():
     same_as_numba(kernel, np.zeros(3))
 
 
-def test_what_numba_writes_in_python_and_the_language_lacks_is_named():
-    def kernel(a, out):
-        out[0] = np.median(a)
+def kernel_of(expression):
+    """A kernel that computes an expression of `a`."""
+    text = f"def kernel(a, out):\n    out[0] = {expression}\n"
+    file = f"<kernel of {expression}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names = {"np": np}
+    exec(compile(text, file, "exec"), names)
+    return names["kernel"]
 
-    with pytest.raises(LanguageError, match="median") as caught:
+
+LACKING = {
+    "np.median(a)": "'np.median' is not in the language here: an array has no method 'flatten'",
+    "np.linalg.norm(a)": "the call of 'np.linalg.norm' isn't in the language",
+    "a.copies()": "'a.copies' doesn't exist; it has shape, size, ndim, dtype",
+}
+
+
+@pytest.mark.parametrize("expression", LACKING)
+def test_what_the_language_lacks_is_named(expression):
+    with pytest.raises(LanguageError, match=LACKING[expression]) as caught:
+        launched(kernel_of(expression), np.zeros(3), np.zeros(1))
+    assert expression in str(caught.value)
+
+
+REDUCTIONS = """\
+a.sum()
+a.prod()
+a.max()
+a.mean()
+a.std()
+a.argmax()
+np.any(a)
+np.average(a)
+np.nanmin(a)
+np.nanstd(a)
+a[1].sum() + a[:, 1].max()
+a.sum(dtype=np.float32)
+np.isclose(a[0, 0], a[0, 1])
+sum(a[0]) + max(a[0])
+np.isscalar(a[0, 0])
+np.sinc(a[0, 0])
+a[0, 1].item()
+(3.0 in a) + 2 * (4 in a)"""
+
+
+@pytest.mark.parametrize("expression", REDUCTIONS.splitlines())
+def test_what_numba_writes_in_python_is_inlined(expression):
+    kernel = kernel_of(expression)
+    a = np.array([[3, 1, 7], [5, 2, 0]])
+    for dtype in (np.float32, np.uint8):
+        same_as_numba(kernel, a.astype(dtype), np.zeros(1))
+
+
+@pytest.mark.parametrize("expression", ["a.sum()", "a.max()"])
+def test_reductions_of_complex_and_truth_values(expression):
+    kernel = kernel_of(expression)
+    same_as_numba(kernel, np.array([[3j, 1], [5, 2 - 1j]], np.complex64), np.zeros(1, complex))
+    same_as_numba(kernel, np.array([True, False, True]), np.zeros(1))
+
+
+def test_a_nan_is_the_largest_number_or_is_left_out():
+    kernel = kernel_of("a.max() if np.nanmax(a) == 3 else 0")
+    assert math.isnan(launched(kernel, np.array([1, np.nan, 3]), np.zeros(1))[0])
+
+
+def test_an_array_without_axes_is_a_number():
+    def kernel(a, out):
+        for one in np.nditer(a):
+            out[0] += (one == 3) + 2 * one
+            out[1] = one
+
+    same_as_numba(kernel, np.arange(1, 7).reshape(2, 3), np.zeros(2, int))
+
+
+def test_an_array_is_not_compared():
+    def kernel(a, out):
+        if a == 3:
+            out[0] = 1
+
+    with pytest.raises(LanguageError, match="an array stands where a number must"):
         launched(kernel, np.zeros(3), np.zeros(1))
-    assert "out[0] = np.median(a)" in str(caught.value)
+
+
+TABLE = np.array([[3, 1, 7], [5, 2, 0]])
+
+
+def test_the_elements_of_a_constant_array_are_visited():
+    def kernel(out):
+        out[0] = TABLE.sum() * 100 + TABLE.max()
+        for one in TABLE.flat:
+            out[1] = out[1] * 10 + one
+
+    same_as_numba(kernel, np.zeros(2, int))
+
+
+def test_the_largest_of_no_elements_ends_the_thread():
+    def kernel(a, out):
+        out[0] = 1
+        out[0] = a[0:0].max()
+
+    assert launched(kernel, np.zeros(3), np.zeros(1)) == [1]
+
+
+def test_all_elements_are_visited_in_their_order():
+    def kernel(a, out):
+        for one in np.nditer(a):
+            out[0] = out[0] * 10 + one.item()
+        for k, one in enumerate(a.flat):
+            out[1] += k * one
+        numbers = iter(a[0])
+        out[2] = next(numbers) * 10 + next(numbers)
+
+    same_as_numba(kernel, np.arange(1, 7).reshape(2, 3), np.zeros(3, int))
+
+
+def test_reductions_of_local_and_shared_arrays():
+    def kernel(a, out):
+        own, shared = cuda.local.array(3, np.int32), cuda.shared.array((2, 2), np.float64)
+        for k in range(3):
+            own[k] = a[k]
+        for k in range(4):
+            shared[k // 2, k % 2] = a[k] / 2
+        out[0] = own.sum() * 100 + shared.max()
+
+    assert launched(kernel, np.array([4, 1, 2, 9]), np.zeros(1)) == [704.5]

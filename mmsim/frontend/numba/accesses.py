@@ -96,6 +96,12 @@ class ArrayLowering(Base):
                 return array
         raise self.refused(f"an array has no {name!r} here")
 
+    def single(self, value: Value) -> ir.Expr:
+        """A value that must be a number, as the element of an array without axes is."""
+        if isinstance(value, Alias) and not self.rank(value) and not self.fields(value):
+            return self.load(value, ())
+        return super().single(value)
+
     # The same elements under other axes
 
     def remade(

@@ -193,7 +193,9 @@ class Context(BASE):  # type: ignore[misc]
         if member in NAMESPACES:
             return Namespace(member)
         is_own = function is not val and member not in RULES
-        if function is not None and (not member or is_own):
+        is_of_numpy = str(getattr(val, "__module__", "")).startswith("numpy")
+        is_here = (not member or is_own) and not is_of_numpy and self._lookup_global(val) is None
+        if function is not None and is_here:
             return DeviceFunction(function)
         if member and not name:
             return Word(member)
@@ -210,7 +212,7 @@ class Context(BASE):  # type: ignore[misc]
             written = written_out(val, None)
             if written is not None:
                 return DeviceFunction(written)
-            if known is None and getattr(np, getattr(val, "__name__", ""), None) is val:
+            if known is None and is_of_numpy:
                 self._with_functions_of_numpy()
         found = super().resolve_value_type(val)
         if isinstance(found, types.NumberClass) and not supported(found.dtype.name):

@@ -16,7 +16,7 @@ from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.numba.overloads import WRITTEN
-from mmsim.frontend.numba.signatures import CALLED
+from mmsim.frontend.numba.signatures import CALLED, Given
 from mmsim.frontend.numba.templates import Word
 from mmsim.frontend.numba.values import (
     NONE,
@@ -26,6 +26,7 @@ from mmsim.frontend.numba.values import (
     Object,
     Slice,
     Value,
+    binary,
     is_hashable,
 )
 from mmsim.frontend.numba.word_calls import WordLowering
@@ -33,6 +34,11 @@ from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
+
+OF_NUMBER = {"bit_count": "popc", "conjugate": "conjugate"}
+"""The functions that methods of numbers are."""
+OF_ELEMENT = ("item", "take")
+"""The methods that give the element of an array without axes."""
 
 
 class CallLowering(WordLowering):
@@ -63,21 +69,18 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.NamedTupleClass):
             fields = type_.instance_class._fields[len(args) :]
             return tuple((*args, *(kws[name] for name in fields)))
+        if isinstance(called, Method) and self.is_simple(called):
+            return self.method(called)
         before = (called.owner,) if isinstance(called, Method) else ()
         given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
         written = WRITTEN.get((getattr(type_, "typing_key", None), given))
         if written is not None:
-            try:
-                return self.inlined(written, given, [*before, *args], kws)
-            except LanguageError:  # its place is in the text of Numba
-                text = self.places.text_of(source.func)
-                name = text if text.replace(".", "").isidentifier() else written.__name__
-                what = f"the call of {name!r} isn't in the language of programs"
-                raise self.refused(what, CALLED) from None
+            text = self.places.text_of(source.func)
+            return self.of_numba(written, given, [*before, *args], kws, text)
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         if isinstance(called, Method):
-            return self.method(called, sig)
+            raise self.refused(f"a number has no method {called.name!r} here")
         thing = called.thing if isinstance(called, Object) else None
         own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
         if own is not None:
@@ -86,13 +89,29 @@ class CallLowering(WordLowering):
             return self.elementwise(thing, type_, args)
         return self.numeric(thing, args, sig)
 
-    def method(self, method: Method, sig: Any) -> ir.Expr:
-        """The value of a method of a number."""
-        if method.name == "bit_count":
-            return ir.Call("popc", (method.owner,), self.place)
-        if method.name == "conjugate":
-            return ir.Call("conjugate", (method.owner,), self.place)
-        raise self.refused(f"a number has no method {method.name!r} here")
+    def of_numba(
+        self, function: Any, given: Given, args: list[Value], kws: dict[str, Value], text: str
+    ) -> Value:
+        """The value of a call of what Numba writes in Python; errors have the place of the call."""
+        try:
+            return self.inlined(function, given, args, kws)
+        except LanguageError:  # its place is in the text of Numba
+            name = text if text.replace(".", "").isidentifier() else function.__name__
+            raise self.refused(
+                f"the call of {name!r} isn't in the language of programs", CALLED
+            ) from None
+
+    def is_simple(self, method: Method) -> bool:
+        """Return whether a method is one of a number, or of an array with one element."""
+        if isinstance(method.owner, Alias):
+            return method.name in OF_ELEMENT and self.rank(method.owner) == 0
+        return method.name in (*OF_ELEMENT, *OF_NUMBER)
+
+    def method(self, method: Method) -> ir.Expr:
+        """The value of a simple method."""
+        if method.name in OF_ELEMENT:
+            return self.single(method.owner)
+        return ir.Call(OF_NUMBER[method.name], (method.owner,), self.place)
 
     # Functions of numbers
 
@@ -204,7 +223,13 @@ class CallLowering(WordLowering):
         return Slice(start, stop, int(by.value.real))
 
     def _iterator(self, args: list[Value], sig: Any) -> Counted:
-        return self.counted(args[0])
+        return self.iterator(self.counted(args[0]))
+
+    def _next(self, args: list[Value], sig: Any) -> Value:
+        position = args[0].start  # a variable, from which loops begin
+        found = args[0].at(self.kept(position))
+        self.put(position.name, binary("+", position, ir.Const(1), self.place))
+        return found
 
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
@@ -231,9 +256,10 @@ class CallLowering(WordLowering):
         if not isinstance(array, Alias):
             raise self.refused("np.nditer takes one array here")
         found = self.indices(self.shape(array))
-        return Counted(
+        given = Counted(
             found.start, found.stop, item=lambda number: self.part(array, found.at(number))
         )
+        return self.iterator(given)
 
     def _tuple(self, args: list[Value], sig: Any) -> Value:
         return args[0] if args else ()
@@ -255,6 +281,7 @@ class CallLowering(WordLowering):
         max: _largest,
         slice: _slice,
         iter: _iterator,
+        next: _next,
         enumerate: _enumerate,
         zip: _zip,
         np.ndindex: _indices,

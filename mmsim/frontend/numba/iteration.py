@@ -97,6 +97,11 @@ class LoopLowering(ArrayLowering):
             item=lambda index: self.split(index, shape),
         )
 
+    def iterator(self, given: Counted) -> Counted:
+        """Trips that begin at a variable, which `next` moves on."""
+        counted = self.from_zero(given)
+        return Counted(self.kept(counted.start), counted.stop, item=counted.at)
+
     def turn(self, block: Any, one: Any) -> tuple[Turn, set[str], Counted]:
         """The head of a loop, the names of its item, and its trips; its body begins with the item.
 

@@ -156,12 +156,9 @@ def has_sign(x: Any) -> Any:
     return math.copysign(1.0, x) < 0
 
 
-def summed(a: Any) -> Any:
-    """np.sum(a): the sum of all elements; that of integers has 64 bits."""
-    found = a.dtype.type(0)
-    for x in a.flat:
-        found += x
-    return found
+def conjugated(x: Any) -> Any:
+    """np.conjugate(x)."""
+    return x.conjugate()
 
 
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
@@ -185,6 +182,7 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (math.gcd, 2, divisor),
     (np.gcd, 2, divisor),
     (np.lcm, 2, multiple),
+    (np.conjugate, 1, conjugated),
     (np.logical_xor, 2, exclusive),
     (np.signbit, 1, has_sign),
 )

@@ -23,6 +23,7 @@ from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.context import DeviceFunction
 from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
 from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.overloads import WRITTEN
 from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.refusals import outside_of
 from mmsim.frontend.numba.signatures import GRID, Refusal
@@ -408,7 +409,8 @@ class FunctionLowering(CallLowering):
                 things[0] == things[1] and isinstance(things[0], Alias)
             )
             return ir.Const(same == (fn is operator.is_))
-        if fn in (operator.eq, operator.ne) and not all(isinstance(v, ir.Expr) for v in values):
+        is_equality = fn in (operator.eq, operator.ne)
+        if is_equality and not all(isinstance(v, ir.Expr | Alias) for v in values):
             return self.equal(values[0], values[1], fn is operator.ne)
         if fn in ORDERS and all(isinstance(one, tuple) for one in values):
             return self.ordered(ORDERS[fn], *values)
@@ -421,10 +423,14 @@ class FunctionLowering(CallLowering):
             for one in values[0]:
                 found = ir.Logic("or", found, self.equal(one, values[1], False))
             return found
+        if (fn, sig.args) in WRITTEN:
+            return self.of_numba(WRITTEN[fn, sig.args], sig.args, values, {}, fn.__name__)
         if fn not in OPERATORS:
             raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
         pairs = zip(values, sig.args, strict=True)
-        given = [self.as_type(self.single(one), type_) for one, type_ in pairs]
+        given = [
+            self.as_type(self.single(one), getattr(type_, "dtype", type_)) for one, type_ in pairs
+        ]
         found = self.operation(*OPERATORS[fn], given)
         if fn in (operator.neg, operator.invert) and self.type_of(given[0]).kind in "iu":
             return self.as_type(found, self.type_of(given[0]))  # before the result gets wider

@@ -10,17 +10,13 @@ import types as python
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing import templates
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba.library import summed
 from mmsim.frontend.numba.signatures import Given
 
-OWN = dict.fromkeys((np.sum, (types.Array, "sum")), summed)
-"""Functions of ours for those that Numba does not write in Python to the end."""
 WRITTEN: dict[tuple[Any, Given], python.FunctionType] = {}
 """By the key of what is called and the types of its arguments: what Numba writes for them."""
 
@@ -34,7 +30,28 @@ def taken(template: Any) -> Any:
     """A template of Numba's, or ours in its place; None for one that needs a compiler."""
     if is_declared(template):
         return template
+    name = getattr(getattr(template, "_definition_func", None), "__name__", "")
+    if name in OF_INTRINSICS:
+        return _function(template.key, OF_INTRINSICS[name], False, ())
     return _inlining(template) if hasattr(template, "_overload_func") else None
+
+
+def _total(array: Any, axis: Any, dtype: Any) -> Any:
+    """The part of np.sum that Numba does not write in Python."""
+    from numba.np.arraymath import get_ret_dtype_if_any
+
+    wanted = get_ret_dtype_if_any(array, dtype)
+
+    def total(array: Any, axis: Any, dtype: Any) -> Any:
+        found = wanted(0)
+        for one in array.flat:
+            found += wanted(one)
+        return found
+
+    return total
+
+
+OF_INTRINSICS = {"_numpy_sum": _total}
 
 
 @cache
@@ -62,7 +79,7 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
     """The template of a function, or of a method of its first argument."""
 
     def generic(self: Any, args: Given, kws: Any) -> Any:
-        function = OWN.get(key) or _written(overload, (*owner, *args), tuple(kws.items()))
+        function = _written(overload, (*owner, *args), tuple(kws.items()))
         if function is None:
             return None
         try:
