@@ -342,9 +342,11 @@ def fresh(args):
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])
-@pytest.mark.parametrize("case", range(len(CASES)), ids=lambda case: CASES[case][0].__name__)
+@pytest.mark.parametrize(
+    "case", [*zip(CASES, KEPT, strict=True)], ids=lambda case: case[0][0].__name__
+)
 def test_kernels_give_the_kept_arrays_in_the_kept_time(case, engine):
-    (function, *args), (time, changed) = CASES[case], KEPT[case]
+    (function, *args), (time, changed) = case
     args = fresh(args)
     launch = {"grid": 2, "block": 4, "schedule": "asynchronous", "engine": engine}
     given = numba_program(function).with_shared(16).specialized(args)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.errors import LanguageError, Place
+from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.python.functions import called
 from mmsim.frontend.python.scope import Value
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker, Operands, Word
@@ -125,6 +126,11 @@ WORDS: dict[str, Word] = {
     **{
         op: Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
         for op in ("popc", "clz", "ffs", "brev", "cbrt", "fma")
+    },
+    **{
+        f"libdevice.{name}": Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
+        for name, op in MEANINGS.items()
+        if isinstance(op, str)
     },
     "selp": Intrinsic((3,), lambda given, place: ir.Choose(*given)),
 }

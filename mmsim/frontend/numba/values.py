@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
@@ -53,6 +55,14 @@ class Method:
 
     owner: ir.Expr
     name: str
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A number that may be None instead: whether it is there, and the number."""
+
+    is_there: ir.Expr
+    value: ir.Expr
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,6 @@ class Held(NumbaTyping):
         self.arrays: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.strong: set[str] = set()
-        self._strict = True
         self._of = self._find
 
 
@@ -131,11 +140,13 @@ class TypedUnit(KernelUnit):
 def dtype_of(type_: types.Type) -> Type:
     """NumPy's type of Numba's type of a number."""
     own = types.unliteral(type_)
+    own = own.type if isinstance(own, types.Optional) else own
     if isinstance(own, types.Boolean):
         return BOOL
-    if isinstance(own, types.Number):
+    if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
-    raise LanguageError(f"a value of type {type_} isn't a number", NOWHERE)
+    advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
+    raise Refusal(f"{kind_of(own)} stands where a number must", advice)
 
 
 def is_hashable(thing: Any) -> bool:

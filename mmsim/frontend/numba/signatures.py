@@ -16,12 +16,14 @@ from numba.core.errors import TypingError
 from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import signature
 
+from mmsim.frontend.numba.libdevice import LIBDEVICE, PAIRS
 from mmsim.frontend.numba.vectors import AXES, VECTORS
 
 Given = tuple[types.Type, ...]
 Resolve = Callable[[Any, str, Given], Any]
 """From Numba's context, the name and the types of the arguments to a signature, None for none."""
 
+CALLED = "call min, max, abs, divmod, len, int, float, complex, bool or a function of the language"
 GRID = types.Opaque("the grid")
 """The type of cuda.cg.this_grid()."""
 DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -62,6 +64,14 @@ class Vector(types.Type):
         return iter((self.base,) * self.count)
 
 
+class Refusal(TypingError):
+    """A refusal in our words, as an error of Numba's inference."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.what, self.advice = what, advice
+
+
 class Rule(NamedTuple):
     """The parameters of a name, those without which a call is refused, and the signature."""
 
@@ -89,10 +99,15 @@ def _of_letters(code: str) -> Any:
     return signature(*(OF_CODE[letter] for letter in code))
 
 
+def _pair(code: str) -> Any:
+    first, second = (OF_CODE[letter] for letter in code)
+    return signature(types.Tuple((first, second)), first)
+
+
 def _along(context: Any, member: str, given: Given) -> Any:
     axes = getattr(given[0], "literal_value", None)
     if axes not in (1, 2, 3):
-        raise TypingError(f"cuda.{member} takes 1, 2 or 3, written as a number")
+        raise Refusal(f"'cuda.{member}' takes 1, 2 or 3", "write the number of axes")
     result = types.int64 if axes == 1 else types.UniTuple(types.int64, axes)
     return signature(result, types.int32)
 
@@ -106,16 +121,22 @@ def parts(given: Any) -> Given:
 def _array(context: Any, member: str, given: Given) -> Any:
     shape, dtype = given[:2]
     extents = parts(shape)
+    if not extents:
+        raise Refusal(f"a cuda.{member} has an axis", "write 1 for one element")
     if not all(isinstance(one, types.IntegerLiteral) for one in extents):
-        raise TypingError(
-            f"the shape of cuda.{member} is not a number in the text, or a tuple of them"
+        raise Refusal(
+            f"the shape of a cuda.{member} is not known before the launch",
+            "write numbers, or names of numbers outside of the kernel; for a size that each launch "
+            "gives, write shape 0: dynamic shared memory",
         )
     alignment = given[2] if len(given) > 2 else types.none
     if not isinstance(alignment, types.IntegerLiteral | types.NoneType):
-        raise TypingError(f"the alignment of cuda.{member} is not a number in the text")
+        raise Refusal(f"the alignment of a cuda.{member} is not a number in the text")
     element = parse_dtype(dtype)
     if element is None:
-        raise TypingError(f"{dtype} is not a type of elements")
+        raise Refusal(
+            f"{types.unliteral(dtype)} is not a type of elements", "write a type, as numba.float32"
+        )
     return signature(types.Array(element, len(extents), "C"), *given)
 
 
@@ -125,7 +146,9 @@ def _constant(context: Any, member: str, given: Given) -> Any:
 
 def _counting(context: Any, member: str, given: Given) -> Any:
     if not isinstance(given[0], types.Integer | types.Boolean):
-        raise TypingError(f"the predicate of cuda.{member} is not an integer: {given[0]}")
+        raise Refusal(
+            f"the predicate of cuda.{member} is not an integer: {types.unliteral(given[0])}"
+        )
     return signature(types.int32, types.int32)
 
 
@@ -133,9 +156,9 @@ def _vote(result: types.Type) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
         mask, predicate = map(types.unliteral, given)
         if not isinstance(mask, types.Integer):
-            raise TypingError(f"the mask of cuda.{member} is not an integer: {mask}")
+            raise Refusal(f"the mask of cuda.{member} is not an integer: {mask}")
         if not isinstance(predicate, types.Integer | types.Boolean):
-            raise TypingError(f"the predicate of cuda.{member} is not an integer: {predicate}")
+            raise Refusal(f"the predicate of cuda.{member} is not an integer: {predicate}")
         return signature(result, mask, predicate)
 
     return resolve
@@ -144,7 +167,7 @@ def _vote(result: types.Type) -> Resolve:
 def _shuffle(context: Any, member: str, given: Given) -> Any:
     given = tuple(map(types.unliteral, given))
     if not isinstance(given[1], types.Number | types.Boolean):
-        raise TypingError(f"the value of cuda.{member} is not a number: {given[1]}")
+        raise Refusal(f"the value of cuda.{member} is not a number: {given[1]}")
     return signature(given[1], *given)
 
 
@@ -152,7 +175,7 @@ def _select(context: Any, member: str, given: Given) -> Any:
     test, *others = map(types.unliteral, given)
     result = context.unify_types(*others)
     if not isinstance(result, types.Number | types.Boolean):
-        raise TypingError(f"the values of cuda.{member} are not numbers of one type")
+        raise Refusal(f"the values of cuda.{member} are not numbers of one type")
     return signature(result, test, result, result)
 
 
@@ -162,7 +185,7 @@ def _atomic(indexed: bool, values: int) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
         array = given[0]
         if not isinstance(array, types.Array):
-            raise TypingError(f"cuda.{member} takes an array, not {array}")
+            raise Refusal(f"cuda.{member} takes an array, not {types.unliteral(array)}")
         index = (_index(array, given[1]),) if indexed else ()
         return signature(array.dtype, array, *index, *[array.dtype] * values)
 
@@ -185,10 +208,12 @@ def _vector(type_: Vector) -> Resolve:
         taken = tuple(one if isinstance(one, Vector) else type_.base for one in given)
         count = sum(one.count if isinstance(one, Vector) else 1 for one in taken)
         if count != type_.count:
-            raise TypingError(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
+            raise Refusal(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
         for one, own in zip(given, taken, strict=True):
             if context.can_convert(one, own) is None:
-                raise TypingError(f"cuda.{member} takes numbers and vectors, not {one}")
+                raise Refusal(
+                    f"cuda.{member} takes numbers and vectors, not {types.unliteral(one)}"
+                )
         return signature(type_, *taken)
 
     return resolve
@@ -245,77 +270,29 @@ RULES: dict[str, Rule] = {
         for name, made in VECTORS.items()
     },
 }
-LIBDEVICE = """
-ii abs brev clz ffs popc
-ll brevll llabs
-il clzll ffsll popcll
-iii hadd max min mul24 mulhi rhadd uhadd umax umin umul24 umulhi urhadd
-lll llmax llmin mul64hi ullmax ullmin umul64hi
-iiii byte_perm sad usad
-dd acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp
-dd exp10 exp2 expm1 fabs floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv
-dd rcbrt rint round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc y0 y1
-dd drcp_rd drcp_rn drcp_ru drcp_rz dsqrt_rd dsqrt_rn dsqrt_ru dsqrt_rz
-ff acosf acoshf asinf asinhf atanf atanhf cbrtf ceilf cosf coshf cospif erfcf erfcinvf erfcxf erff
-ff erfinvf exp10f exp2f expf expm1f fabsf floorf j0f j1f lgammaf log10f log1pf log2f logbf logf
-ff nearbyintf normcdff normcdfinvf rcbrtf rintf roundf rsqrtf saturatef sinf sinhf sinpif sqrtf
-ff tanf tanhf tgammaf truncf y0f y1f
-ff fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf
-ff frcp_rd frcp_rn frcp_ru frcp_rz frsqrt_rn fsqrt_rd fsqrt_rn fsqrt_ru fsqrt_rz
-ddd atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder
-ddd dadd_rd dadd_rn dadd_ru dadd_rz ddiv_rd ddiv_rn ddiv_ru ddiv_rz
-ddd dmul_rd dmul_rn dmul_ru dmul_rz
-fff atan2f copysignf fdimf fmaxf fminf fmodf hypotf nextafterf powf remainderf
-fff fast_fdividef fast_powf fadd_rd fadd_rn fadd_ru fadd_rz fdiv_rd fdiv_rn fdiv_ru fdiv_rz
-fff fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz
-dddd fma fma_rd fma_rn fma_ru fma_rz
-ffff fmaf fmaf_rd fmaf_rn fmaf_ru fmaf_rz
-ddi ldexp powi scalbn
-ffi ldexpf powif scalbnf
-did jn yn
-fif jnf ynf
-id double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint
-id double2uint_rd double2uint_rn double2uint_ru double2uint_rz ilogb isfinited isinfd isnand
-id signbitd
-ld double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru
-ld double2ull_rz double_as_longlong llrint llround
-fd double2float_rd double2float_rn double2float_ru double2float_rz
-if finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn
-if float2uint_ru float2uint_rz float_as_int ilogbf isinff isnanf signbitf
-lf float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru
-lf float2ull_rz llrintf llroundf
-hf float2half_rn
-fh half2float
-dii hiloint2double
-di int2double_rn uint2double_rn
-fi int2float_rd int2float_rn int2float_ru int2float_rz int_as_float
-fi uint2float_rd uint2float_rn uint2float_ru uint2float_rz
-dl ll2double_rd ll2double_rn ll2double_ru ll2double_rz longlong_as_double
-dl ull2double_rd ull2double_rn ull2double_ru ull2double_rz
-fl ll2float_rd ll2float_rn ll2float_ru ll2float_rz
-fl ull2float_rd ull2float_rn ull2float_ru ull2float_rz
-"""
-"""The functions of cuda.libdevice without pointers: the letters of a signature, then names."""
 RULES |= {
     f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
     for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
     for name in names
-}
+} | {f"libdevice.{name}": _rule("x", _cases(_pair(code))) for name, code in PAIRS.items()}
 
 
 def called(context: Any, member: str, args: Given, kws: Any) -> Any:
     """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
     rule = RULES.get(member)
     if rule is None:
-        raise TypingError(f"cuda.{member} is not known")
+        raise Refusal(f"the call of 'cuda.{member}' isn't in the language of programs", CALLED)
     given = dict(zip(rule.names, args, strict=False))
     wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
     given |= kws
     whole = tuple(given[name] for name in rule.names if name in given)
     if wrong or len(whole) < rule.needed:
-        takes = ", ".join(rule.names) or "no arguments"
-        raise TypingError(f"cuda.{member} takes {takes}")
+        takes = ", ".join(rule.names)
+        raise Refusal(
+            f"'cuda.{member}' takes {takes or 'no arguments'}", f"write cuda.{member}({takes})"
+        )
     found = rule.resolve(context, member, whole)
     if found is None:
-        raise TypingError(f"cuda.{member} does not take ({', '.join(map(str, whole))})")
+        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
     return found

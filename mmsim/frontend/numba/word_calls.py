@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numba.np.numpy_support import as_dtype
 
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.inlined import InlineLowering
+from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
-from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.functions import InlineLowering
-from mmsim.frontend.typed.values import NONE, Value, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import supported
 
@@ -93,7 +93,7 @@ class WordLowering(InlineLowering):
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
         if not isinstance(array, Alias) or self.fields(array):
-            raise self.refused("an atomic needs an array of numbers")
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",

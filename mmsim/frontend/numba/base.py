@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError
-from mmsim.frontend.python.aliases import size_of
-from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import Inferred
-from mmsim.frontend.typed.liveness import Liveness
-from mmsim.frontend.typed.places import Places
-from mmsim.frontend.typed.values import (
+from mmsim.errors import LanguageError, shown
+from mmsim.frontend.numba.context import Inferred
+from mmsim.frontend.numba.liveness import Liveness
+from mmsim.frontend.numba.places import Places
+from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
+    Maybe,
+    Table,
     TypedUnit,
     Value,
     converted,
     dtype_of,
     is_number,
 )
+from mmsim.frontend.python.aliases import size_of
+from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type
 from mmsim.ir.walk import parts
@@ -91,10 +93,26 @@ class Base:
         """A value that must be a number."""
         if isinstance(value, ir.Expr):
             return value
+        if isinstance(value, Maybe):  # None instead of a number is an exception
+            self.end_if(
+                ir.Unary("not", value.is_there, self.place),
+                "TypeError: a number is needed, not None",
+            )
+            return value.value
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
-        raise self.refused("a number is needed here")
+        noun, advice = shown(thing), ""
+        if isinstance(value, Alias | Table):
+            noun, advice = "an array", "read an element of it, or loop over it"
+        elif isinstance(value, tuple):
+            noun, advice = "a tuple", "take its values one by one"
+        raise self.refused(f"{noun} stands where a number must", advice)
+
+    def end_if(self, test: ir.Expr, message: str) -> None:
+        """End the threads with an exception; in a kernel that is debugged it is an error."""
+        ends = ir.Return(self.place, message if self.unit.debug else None)
+        self.block.append(ir.If(test, (ends,), (), self.place))
 
     def truth(self, var: Any) -> ir.Expr:
         """The truth value of a variable."""
@@ -166,6 +184,8 @@ class Base:
         """A value of which no number can change any more."""
         if isinstance(value, tuple):
             return tuple(map(self.fixed, value))
+        if isinstance(value, Maybe):
+            return Maybe(self.fixed(value.is_there), self.fixed(value.value))
         if isinstance(value, ir.Expr) and not isinstance(value, LEAVES):
             is_own = isinstance(value, ir.Var) and value.name not in self.shared
             return value if is_own else self.kept(value)

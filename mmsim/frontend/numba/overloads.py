@@ -15,7 +15,7 @@ from numba.core.errors import TypingError
 from numba.core.typing import templates
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.typed.signatures import Given
+from mmsim.frontend.numba.signatures import Given
 
 WRITTEN: dict[tuple[Any, Given], python.FunctionType] = {}
 """By the key of what is called and the types of its arguments: what Numba writes for them."""

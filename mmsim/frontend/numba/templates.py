@@ -13,8 +13,7 @@ from numba.core import types
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.typed.signatures import (
+from mmsim.frontend.numba.signatures import (
     GRID,
     OF_CODE,
     RULES,
@@ -24,6 +23,7 @@ from mmsim.frontend.typed.signatures import (
     called,
     parts,
 )
+from mmsim.frontend.numba.vectors import AXES
 
 REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean

@@ -13,26 +13,21 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.context import context, inferred
+from mmsim.frontend.numba.iteration import LoopLowering
+from mmsim.frontend.numba.liveness import phi_of
+from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.context import context, inferred
-from mmsim.frontend.typed.liveness import phi_of
-from mmsim.frontend.typed.loops import LoopLowering
-from mmsim.frontend.typed.values import NONE, Object, Table, TypedUnit, Value, is_number
+from mmsim.frontend.python.source import source_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, type_of_number
 
 
-def source_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
-    """The text of a function."""
-    lines, first = inspect.getsourcelines(function)
-    source = ir.Source(
-        function.__name__,
-        function.__code__.co_filename,
-        first,
-        tuple(line.rstrip("\n") for line in lines),
-    )
-    unit.sources[f"{source.file}:{first}"] = source
-    return source
+def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+    """The text of a function, which belongs to the kernel."""
+    text = source_of(function)
+    unit.sources[f"{text.file}:{text.first}"] = text
+    return text
 
 
 class InlineLowering(LoopLowering):
@@ -69,7 +64,7 @@ class InlineLowering(LoopLowering):
             else:
                 own = context().resolve_value_type(parameter.default)
                 values.append(self.outside(parameter.default, own, name))
-        inner = type(self)(self.unit, found, values, source_of(function, self.unit))
+        inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         inner.is_again = self.is_again or self.label in self.in_loops
         prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
         body = inner.body(prefix, None)
@@ -101,8 +96,8 @@ class InlineLowering(LoopLowering):
 
     def argument(self, value: Value, type_: types.Type) -> Value:
         """A value as the argument of a call: a number has the type of the parameter."""
-        if isinstance(value, ir.Expr) and is_number(type_):
-            return self.fixed(self.as_type(value, type_))
+        if isinstance(value, ir.Expr | Maybe) and is_number(type_):
+            return self.fixed(self.as_type(self.single(value), type_))
         return self.fixed(value)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:

@@ -18,21 +18,20 @@ from numba.core import types
 from numba.core.ir_utils import find_topo_order
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import WORDS
-from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
-from mmsim.frontend.python.scope import Alias, Restart
-from mmsim.frontend.typed.base import base_of
-from mmsim.frontend.typed.calls import CallLowering, warn_of_print
-from mmsim.frontend.typed.declarations import Namespace
-from mmsim.frontend.typed.liveness import incoming, phi_of
-from mmsim.frontend.typed.places import named
-from mmsim.frontend.typed.signatures import GRID
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.context import DeviceFunction
+from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
+from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.places import named
+from mmsim.frontend.numba.refusals import outside_of
+from mmsim.frontend.numba.signatures import GRID, Refusal
+from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
     OPERATORS,
     Counted,
+    Maybe,
     Method,
     Object,
     Table,
@@ -40,7 +39,12 @@ from mmsim.frontend.typed.values import (
     dtype_of,
     is_number,
 )
+from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
@@ -56,14 +60,17 @@ class FunctionLowering(CallLowering):
         """The statements of the function."""
         self.prefix, blocks = prefix, self.found.ir.blocks
         self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
-        self.results: dict[str, ir.Var] = {}
+        self.results: dict[str, Any] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
-        for label in order:
-            self.block, self.waiting = [], {}
-            graph[label] = self.basic_block(label, blocks[label])
-        for label in order:
-            self.settle_choices(graph, label, blocks[label])
+        try:
+            for label in order:
+                self.block, self.waiting = [], {}
+                graph[label] = self.basic_block(label, blocks[label])
+            for label in order:
+                self.settle_choices(graph, label, blocks[label])
+        except Refusal as error:
+            raise self.refused(error.what, error.advice) from None
         return structured(graph, min(blocks), prefix, ends)
 
     # Blocks
@@ -131,6 +138,12 @@ class FunctionLowering(CallLowering):
         if isinstance(value, tuple):
             pairs = enumerate(zip(value, wanted, strict=True))
             return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
+        if isinstance(wanted, types.Optional):
+            if name not in self.results:
+                self.results[name] = self.maybe(name, wanted)
+            for variable, part in self.settings(name, self.results[name], value):
+                self.put(variable, part)
+            return self.results[name]
         if not isinstance(value, ir.Expr):
             if self.returned and isinstance(value, Alias) and self.returned[0] != value:
                 raise self.refused("which array is returned depends on the path")
@@ -164,6 +177,12 @@ class FunctionLowering(CallLowering):
             return [
                 one for n, pair in enumerate(pairs) for one in self.settings(f"{path}.{n}", *pair)
             ]
+        if isinstance(target, Maybe):
+            pair = value if isinstance(value, Maybe) else Maybe(ir.Const(True), value)
+            if value == NONE:
+                pair = Maybe(ir.Const(False), ir.Const(0))
+            is_there = self.settings(path, target.is_there, pair.is_there)
+            return is_there + self.settings(path, target.value, pair.value)
         if isinstance(target, ir.Var):
             number = self.as_type(self.single(value), self.type_of(target))
             return [] if number == target else [(target.name, number)]
@@ -226,6 +245,8 @@ class FunctionLowering(CallLowering):
 
     def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
         """The value of a choice like one of those that it takes."""
+        if isinstance(type_, types.Optional):
+            return self.maybe(text, type_)
         if isinstance(known, tuple) and hasattr(type_, "count"):
             return tuple(
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
@@ -239,6 +260,16 @@ class FunctionLowering(CallLowering):
                 self.unit.held.variables[variables.name] = dtype_of(types.int64)
             return merged.alias
         return known
+
+    def maybe(self, text: str, type_: types.Optional) -> Maybe:
+        """Variables for a number that may be None."""
+        if not is_number(type_.type):
+            raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
+        names = (
+            self.new_variable(f"{text}_is_there", BOOL),
+            self.new_variable(text, dtype_of(type_)),
+        )
+        return Maybe(*(ir.Var(name, self.place) for name in names))
 
     @property
     def merged(self) -> dict[str, Merged]:
@@ -275,7 +306,13 @@ class FunctionLowering(CallLowering):
         if phi_of(one) is not None:
             self.choice(one)
             return
+        before = len(self.block)
         value = self.value(one.value, one)
+        if len(self.block) == before and self.is_idle(one, type_):
+            raise self.refused(
+                "this statement does nothing",
+                "statements assign, read an element of an array, branch, loop, call or wait",
+            )
         if not isinstance(value, ir.Expr) or not is_number(type_):
             self.values[name] = self.fixed(value)
             return
@@ -292,6 +329,15 @@ class FunctionLowering(CallLowering):
         variable = self.variable(one.target)
         self.put(variable, value)
         self.values[name] = ir.Var(variable, self.place)
+
+    def is_idle(self, one: Any, type_: types.Type) -> bool:
+        """Return whether a value is a statement of its own: nothing, if it puts none."""
+        if self.live.uses[one.target.name] or not self.places.is_dropped(one.target):
+            return False
+        is_call = getattr(one.value, "op", "") == "call"
+        if is_call and isinstance(self.type_at(one.value.func), DeviceFunction):
+            return False
+        return is_number(type_) or isinstance(type_, types.Array | types.BaseTuple)
 
     # Values
 
@@ -332,7 +378,9 @@ class FunctionLowering(CallLowering):
                 return self.static_item(source)
             case "getiter":
                 return self.counted(self.of(source.value))
-        raise self.refused(f"{source.op} is not in the language")
+        raise outside_of(self.places.source, self.place.line) or self.refused(
+            f"{source.op} isn't in the language of programs"
+        )
 
     def unpacked(self, source: Any) -> Value:
         """A value as it is; of an array that is unpacked, the elements or rows."""
@@ -345,6 +393,10 @@ class FunctionLowering(CallLowering):
         """The value of an operator."""
         values, sig = [*map(self.of, operands)], self.found.calls[source]
         if fn in (operator.is_, operator.is_not):
+            for one, other in (values, values[::-1]):
+                if isinstance(one, Maybe) and other == NONE:
+                    is_there = one.is_there
+                    return ir.Unary("not", is_there, self.place) if fn is operator.is_ else is_there
             things = [getattr(one, "thing", one) for one in values]
             same = things[0] is things[1] or (
                 things[0] == things[1] and isinstance(things[0], Alias)
@@ -364,7 +416,7 @@ class FunctionLowering(CallLowering):
                 found = ir.Logic("or", found, self.equal(one, values[1], False))
             return found
         if fn not in OPERATORS:
-            raise self.refused(f"the operator {fn.__name__} is not in the language")
+            raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
         pairs = zip(values, sig.args, strict=True)
         given = [self.as_type(self.single(one), type_) for one, type_ in pairs]
         found = self.operation(*OPERATORS[fn], given)

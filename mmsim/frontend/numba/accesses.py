@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.scope import Alias, Span, View
-from mmsim.frontend.typed.base import Base
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.base import Base
+from mmsim.frontend.numba.values import (
     Object,
     Slice,
     Table,
@@ -20,6 +18,8 @@ from mmsim.frontend.typed.values import (
     chosen,
     is_number,
 )
+from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
 
 Index = tuple[ir.Expr, ...]
@@ -259,6 +259,8 @@ class ArrayLowering(Base):
 
     def along(self, value: Value, index: Index) -> ir.Expr:
         """The number for an element: an element of an array along its last axes, or a number."""
+        if isinstance(value, Table):
+            return self.single(self.of_table(value, index[len(index) - len(value.shape) :]))
         if not isinstance(value, Alias):
             return self.single(value)
         rank = self.rank(value)
