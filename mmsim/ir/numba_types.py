@@ -92,7 +92,7 @@ class NumbaTyping(Typing):
     def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
         """The fault of an atomic that Numba lacks for the array's type."""
         held, taken = self.arrays[array].name, ATOMICS[op]
-        if held in taken:
+        if held in taken or (op == "add" and self.arrays[array].kind == "c"):
             return None
         return (
             f"cuda.atomic has no {op} for {held}, which {array!r} holds; it has one for "

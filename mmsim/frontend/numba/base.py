@@ -17,7 +17,6 @@ from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
     Maybe,
-    Table,
     TypedUnit,
     Value,
     converted,
@@ -103,7 +102,7 @@ class Base:
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
         noun, advice = shown(thing), ""
-        if isinstance(value, Alias | Table):
+        if isinstance(value, Alias):
             noun, advice = "an array", "read an element of it, or loop over it"
         elif isinstance(value, tuple):
             noun, advice = "a tuple", "take its values one by one"
@@ -193,8 +192,13 @@ class Base:
 
     @property
     def shared(self) -> set[str]:
-        """The variables of names, which may be assigned again."""
-        return {variable for rows in self._variables.values() for variable, _ in rows}
+        """The variables of names that are assigned more than once."""
+        return {
+            variable
+            for (name, _), rows in self._variables.items()
+            for variable, _ in rows
+            if self.live.sets[name] > 1
+        }
 
     def aside(self, make: Callable[[], None]) -> ir.Block:
         """The statements that something puts at the end, apart."""

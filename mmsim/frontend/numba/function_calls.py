@@ -25,7 +25,6 @@ from mmsim.frontend.numba.values import (
     Method,
     Object,
     Slice,
-    Table,
     Value,
     is_hashable,
 )
@@ -41,8 +40,9 @@ class CallLowering(WordLowering):
 
     def call(self, source: Any, one: Any) -> Value:
         """The value of a call."""
-        type_, called = self.type_at(source.func), self.of(source.func)
+        type_: Any = self.type_at(source.func)
         sig: Any = self.found.calls.get(source)
+        called = self.of(source.func)
         args = [*map(self.of, source.args)]
         if source.vararg is not None:
             args += self.of(source.vararg)
@@ -72,6 +72,8 @@ class CallLowering(WordLowering):
             except LanguageError as error:  # its place is in the text of Numba
                 name = self.places.text_of(source.func)
                 raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
+        if isinstance(called, Method) and isinstance(called.owner, Alias):
+            return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         if isinstance(called, Method):
             return self.method(called, sig)
         thing = called.thing if isinstance(called, Object) else None
@@ -105,8 +107,7 @@ class CallLowering(WordLowering):
             for value, type_ in zip(args, sig.args, strict=True)
         ]
         if isinstance(thing, np.ufunc):
-            loop = ufunc_find_matching_loop(thing, sig.args)
-            assert loop is not None  # Numba has typed the call
+            loop: Any = ufunc_find_matching_loop(thing, sig.args)
             given = [*map(self.as_type, given, loop.inputs)]
             is_whole = isinstance(sig.return_type, types.Integer)
             if is_whole and thing in (np.floor, np.ceil, np.trunc):
@@ -174,7 +175,7 @@ class CallLowering(WordLowering):
         (value,) = args
         if isinstance(value, Alias):
             return self.extent(value, 0)
-        return ir.Const(value.shape[0] if isinstance(value, Table) else len(value))
+        return ir.Const(len(value))
 
     def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
@@ -207,6 +208,28 @@ class CallLowering(WordLowering):
     def _zip(self, args: list[Value], sig: Any) -> Counted:
         return self.zipped(args)
 
+    def _indices(self, args: list[Value], sig: Any) -> Counted:
+        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        return self.indices([self.as_type(self.single(one), INT) for one in given])
+
+    def _elements(self, args: list[Value], sig: Any) -> Counted:
+        found = self.indices(self.shape(args[0]))
+
+        def item(number: ir.Expr) -> Value:
+            index = found.at(number)
+            return index, self.load(args[0], index)
+
+        return Counted(found.start, found.stop, item=item)
+
+    def _arrays_of_one(self, args: list[Value], sig: Any) -> Counted:
+        (array,) = args
+        if not isinstance(array, Alias):
+            raise self.refused("np.nditer takes one array here")
+        found = self.indices(self.shape(array))
+        return Counted(
+            found.start, found.stop, item=lambda number: self.part(array, found.at(number))
+        )
+
     def _tuple(self, args: list[Value], sig: Any) -> Value:
         return args[0] if args else ()
 
@@ -229,6 +252,9 @@ class CallLowering(WordLowering):
         iter: _iterator,
         enumerate: _enumerate,
         zip: _zip,
+        np.ndindex: _indices,
+        np.ndenumerate: _elements,
+        np.nditer: _arrays_of_one,
         tuple: _tuple,
         divmod: _divmod,
     }

@@ -16,6 +16,7 @@ from typing import Any
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.ir_utils import find_topo_order
+from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
@@ -34,7 +35,6 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Method,
     Object,
-    Table,
     Value,
     dtype_of,
     is_number,
@@ -48,6 +48,8 @@ from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
+TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+"""The types of elements that a kernel can copy, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
@@ -357,6 +359,10 @@ class FunctionLowering(CallLowering):
 
     def expression(self, source: Any, one: Any) -> Value:
         """The value of an operation of Numba's."""
+        if source.op not in ("cast", "build_tuple"):
+            for var in source.list_vars():
+                if isinstance(self.type_at(var), TEXT):
+                    raise self.refused("text and dates can only be copied here")
         match source.op:
             case "binop":
                 return self.operator(source.fn, source, (source.lhs, source.rhs))
@@ -385,7 +391,7 @@ class FunctionLowering(CallLowering):
     def unpacked(self, source: Any) -> Value:
         """A value as it is; of an array that is unpacked, the elements or rows."""
         value = self.of(source.value)
-        if source.op == "exhaust_iter" and isinstance(value, Alias | Table):
+        if source.op == "exhaust_iter" and isinstance(value, Alias):
             return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
         return value
 
@@ -455,13 +461,17 @@ class FunctionLowering(CallLowering):
         value, type_ = self.of(source.value), self.type_at(one.target)
         if isinstance(owner, types.Module):
             return self.outside(getattr(owner.pymod, name), type_, name)
+        if isinstance(owner, types.DType):
+            return Object(getattr(as_dtype(owner.dtype), name))
         if isinstance(owner, Namespace):
             return self.member(f"{owner.member}.{name}")
         if isinstance(owner, types.Record):
             return self.field(value, name)
         if isinstance(value, Alias) and name in self.fields(value):
             return self.field(value, name)
-        if isinstance(value, Alias | Table):
+        if isinstance(value, Alias):
+            if isinstance(type_, types.BoundFunction):
+                return Method(value, name)
             return self.attribute_of_array(value, owner, name)
         if owner is GRID:
             return Object("the grid's sync")

@@ -186,6 +186,11 @@ def _atomic(indexed: bool, values: int) -> Resolve:
         array = given[0]
         if not isinstance(array, types.Array):
             raise Refusal(f"cuda.{member} takes an array, not {types.unliteral(array)}")
+        if isinstance(array.dtype, types.Complex):
+            raise Refusal(
+                f"cuda.{member} takes no complex numbers",
+                "write it for the parts, a.real and a.imag",
+            )
         index = (_index(array, given[1]),) if indexed else ()
         return signature(array.dtype, array, *index, *[array.dtype] * values)
 
