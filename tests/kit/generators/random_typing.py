@@ -66,7 +66,7 @@ OF_ONE = {
     "(not {})": operator.not_,
     "abs({})": abs,
     "bool({})": bool,
-    "float({})": float,
+    "numba.float64({})": float,
     "math.sqrt({})": math.sqrt,
     "math.fabs({})": math.fabs,
     "math.isnan({})": math.isnan,
