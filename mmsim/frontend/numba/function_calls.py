@@ -130,9 +130,8 @@ class CallLowering(WordLowering):
         if isinstance(thing, np.ufunc):
             loop: Any = ufunc_find_matching_loop(thing, sig.args)
             given = [*map(self.as_type, given, loop.inputs)]
-            if thing in (np.floor, np.ceil, np.trunc) and isinstance(
-                sig.return_type, types.Integer
-            ):
+            is_whole = isinstance(sig.return_type, types.Integer)
+            if is_whole and thing in (np.floor, np.ceil, np.trunc):
                 return given[0]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None

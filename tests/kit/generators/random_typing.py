@@ -66,7 +66,7 @@ OF_ONE = {
     "(not {})": operator.not_,
     "abs({})": abs,
     "bool({})": bool,
-    "float({})": float,
+    "numba.float64({})": float,
     "math.sqrt({})": math.sqrt,
     "math.fabs({})": math.fabs,
     "math.isnan({})": math.isnan,
@@ -150,8 +150,10 @@ class Author:
     def of_one(self, depth: int) -> tuple[str, Any] | None:
         form, (x, own) = self.pick(*OF_ONE), self.number(depth)
         found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
+        is_cube = "** 3" in form and isinstance(own, types.Float)
         is_sign_of_unsigned = "sign(" in form and getattr(own, "signed", True) is False
-        return None if found is None or is_sign_of_unsigned else (form.format(x), found)
+        is_left_out = found is None or is_cube or is_sign_of_unsigned
+        return None if is_left_out else (form.format(x), found)
 
     def of_two(self, depth: int) -> tuple[str, Any] | None:
         form, (x, own), (y, other) = self.pick(*OF_TWO), self.number(depth), self.number(depth)
