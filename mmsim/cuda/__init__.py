@@ -16,11 +16,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsim.cuda import allocation, cg, devices, interface, libdevice, random, streams, stubs, types
+from mmsim.cuda import (
+    allocation,
+    cg,
+    cudadrv,
+    devices,
+    interface,
+    libdevice,
+    random,
+    streams,
+    stubs,
+    types,
+)
 from mmsim.cuda.allocation import *  # noqa: F403  each part lists its own names
 from mmsim.cuda.arguments import In, InOut, Out
 from mmsim.cuda.devices import *  # noqa: F403
 from mmsim.cuda.dispatcher import Dispatcher, jit
+from mmsim.cuda.in_python import current
 from mmsim.cuda.interface import *  # noqa: F403
 from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
@@ -47,6 +59,7 @@ __all__ = [
     "Reduce",
     "TypingError",
     "cg",
+    "cudadrv",
     "guvectorize",
     "jit",
     "libdevice",
@@ -62,6 +75,9 @@ __all__ = [
 for _part in (allocation, devices, interface, streams, stubs, types):
     __all__ += _part.__all__
 
+OF_THREADS = {name: globals().pop(name) for name in ("laneid", "warpsize")}
+"""Numbers that each thread has: in a kernel that runs as a Python function, they are its own."""
+
 INSTEAD = instead(
     {
         "time cycles run": "cuda.last for the run of the last launch",
@@ -76,9 +92,12 @@ INSTEAD = instead(
 
 
 def __getattr__(name: str) -> Any:
-    """`last`: the run of the last launch; None before the first."""
+    """`last`: the run of the last launch, None before the first; the lane of a thread."""
     if name == "last":
         return history.last
+    if name in OF_THREADS:
+        thread = current()
+        return OF_THREADS[name] if thread is None else getattr(thread, name)
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise unknown("mmsim.cuda", name, __all__, INSTEAD)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
+from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.host.guesses import unknown
@@ -18,8 +19,11 @@ class Function:
     def __repr__(self) -> str:
         return f"<libdevice.{self._name}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        outside(f"libdevice.{self._name}")
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            outside(f"libdevice.{self._name}")
+        meaning = MEANINGS[self._name]
+        return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
 
 
 __all__ = sorted(MEANINGS)

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.walk import accesses
 
 Words = npt.NDArray[Any]
-Integers = npt.NDArray[np.int64]
 
 INTEGERS = ("int32", "uint32", "int64", "uint64")
 FLOATS = ("float32", "float64")

@@ -19,11 +19,11 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT, Type, holds, is_int, is_whole, no_index
-from mmsim.ir.memo import Memo
 from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.shapes import NOWHERE
 from mmsim.ir.types import Types, Typing
 from mmsim.ir.walk import (
+    Memo,
     expressions,
     numbered,
     targets,

@@ -15,11 +15,11 @@ from mmsim.meaning.frame import Frame, Waiting
 
 
 def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
-    """Two lanes of one warp: one at a barrier, the other alive and elsewhere.
+    """Two lanes of one warp: one at a barrier, the other elsewhere and not at its end.
 
-    Every live lane of a warp must be there, or none.
+    Every lane of a warp that has more to do must be there, or none.
     """
-    missing = without(frame.live, mask)
+    missing = without(without(frame.live, mask), frame.idle)
     if missing is False:
         return None
     warps = np.broadcast_to(frame.fields["warp"], frame.lanes)

@@ -223,10 +223,11 @@ def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
     assert f"\n{SCOPE}" in done.stdout
 
 
-def test_numba_need_not_be_there(call, tmp_path):
+def test_numbas_packages_for_cuda_need_not_be_there(call, tmp_path):
     (tmp_path / "blocked.py").write_text(
         "import sys\n"
-        "sys.modules['numba'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba.cuda'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba_cuda_mlir'] = None\n"
         "from mmsim.cuda.replacing import run_script\n"
         "sys.exit(run_script('small.py', []))\n"
     )
@@ -240,3 +241,55 @@ def test_numba_need_not_be_there(call, tmp_path):
     )
     done = call(command=("blocked",))
     assert "[1. 1. 1. 1.]" in done.stdout, done.stderr
+
+
+PARTS = """
+import importlib.util
+import numpy as np
+import numba_cuda_mlir
+from numba_cuda_mlir import cuda, types
+import numba_cuda_mlir.cuda.cudadrv.driver
+import numba.cuda.libdevice
+from numba.cuda.cudadrv.devicearray import DeviceNDArray, DeviceNDArrayBase
+from numba.cuda.cudadrv.driver import CudaAPIError, driver
+from numba.cuda.cudadrv.error import CudaSupportError, NvvmError
+from numba.cuda.cudadrv.nvvm import NvvmSupportError
+from numba.cuda.dispatcher import CUDADispatcher
+
+for name in ("numba_cuda_mlir", "numba.cuda", "numba.cuda.cudadrv", "numba.cuda.cudadrv.driver"):
+    assert importlib.util.find_spec(name) is not None, name
+importlib.util.find_spec("numba_cuda")
+for name in ("numba.cuda.nothing", "numba.cuda.cudadrv.nothing"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert error.name == name
+    else:
+        raise AssertionError(name)
+
+assert cuda.cudadrv.driver is numba.cuda.cudadrv.driver
+device = cuda.to_device(np.arange(3))
+assert isinstance(device, cuda.cudadrv.devicearray.DeviceNDArray)
+assert isinstance(device, DeviceNDArrayBase)
+assert device.to_host().tolist() == [0, 1, 2]
+assert driver.get_device_count() == 1
+assert cuda.runtime.get_version() >= (11, 8)
+assert numba.cuda.cudadrv.devices.get_context() is cuda.current_context()
+assert cuda.libdevice.exp10f is numba.cuda.libdevice.exp10f
+assert types.float32(1.5) == 1.5
+
+@cuda.jit
+def fill(a):
+    a[cuda.grid(1)] = 1
+
+assert isinstance(fill, CUDADispatcher)
+fill[1, 3](device)
+print("all is there", device.copy_to_host())
+"""
+
+
+def test_the_parts_of_numba_cuda_that_programs_name_are_there(call, tmp_path):
+    (tmp_path / "parts.py").write_text(PARTS)
+    done = call("parts.py")
+    assert done.returncode == 0, done.stderr
+    assert "all is there [1 1 1]" in done.stdout

@@ -136,7 +136,7 @@ class Request(Job):
         super().__init__(env, warp)
         self.completed = Moment(env)
 
-    def happen(self, event):
+    def happen(self):
         self.completed.after(0, COMPLETION)
 
 
@@ -152,7 +152,7 @@ def on_simpy(machine, sequences, warps_per_block=None):
         return MemoryUnit(env, of, turns)
 
     units = [unit(of) for of in machine.units]
-    barriers = Barriers(grid, env, [])
+    barriers = Barriers(grid, [])
     waiting = Waiting(Place("f", "file", 1), True)
 
     def warp(number):

@@ -44,7 +44,7 @@ class NumberKind:
 
 @dataclass(frozen=True)
 class TupleKind:
-    """A tuple, or a list, of such arguments; those of a named tuple have names."""
+    """A tuple of such arguments; those of a named tuple have names."""
 
     items: tuple[Kind, ...]
     names: tuple[str, ...] | None = None
@@ -94,11 +94,15 @@ class Flattened:
     An array that is given twice is one argument of the launch, because it is one array.
     """
 
-    def __init__(self, name: str, args: Sequence[Any]) -> None:
+    def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
         self.name = name
+        named = [f" ({one!r})" for one in parameters]
+        named += [""] * (len(args) - len(named))
         self.values: list[Any] = []
         self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
-        self.kinds = tuple(self._kind(value, f"argument {n}") for n, value in enumerate(args, 1))
+        self.kinds = tuple(
+            self._kind(value, f"argument {n}{named[n - 1]}") for n, value in enumerate(args, 1)
+        )
 
     def put_back(self) -> None:
         """Copy the contents of the records' copies into the records."""
@@ -113,7 +117,7 @@ class Flattened:
         if isinstance(value, enum.Enum) or (known is None and _is_object(value)):
             return ObjectKind(value)
         names = field_names(type(value))
-        if type(value) in (tuple, list) or names is not None:
+        if type(value) is tuple or names is not None:
             inside = (self._kind(one, f"{where}[{n}]") for n, one in enumerate(value))
             return TupleKind(tuple(inside), names)
         if isinstance(value, np.void) and value.dtype.names:
@@ -125,9 +129,10 @@ class Flattened:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if known is None:
+            advice = "; give np.array(...) of it, or a tuple" if isinstance(value, list) else ""
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} is {shown(value)}: kernels take arrays, "
-                "numbers and tuples of these"
+                f"numbers and tuples of these{advice}"
             )
         self.values.append(known)
         if isinstance(value, np.generic):

@@ -12,7 +12,7 @@ import numpy as np
 from mmsim.frontend.numba.names import TYPES, type_name
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import with_expressions, with_inside, with_operands
+from mmsim.ir.walk import with_expressions, with_inside
 
 
 def record_dtype(given: Any) -> np.dtype[Any] | None:
@@ -83,7 +83,7 @@ def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
     def of(value: ir.Expr) -> ir.Expr:
         if isinstance(value, ir.Extent) and value.array in unit.records:
             return _extent(value, _field(value.array, unit.records), unit.ranks[value.array])
-        return with_operands(value, of)
+        return with_expressions(value, of)
 
     local = (replace(one, shape=tuple(map(of, one.shape))) for one in code.locals)
     return replace(code, body=of_block(code.body), locals=tuple(local))

@@ -15,6 +15,8 @@ from numba.core import types
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, LaunchError, Place
+from mmsim.frontend.numba.context import Inferred, context, inferred
+from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
     ArrayKind,
     Kind,
@@ -24,14 +26,12 @@ from mmsim.frontend.numba.kinds import (
     SameKind,
     TupleKind,
 )
+from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.parameters import Parameters
 from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.state import Options, Parsed
+from mmsim.frontend.numba.values import Object, TypedUnit, Value
 from mmsim.frontend.python.scope import Captured, Restart
-from mmsim.frontend.typed.context import Inferred, context, inferred
-from mmsim.frontend.typed.functions import source_of
-from mmsim.frontend.typed.lowering import FunctionLowering
-from mmsim.frontend.typed.values import Object, TypedUnit, Value
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered, statements
 
@@ -83,7 +83,7 @@ def parse_kernel(
             return _lowered(found, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
             before, unit = unit, _unit(function, options or Options())
-            unit.keys = before.keys
+            unit.keys, unit.tables = before.keys, before.tables
 
 
 def _flat(kinds: Sequence[Kind]) -> list[Kind]:
@@ -117,7 +117,7 @@ def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
 
 def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
-    source = source_of(found.function, unit)
+    source = text_of(found.function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside

@@ -17,7 +17,7 @@ from numba.core.typing import templates
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.library import summed
-from mmsim.frontend.typed.signatures import Given
+from mmsim.frontend.numba.signatures import Given
 
 OWN = dict.fromkeys((np.sum, (types.Array, "sum")), summed)
 """Functions of ours for those that Numba does not write in Python to the end."""

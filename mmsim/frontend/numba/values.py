@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
 from mmsim.frontend.python.scope import View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
@@ -121,7 +123,6 @@ class Held(NumbaTyping):
         self.arrays: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.strong: set[str] = set()
-        self._strict = True
         self._of = self._find
 
 
@@ -139,10 +140,10 @@ class TypedUnit(KernelUnit):
     merged: dict[str, Merged] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
 
-    def order(self, array: str) -> int:
-        """The place of an array; constant ones come last."""
-        tables = list(self.tables)
-        return 10**6 + tables.index(array) if array in tables else super().order(array)
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays so far; constant ones come last."""
+        return [*super().arrays, *self.tables]
 
     def temporary(self, type_: Type) -> str:
         """A new variable for a number without a name."""
@@ -162,9 +163,10 @@ def dtype_of(type_: types.Type) -> Type:
     own = own.type if isinstance(own, types.Optional) else own
     if isinstance(own, types.Boolean):
         return BOOL
-    if isinstance(own, types.Number):
+    if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
-    raise LanguageError(f"a value of type {type_} isn't a number", NOWHERE)
+    advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
+    raise Refusal(f"{kind_of(own)} stands where a number must", advice)
 
 
 def is_hashable(thing: Any) -> bool:

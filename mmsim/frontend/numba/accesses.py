@@ -9,10 +9,8 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype
 
-from mmsim.frontend.python import aliases
-from mmsim.frontend.python.scope import Alias, Span, View
-from mmsim.frontend.typed.base import Base
-from mmsim.frontend.typed.values import (
+from mmsim.frontend.numba.base import Base
+from mmsim.frontend.numba.values import (
     NONE,
     Index,
     Object,
@@ -23,8 +21,10 @@ from mmsim.frontend.typed.values import (
     chosen,
     is_number,
 )
+from mmsim.frontend.python import aliases
+from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import with_operands
+from mmsim.ir.walk import with_expressions
 
 
 def form_of(part: View) -> str:
@@ -48,7 +48,7 @@ class ArrayLowering(Base):
         """An extent without those of constant arrays."""
         if isinstance(extent, ir.Extent) and extent.array in self.unit.tables:
             return ir.Const(self.unit.tables[extent.array].shape[extent.axis])
-        return with_operands(extent, self.known)
+        return with_expressions(extent, self.known)
 
     def shape(self, array: Alias) -> Index:
         """The extents of an array."""
@@ -184,7 +184,9 @@ class ArrayLowering(Base):
                     extents = [rest if one == ir.Const(-1) else one for one in extents]
                 return self.reshaped(array, extents)
             case "reshape":
-                raise self.refused("only an array in row-major order can be reshaped here")
+                raise self.refused(
+                    "only an array in row-major order can be reshaped", "copy it into one"
+                )
             case "transpose":
                 axes = [getattr(one, "value", None) for one in given if one != NONE]
                 if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numba.np.numpy_support import as_dtype
 
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.inlined import InlineLowering
 from mmsim.frontend.numba.records import in_bits
+from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.numba.words import WORDS
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
-from mmsim.frontend.typed.functions import InlineLowering
-from mmsim.frontend.typed.values import NONE, Value, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import part
 
@@ -35,10 +36,10 @@ class WordLowering(InlineLowering):
         args: list[Value],
         kws: dict[str, Value],
         sig: Any,
-        is_used: bool,
-        source: Any,
+        target: Any,
     ) -> Value:
-        """The value of a call of a function of numba.cuda."""
+        """The value of a call of a function of numba.cuda, which `target` gets."""
+        is_used = self.live.uses[target.name] > 0
         if member in SILENT or member == "cg.this_grid":
             return NONE
         if member == "grid.sync":
@@ -55,7 +56,7 @@ class WordLowering(InlineLowering):
         match word:
             case Maker():
                 names = dict(zip(("shape", "dtype", "alignment"), args, strict=False)) | kws
-                return self.made(word, names["shape"], sig.return_type)
+                return self.made(word, names["shape"], sig.return_type, base_of(target))
             case Atomic():
                 named = dict(zip(word.parameters, args, strict=False)) | kws
                 return self.atomic(word, named, is_used)
@@ -68,15 +69,15 @@ class WordLowering(InlineLowering):
                 given = [named[name] for name in word.parameters if name in named]
                 operands = self.operands(given, sig)
                 is_used = is_used and word.value is not None
-                target = self.unit.unique("t") if is_used else None
-                statement = word.emit(target, operands, self.place)
+                result = self.unit.unique("t") if is_used else None
+                statement = word.emit(result, operands, self.place)
                 self.block.append(statement)
-                if target is None or word.value is None or not isinstance(statement, ir.Setting):
+                if result is None or word.value is None or not isinstance(statement, ir.Setting):
                     return NONE
                 held = self.unit.held.set_to(statement)
                 assert held is not None
-                self.unit.held.variables[target] = held.type
-                return word.value(ir.Var(target, self.place), self.place)
+                self.unit.held.variables[result] = held.type
+                return word.value(ir.Var(result, self.place), self.place)
         raise self.refused(f"cuda.{member} is not known here")
 
     def vector(self, args: list[Value], type_: Any) -> Value:
@@ -94,7 +95,7 @@ class WordLowering(InlineLowering):
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
         if not isinstance(array, Alias) or self.fields(array):
-            raise self.refused("an atomic needs an array of numbers")
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
@@ -153,12 +154,12 @@ class WordLowering(InlineLowering):
         old = self.emit_atomic(array, "add", index, None, whole, is_used)
         return ir.Call(form, (old,), self.place) if isinstance(old, ir.Expr) else old
 
-    def made(self, word: Maker, shape: Value, type_: Any) -> Alias:
-        """An array that the kernel makes."""
+    def made(self, word: Maker, shape: Value, type_: Any, name: str) -> Alias:
+        """An array that the kernel makes, under its name in the text if it has one."""
         extents = tuple(map(self.single, shape if isinstance(shape, tuple) else (shape,)))
         if extents == (ir.Const(0),) and word.kind == "shared":
             return self.dynamic(dtype_of(type_.dtype))
-        name = self.unit.unique("s" if word.kind == "shared" else "r")
+        name = self.unit.unique(word.kind if name.startswith("$") else name)
         made = ir.LocalArray(name, word.kind, extents, None, self.place)
         if is_number(type_.dtype):
             self.unit.locals.append(replace(made, dtype=dtype_of(type_.dtype).name))

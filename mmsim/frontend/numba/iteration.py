@@ -7,9 +7,9 @@ from typing import Any
 
 from numba.core import ir as numba_ir
 
+from mmsim.frontend.numba.accesses import ArrayLowering
+from mmsim.frontend.numba.values import Counted, Value, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
-from mmsim.frontend.typed.arrays import ArrayLowering
-from mmsim.frontend.typed.values import Counted, Value, binary, dtype_of, is_number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -33,7 +33,7 @@ class LoopLowering(ArrayLowering):
         if isinstance(value, tuple):
             stop = ir.Const(len(value))
             return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
-        raise self.refused("a loop over what can't be counted")
+        raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""
@@ -104,7 +104,9 @@ class LoopLowering(ArrayLowering):
         """
         counted = self.of(one.value.value)
         if not isinstance(counted, Counted):
-            raise self.refused("a loop over what can't be counted")
+            raise self.refused(
+                "this can't be looped over", "loop over a range, an array or a tuple"
+            )
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:
