@@ -308,7 +308,7 @@ REFUSED = [
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
-    (adds_to_a_table, "no atomic add here of constant values"),
+    (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
     (views_as_floats, "an array of float32 can't be viewed as one of int32"),
     (copies, "an array has no method 'copy' here"),

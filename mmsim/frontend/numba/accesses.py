@@ -203,7 +203,9 @@ class ArrayLowering(Base):
                         "integers can be viewed with or without a sign",
                     )
                 return self.remade(array, self.shape(array), lambda index: index, wanted.name)
-        raise self.refused(f"an array has no method {name!r} here")
+        raise self.refused(
+            f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
+        )
 
     # Indices
 
