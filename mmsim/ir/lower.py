@@ -268,7 +268,7 @@ class Lowering:
             return self._unary(value)
         if isinstance(value, ir.Binary):
             return self._binary(value)
-        if isinstance(value, ir.Compare | ir.Call):
+        if isinstance(value, ir.Operating):
             wanted = iter(self.typing.operation(value).operands)
             return with_expressions(value, lambda one: self.into(one, next(wanted)))
         if isinstance(value, ir.Logic):

@@ -124,7 +124,7 @@ class Ranges:
             case ir.Lookup(_, values):
                 numbers = [low for low, _ in map(_exactly, values)]
                 return min(numbers), max(numbers)
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 return self._operation(value)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 first, second = self.of(left), self.of(right)

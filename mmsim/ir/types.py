@@ -152,7 +152,7 @@ class Types:
                 return reduce(self.join, types, None)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 return self.join(self._of(left), self._of(right))
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 # An operand that isn't known yet is ignored.
                 known = [one for one in map(self._of, expressions(value)) if one is not None]
                 if isinstance(value, ir.Compare):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
     return int(np.argmax(here & (warps == warps[lane]))), lane
 
 
-def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., NoReturn]) -> None:
+def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., None]) -> None:
     """Refuse a barrier that only some of a warp's live lanes reach, by `fault`."""
     apart = parted(frame, mask)
     if apart is None:

@@ -17,6 +17,7 @@ from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
 from mmsim.ir.operators import Mask, Value, union, without
+from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 
@@ -133,7 +134,8 @@ class Frame:
     `watched` is called with it at each, `synced` with the lanes of each `mm.warp.sync()`. `within`
     is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
     of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
-    `changes`, the sequencer says that it is `Spinning`.
+    `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
+    lanes without a value while a variable is computed; it is None at any other time.
     """
 
     __slots__ = (
@@ -141,12 +143,14 @@ class Frame:
         "fields",
         "idle",
         "lanes",
+        "lenient",
         "live",
         "offsets",
         "partial",
         "registers",
         "steps",
         "synced",
+        "unset",
         "variables",
         "watched",
         "within",
@@ -169,6 +173,8 @@ class Frame:
         self.offsets: dict[str, Integers] = NONE
         self.steps = 0
         self.changes: Changes | None = None
+        self.lenient: Lenient | None = None
+        self.unset: Mask | None = None
         self.watched: Callable[[int], None] | None = None
         self.synced: Callable[[Mask], None] | None = None
         ids = fields["id"]

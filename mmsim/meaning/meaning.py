@@ -18,7 +18,7 @@ waits for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import Lock
@@ -67,6 +67,7 @@ from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
 
 Execute = Callable[[Frame, Mask], Mask]
+StepsOfTwo = Generator[Request | Waiting | Spinning, Any, tuple[Mask, Mask]]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,16 @@ class Nested:
     """A statement with inner statements, or a barrier: a separate generator."""
 
     steps: Callable[[Frame, Mask], Steps]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A `while` loop: lanes that have left it may go on, by the function given, before others.
+
+    It returns the lanes that are to go on behind it, and those that have done so.
+    """
+
+    trips: Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]
 
 
 class Meaning(Evaluator):
@@ -163,8 +174,8 @@ class Meaning(Evaluator):
             for place, statement in enumerate(block)
         ]
 
-        def run(frame: Frame, mask: Mask) -> Steps:
-            for item in items:
+        def run(frame: Frame, mask: Mask, first: int = 0) -> Steps:
+            for place, item in enumerate(items[first:] if first else items, first + 1):
                 if type(item) is Local:
                     mask = item.execute(frame, mask)
                 elif type(item) is Access:
@@ -172,6 +183,12 @@ class Meaning(Evaluator):
                     values = yield request
                     if item.finish is not None:
                         item.finish(frame, request, values, mask)
+                elif type(item) is Waits:
+                    mask, ahead = yield from item.trips(frame, mask, partial(run, first=place))
+                    if ahead is not False:
+                        if mask is not False:
+                            mask = yield from run(frame, mask, place)
+                        return union(mask, ahead)
                 else:
                     mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
                 if mask is False:
@@ -182,7 +199,9 @@ class Meaning(Evaluator):
 
         return run
 
-    def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
+    def _statement(
+        self, statement: ir.Stmt, is_last: bool = False
+    ) -> Local | Access | Nested | Waits:
         is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
             case ir.Assign():
@@ -198,7 +217,7 @@ class Meaning(Evaluator):
             case ir.If():
                 return Nested(self._if(statement, is_last))
             case ir.While():
-                return Nested(self._while(statement, is_last))
+                return Waits(self._while(statement, is_last))
             case ir.For():
                 return Nested(self._for(statement, is_last))
             case ir.Break():
@@ -240,7 +259,14 @@ class Meaning(Evaluator):
         value = self._evaluate(statement.value)
 
         def run(frame: Frame, mask: Mask) -> Mask:
+            if frame.lenient is None:
+                frame.assign(slot, value(frame, mask), mask)
+                return mask
+            frame.unset = False
             frame.assign(slot, value(frame, mask), mask)
+            unset, frame.unset = frame.unset, None
+            if unset is not False:
+                frame.forget(slot, unset)
             return mask
 
         return run
@@ -336,14 +362,17 @@ class Meaning(Evaluator):
 
         return loop, iteration
 
-    def _while(self, statement: ir.While, is_last: bool) -> Callable[[Frame, Mask], Steps]:
+    def _while(
+        self, statement: ir.While, is_last: bool
+    ) -> Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
         loop, iteration = self._loop(statement.body, is_last)
         leavers, place = self._slot(broken(loop)), statement.place
 
-        def run(frame: Frame, mask: Mask) -> Steps:
+        def run(frame: Frame, mask: Mask, behind: Callable[[Frame, Mask], Steps]) -> StepsOfTwo:
             frame.variables[leavers] = False
             done: Mask = False
+            ahead: Mask = False
             trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
                 mask = yield from prelude(frame, mask)
@@ -354,9 +383,14 @@ class Meaning(Evaluator):
                     break
                 self._step(frame, mask, place)
                 if trips is not None and trips.repeat(frame, mask):
-                    yield Spinning(place, mask, union(done, frame.variables[leavers]))
+                    gone = union(done, frame.variables[leavers])
+                    if gone is False or frame.lenient is None:
+                        yield Spinning(place, mask, gone)
+                    else:
+                        frame.variables[leavers] = done = False
+                        ahead = union(ahead, (yield from behind(frame, gone)))
                 mask = yield from iteration(frame, mask)
-            return union(done, frame.variables[leavers])
+            return union(done, frame.variables[leavers]), ahead
 
         return run
 
@@ -399,7 +433,10 @@ class Meaning(Evaluator):
         slot = None if statement.target is None else self._slot(statement.target)
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            refuse_parted(frame, mask, place, self._fault)
+            fault: Callable[..., None] = self._fault
+            if frame.lenient is not None:
+                fault = frame.lenient.warn
+            refuse_parted(frame, mask, place, fault)
             given = None if test is None else test(frame, mask)
             found = yield Waiting(place, mask, scope, op, given)
             if slot is not None:

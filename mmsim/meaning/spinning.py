@@ -41,6 +41,8 @@ def refuse(launch: Launch, frame: Frame, at: Spinning, last: Request | None) -> 
                 f"others: {together}; let one thread of each warp take the lock, or do the work "
                 "and free the lock inside the loop"
             )
+            if launch.code.arithmetic == "numba":
+                again += "; cuda.lenient() lets that thread go on first, as cards do"
         else:
             again += (
                 "no thread can change it: all others have ended, or wait too; write before you "

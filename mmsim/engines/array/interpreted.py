@@ -161,9 +161,8 @@ class Interpreted:
         """Discard all counts; `intervals` are the barriers that each warp has passed, or rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
-        self.requests: Requests | None = None
-        if self.launch.machine.cache is not None:
-            self.requests = Requests(self.launch, self.growth)
+        has_cache = self.launch.machine.cache is not None
+        self.requests = Requests(self.launch, self.growth) if has_cache else None
         self.monitors.forget()
 
     def needed(self) -> int:

@@ -107,9 +107,12 @@ class CallLowering(WordLowering):
             for value, type_ in zip(args, sig.args, strict=True)
         ]
         if isinstance(thing, np.ufunc):
-            loop = ufunc_find_matching_loop(thing, sig.args)
-            assert loop is not None  # Numba has typed the call
+            loop: Any = ufunc_find_matching_loop(thing, sig.args)
             given = [*map(self.as_type, given, loop.inputs)]
+            if thing in (np.floor, np.ceil, np.trunc) and isinstance(
+                sig.return_type, types.Integer
+            ):
+                return given[0]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None
         written = functions.written_out(thing, len(args))

@@ -151,17 +151,17 @@ def exclusive(x: Any, y: Any) -> Any:
     return bool(x) != bool(y)
 
 
+def has_sign(x: Any) -> Any:
+    """np.signbit(x)."""
+    return math.copysign(1.0, x) < 0
+
+
 def summed(a: Any) -> Any:
     """np.sum(a): the sum of all elements; that of integers has 64 bits."""
     found = a.dtype.type(0)
     for x in a.flat:
         found += x
     return found
-
-
-def has_sign(x: Any) -> Any:
-    """np.signbit(x)."""
-    return math.copysign(1.0, x) < 0
 
 
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
