@@ -162,7 +162,9 @@ def tables(out):
     row = TABLE[0]
     if out[7] < 1:
         row = TABLE[2]
-    out[6] = row[1]
+    for i in range(2):
+        out[6] += row[1]
+        row = TABLE[i]
 
 
 def total(row, start):
@@ -304,13 +306,13 @@ REFUSED = [
     (chooses_a_member, "what a name stands for depends on the path"),
     (has_another_kind, "on one way and array"),
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
-    (changes_a_table, "is an array from outside the program"),
+    (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
-    (adds_to_a_table, "an atomic needs an array of numbers"),
+    (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
     (views_as_floats, "an array of float32 can't be viewed as one of int32"),
     (copies, "an array has no method 'copy' here"),
-    (reshapes_a_slice, "the call of .a...2..reshape. isn't in the language"),
+    (reshapes_a_slice, "only an array in row-major order can be reshaped; copy it"),
     (mixes_parts, "which ones depends on the run"),
     (has_flags, "an array has no 'flags' here"),
 ]

@@ -167,6 +167,7 @@ MESSAGES = {
     "«r[0] = 1»": "'r[0] = 1' has no meaning for an array, int64 and int64",
     # Calls and operators:
     "a[0] = «n(1)»": "'n' is int64, not a function; write it without ()",
+    "a[0] = «a.ravel()»[0]": "an array has no method 'ravel' here; a kernel gets no new memory",
     "a[0] = «np.zeros(3)»[0]": "the call of 'np.zeros' isn't in the language of",
     "a[0] = «math.erf(z)»": "erf takes real numbers, and this one is complex; give it abs(z)",
     "«a[0] = z»": "'z' is complex, and 'a' holds real numbers; write z.real",

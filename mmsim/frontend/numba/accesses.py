@@ -190,7 +190,9 @@ class ArrayLowering(Base):
                     extents = [rest if one == ir.Const(-1) else one for one in extents]
                 return self.reshaped(array, extents)
             case "reshape":
-                raise self.refused("only an array in row-major order can be reshaped here")
+                raise self.refused(
+                    "only an array in row-major order can be reshaped", "copy it into one"
+                )
             case "transpose":
                 axes = [getattr(one, "value", None) for one in given if one != NONE]
                 if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]
@@ -207,7 +209,9 @@ class ArrayLowering(Base):
                         "integers can be viewed with or without a sign",
                     )
                 return self.remade(array, self.shape(array), lambda index: index, wanted.name)
-        raise self.refused(f"an array has no method {name!r} here")
+        raise self.refused(
+            f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
+        )
 
     # Indices
 

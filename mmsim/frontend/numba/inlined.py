@@ -130,5 +130,6 @@ class InlineLowering(LoopLowering):
         known = (own for own, other in self.unit.tables.items() if other is array)
         own = next(known, None) or self.unit.unique(name)
         self.unit.tables[own] = array
+        self.unit.taken.add(own)
         self.unit.array(own, array.dtype, array.ndim)
         return Alias((View(own),))

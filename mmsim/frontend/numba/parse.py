@@ -83,7 +83,7 @@ def parse_kernel(
             return _lowered(found, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
             before, unit = unit, _unit(function, options or Options())
-            unit.keys = before.keys
+            unit.keys, unit.tables = before.keys, before.tables
 
 
 def _flat(kinds: Sequence[Kind]) -> list[Kind]:

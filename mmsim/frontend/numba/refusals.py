@@ -82,6 +82,10 @@ _KNOWN = (
         r"Unsupported constraint encountered: raise .*",
         "an exception takes numbers and text in a kernel; leave its arguments out",
     ),
+    (
+        r".*reshape\(\) supports contiguous array only.*",
+        "only an array in row-major order can be reshaped; copy it into one",
+    ),
     (r".*unify return type.*", "the function returns values of several kinds; return one kind"),
 )
 """Messages of Numba that say what is wrong, in our words."""

@@ -94,7 +94,8 @@ class WordLowering(InlineLowering):
         """An atomic on an element of an array."""
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
-        if not isinstance(array, Alias) or self.fields(array):
+        is_own = isinstance(array, Alias) and not self.fields(array)
+        if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
@@ -105,8 +106,6 @@ class WordLowering(InlineLowering):
         form = self.form(array)
         if form in ("real", "imag") and word.op in ("add", "sub"):
             return self.atomic_of_part(array, form, word.op, numbers, given["value"], is_used)
-        if any(part.array in self.unit.tables for part in array.parts):
-            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if form:
             raise self.refused(
                 f"there is no atomic {word.op} here of {form} values",
