@@ -9,7 +9,8 @@ leave in it, and every launch shows the cost of its memory accesses.
 array([0, 1, 2])
 
 In addition to Numba's names there are `cuda.last` (the run of the last launch), `kernel.profile()`,
-`kernel.player()`, `cuda.trace` (records launches) and `cuda.machine` (chooses the machine).
+`kernel.player()`, `cuda.trace` (records launches), `cuda.machine` (chooses the machine) and
+`cuda.lenient` (goes on with some mistakes, as cards do).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from mmsim.cuda.in_python import current
 from mmsim.cuda.interface import *  # noqa: F403
 from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
+from mmsim.cuda.mistakes import LenientWarning, lenient
 from mmsim.cuda.reduction import Reduce, reduce
 from mmsim.cuda.stepping import trace
 from mmsim.cuda.streams import *  # noqa: F403
@@ -55,6 +57,7 @@ __all__ = [
     "Dispatcher",
     "In",
     "InOut",
+    "LenientWarning",
     "Out",
     "Reduce",
     "TypingError",
@@ -62,6 +65,7 @@ __all__ = [
     "cudadrv",
     "guvectorize",
     "jit",
+    "lenient",
     "libdevice",
     "machine",
     "random",

@@ -20,7 +20,7 @@ from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_int, is_whole
 from mmsim.ir.operators import row_of
 from mmsim.ir.types import Typing, ValueType
-from mmsim.ir.walk import operands
+from mmsim.ir.walk import expressions
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
@@ -41,7 +41,6 @@ class NumbaTyping(Typing):
     """The types of one program of Numba's language for one set of argument types."""
 
     ieee = True
-    _strict = True
 
     def element(self, type_: Type) -> ValueType:
         """Every value keeps its type."""
@@ -83,14 +82,9 @@ class NumbaTyping(Typing):
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
-        if len(known) < len(operands(value)) and (self._strict or not known):
+        if len(known) < len(expressions(value)):
             return None
         return self.computes(value, *known).result
-
-    def _infer(self) -> None:
-        """Widen until nothing changes, at first with operations whose operands are all known."""
-        for self._strict in (True, False):
-            super()._infer()
 
     def _fault_of_store(self, array: str, value: ir.Expr) -> str | None:
         """Find no fault: every stored value is converted to the type of the array."""
@@ -98,7 +92,7 @@ class NumbaTyping(Typing):
     def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
         """The fault of an atomic that Numba lacks for the array's type."""
         held, taken = self.arrays[array].name, ATOMICS[op]
-        if held in taken:
+        if held in taken or (op == "add" and self.arrays[array].kind == "c"):
             return None
         return (
             f"cuda.atomic has no {op} for {held}, which {array!r} holds; it has one for "

@@ -10,7 +10,7 @@ from mmsim.cuda import libdevice
 from mmsim.cuda.stubs import HostCallError
 from mmsim.errors import UnknownNameError
 from mmsim.frontend.numba.libdevice import LIBDEVICE, MEANINGS, PAIRS
-from mmsim.frontend.typed.signatures import RULES
+from mmsim.frontend.numba.signatures import RULES
 
 POINTS = np.array([0.5, 0.25, 0.75, -0.625, 1.5, 2.5, -2.5, 3.75])
 OTHERS = np.array([2.0, -1.5, 0.75, 3.25, 1.5, -0.5, 2.0, 1.25])
@@ -156,7 +156,6 @@ def test_a_function_gives_what_its_name_says(name):
 def test_a_function_has_no_meaning_on_the_host():
     with pytest.raises(HostCallError, match=r"cuda\.libdevice\.sinf"):
         libdevice.sinf(1.0)
-    assert repr(libdevice.sinf) == "<libdevice.sinf>"
 
 
 def test_another_name_is_refused():

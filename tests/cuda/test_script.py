@@ -91,6 +91,39 @@ def test_findings_are_printed_and_end_with_status_1(call):
     assert "race" in done.stdout
 
 
+PARTED = """
+import threading
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def parted(a):
+    if cuda.threadIdx.x < 3:
+        cuda.syncthreads()
+    a[cuda.threadIdx.x] = 1
+
+def launch():
+    a = np.zeros(8)
+    parted[1, 8](a)
+    print(a.sum())
+
+launch()
+threads = [threading.Thread(target=launch)]
+threads[0].start()
+threads[0].join()
+"""
+
+
+def test_lenient_launches_go_on_and_warn(call, tmp_path):
+    (tmp_path / "parted.py").write_text(PARTED)
+    assert "thread 3 (threadIdx (3, 0, 0)" in call("parted.py").stderr
+    done = call("--lenient", "parted.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("8.0") == 2
+    assert "parted.py:9: LenientWarning: thread 3: thread 0 waits at this barrier" in done.stderr
+    assert call("--lenient", "--check", "parted.py").returncode == 1
+
+
 APART = """
 import numpy as np
 from numba import cuda, float64

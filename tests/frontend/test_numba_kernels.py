@@ -13,8 +13,8 @@ from numba import cuda, float32, int32
 import mmsim as mm
 from mmsim.cuda.source_text import function_from
 from mmsim.errors import AddressError, LanguageError, LaunchError
+from mmsim.frontend.numba.function_calls import warn_of_print
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.typed.calls import warn_of_print
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

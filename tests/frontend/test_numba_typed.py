@@ -260,6 +260,15 @@ def without_axes(a, b):
     b[cuda.grid(1)] = a[()] + a.size
 
 
+def long_body(a, b):
+    i = cuda.grid(1)
+    for k in range(i):  # over a jump of more than 255 instructions
+        b[i] += a[k] + a[1] - a[2] * a[3] + a[4] - a[5] * a[6] + a[7] * a[0] + a[-1] * a[-2] - a[-3]
+        b[i] -= a[k] + a[2] - a[1] * a[4] + a[3] - a[6] * a[7] + a[0] * a[1] + a[-4] * a[-5] - a[-6]
+        b[i] += a[k] * a[2] + a[1] - a[3] + a[2] - a[6] * a[7] - a[0] * a[1] + a[-4] * a[-3] - a[-7]
+    b[i] += 1
+
+
 A, B = np.array([3, 1, 4, 1, 5, 9, 2, 6]), np.zeros(8)
 M = np.arange(8, dtype=np.float32).reshape(2, 4)
 Z = np.arange(8) / 3 + 1j
@@ -269,6 +278,7 @@ CASES = [
     (jumps, A, B),
     (loops, A, M, B),
     (once, A, B),
+    (long_body, A, B),
     (names, A, A * 10, np.zeros(8, int)),
     (slices, A, np.ones((2, 3), int)),
     (tuples, (A, B + 1), (2, 3), Pair(1, 2.5), B),
@@ -291,6 +301,7 @@ KEPT = [
     (61, {"b": [6, 4, -4, 4, -3, 5, -3, 5]}),
     (236, {"b": [2252] * 8}),
     (30, {"b": [11, 22, 13, 24, 0, 0, 0, 0]}),
+    (1481, {"b": [1, 59, 109, 171, 221, 287, 369, 423]}),
     (20, {"out": [21, 533, 365, 628, 679, 740, 953, 841]}),
     (235, {"a": [2, 1, 15, 1, 5, 2, 2, 2], "m": [[-9, -9, -9], [-1, -1, -1]]}),
     (26, {"out": [14.5, 10.5, 16.5, 10.5, 18.5, 26.5, 12.5, 20.5]}),
@@ -331,9 +342,11 @@ def fresh(args):
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])
-@pytest.mark.parametrize("case", range(len(CASES)), ids=lambda case: CASES[case][0].__name__)
+@pytest.mark.parametrize(
+    "case", [*zip(CASES, KEPT, strict=True)], ids=lambda case: case[0][0].__name__
+)
 def test_kernels_give_the_kept_arrays_in_the_kept_time(case, engine):
-    (function, *args), (time, changed) = CASES[case], KEPT[case]
+    (function, *args), (time, changed) = case
     args = fresh(args)
     launch = {"grid": 2, "block": 4, "schedule": "asynchronous", "engine": engine}
     given = numba_program(function).with_shared(16).specialized(args)
@@ -391,6 +404,13 @@ def functions(i4, u1, f4, out):
     out[4] = f4[0] * 3
 
 
+def loops_of_numpy(b1, u8, f4, out):
+    out[0] = np.less(b1[0], b1[1]) + 2 * np.maximum(b1[0], b1[1]) + 4 * max(b1[0], 3)
+    out[1] = np.trunc(u8[0]) >> 1
+    out[2] = np.signbit(f4[0])
+    out[3] = np.greater(u8[0], -1)
+
+
 def pruned(f4, out):
     x = f4[0]
     if 1 > 2:
@@ -420,6 +440,12 @@ WRONG = [
         np.array([2**30 + 7, -3], np.int32),
         np.array([3], np.uint8),
         np.array([1.26], np.float32),
+    ),
+    (
+        loops_of_numpy,
+        np.array([False, True]),
+        np.array([2**64 - 1], np.uint64),
+        np.array([-0.0], np.float32),
     ),
     (pruned, np.array([1.1], np.float32)),
     (taken, np.arange(6).reshape(3, 2)),

@@ -37,7 +37,7 @@ def calling(name):
     program = mm.program(define("def called(T, x, out):\n    out[T.id] = abs(x[T.id])\n", "called"))
 
     def renamed(value):
-        value = walk.with_operands(value, renamed)
+        value = walk.with_expressions(value, renamed)
         return (
             ir.Call(name, (value.operand,), value.place) if isinstance(value, ir.Unary) else value
         )
@@ -99,7 +99,7 @@ def test_one_row_gives_every_reader_an_operator(monkeypatch):
     named = mm.program(define("def p(T, x, out):\n    out[T.id] = x[T.id] % 8\n", "p"))
 
     def renamed(value):
-        value = walk.with_operands(value, renamed)
+        value = walk.with_expressions(value, renamed)
         return replace(value, op="mod") if isinstance(value, ir.Binary) else value
 
     body = tuple(walk.with_expressions(one, renamed) for one in named.code.body)
@@ -119,7 +119,8 @@ NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
     "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
-    "frontend/typed/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
+    "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
+    "frontend/numba/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
@@ -163,7 +164,7 @@ COMPARED = {
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/expressions.py": {"-"},  # a literal with a sign
-    "frontend/typed/values.py": {"+"},  # a sum with 0
+    "frontend/numba/values.py": {"+"},  # a sum with 0
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "sweeps/functions.py": {"*"},  # the names of an import

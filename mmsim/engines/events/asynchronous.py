@@ -6,29 +6,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from simpy import Event
 
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION
-from mmsim.engines.events.units import Job, MemoryUnit
+from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
-from mmsim.meaning.frame import Request, Site, Waiting
+from mmsim.meaning.frame import Request, Site, Spinning, Waiting
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.spinning import refuse
 from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import all_done, next_request, sent
 from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
-from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 class Residency:
@@ -82,11 +81,11 @@ class Asynchronous(Driver):
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
-        self.by_lane = launch.machine.by_lane
-        self.arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
-        """The array of each site."""
-        self.barriers = Barriers(self.grid, self.env, self.listeners)
+        self.sites = [self.about(site) for site in launch.meaning.sites]
+        self.barriers = Barriers(self.grid, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
+        self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
+        self.spinning_at = -1  # the changes of memory then; the next one lets them go on
         self.ended_now: list[int] = []  # blocks that have not made room yet
         self.needs = needed(launch).tolist()
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
@@ -116,16 +115,36 @@ class Asynchronous(Driver):
         for block in ended:
             self.begin_blocks(self.residency.ended(block))
 
+    def spins(self, warp: Warp, at: Spinning) -> None:
+        """Note that a warp repeats a loop; refuse it if no other warp can change memory."""
+        assert self.changes is not None
+        if self.changes.count != self.spinning_at:
+            self.spinning, self.spinning_at = {}, self.changes.count
+        if warp.warp not in self.spinning:
+            self.spinning[warp.warp], warp.read = warp.sent, None
+        elif self.spinning[warp.warp] == warp.sent:
+            refuse(self.launch, warp.frame, at, None)
+        elif self.all_spin:
+            refuse(self.launch, warp.frame, at, warp.read)
+
+    @property
+    def all_spin(self) -> bool:
+        """Return whether every warp repeats a loop, or waits at a barrier for those that do."""
+        moving = sum(self.running) - sum(map(len, self.barriers.waiting))
+        return len(self.spinning) == moving and not self.ended_now
+
     def dmm_of_warp(self, warp: int) -> int:
         """The DMM of a warp's block."""
         return self.residency.dmm[self.grid.block_of_warp(warp)]
 
-    def unit_of(self, array: ArrayInMemory, block: int) -> MemoryUnit:
-        """The unit in front of an array, or of a block's copy of it."""
-        return self.units[1 + self.residency.dmm[block] if array.own_units else 0]
+    def about(self, site: Site) -> tuple[ArrayInMemory, bool, bool]:
+        """The array of a site; whether it has units of its own, and its stages depend on lanes."""
+        array, counts = self.launch.arrays[site.array], self.launch.machine.by_lane
+        return array, array.own_units, counts or site.kind == "atomic" or site.vector > 1
 
     def ended(self) -> None:
         self.barriers.refuse_waiting(self.launch.program.name)
+        super().ended()
 
     def turns(self, unit: Unit) -> Turns:
         machine = self.launch.machine
@@ -151,13 +170,15 @@ class Warp(Job):
         self.block = driver.grid.block_of_warp(number)
         self.passed = 0
         self.passed_by_grid = 0
+        self.sent = 0  # requests
+        self.read: Request | None = None  # the latest one that is no plain write
         self.want: Request | Waiting | None
         self.request: Request
 
     def begin(self) -> None:
         """Make the warp's sequencer, and run it to its first request or barrier."""
         driver = self.driver
-        self.frame = driver.launch.frame(self.warp)
+        self.frame = driver.launch.frame(self.warp, driver.changes)
         self.steps = driver.launch.meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
@@ -166,7 +187,7 @@ class Warp(Job):
         if self.work():
             self.go_on()
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         if self.work():
             self.go_on()
 
@@ -175,7 +196,11 @@ class Warp(Job):
         driver, values = self.driver, self.values
         self.values = None
         try:
-            self.want = self.steps.send(values)
+            want = self.steps.send(values)
+            while isinstance(want, Spinning):
+                driver.spins(self, want)
+                want = self.steps.send(None)
+            self.want = want
         except StopIteration:
             self.want = None
         except MMSimError as error:
@@ -188,19 +213,21 @@ class Warp(Job):
     def go_on(self) -> None:
         """Send the next request, come to a barrier, or end."""
         driver, want = self.driver, self.want
-        self.ready = driver.now
         if want is None:
             self.end()
             return
         if isinstance(want, Waiting):
             self.wait(want)
             return
-        self.request = want
-        self.array = driver.arrays[want.site.number]
-        self.elements = want.elements
+        self.request, self.elements = want, want.elements
+        self.sent += 1
+        if want.site.kind != "write":
+            self.read = want
+        self.ready = self.now
         self.stages, self.least = 0, 1
-        unit = driver.unit_of(self.array, self.block)
-        if driver.by_lane or want.site.kind == "atomic" or want.site.vector > 1:
+        self.array, own_units, counts = driver.sites[want.site.number]
+        unit = driver.units[1 + driver.residency.dmm[self.block] if own_units else 0]
+        if counts:
             self.count(unit.unit)
         unit.submit(self)
 
@@ -222,7 +249,7 @@ class Warp(Job):
         """Come to a barrier."""
         driver = self.driver
         for listener in driver.listeners:
-            listener.arrived(self.warp, at.place, at.lanes, driver.now, at.scope)
+            listener.arrived(self.warp, at.place, at.lanes, self.frame.live, driver.now, at.scope)
         self.passed += 1
         self.passed_by_grid += at.scope == "grid"
         driver.barriers.arrive(self.warp, at, tests_of(at, self.frame.lanes), self)
@@ -245,7 +272,7 @@ class Warp(Job):
     def asks(self) -> tuple[Site, list[int]]:
         return self.request.site, self.addresses.tolist()
 
-    def dispatched(self, unit: Unit) -> None:
+    def dispatched(self, unit: Unit, delay: int) -> None:
         """Move the data; the warp gets the words that it reads when the request has completed."""
         driver, request, array = self.driver, self.request, self.array
         driver.tally.count(request.site, 1, self.stages, self.least)
@@ -272,6 +299,11 @@ class Warp(Job):
             access.values = self.values if left is None else left
             for listener in driver.listeners:
                 listener.dispatched(access, unit, self.ready, self.stages)
+        self.served(delay)
+
+    def served(self, delay: int) -> None:
+        """Let the request dispatched now complete `delay` time units later."""
+        self.after(delay, COMPLETION)
 
     def threads(self) -> Integers:
         """The threads whose lanes are active in its request."""
@@ -311,7 +343,7 @@ class Ahead(Warp):
             time = all_done(self.times, 0, len(self.times))
         self.after(time - now, COMPLETION)
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         if self.knows or self.work():  # the steps after a barrier aren't known
             self.knows = False
             self.go_on()

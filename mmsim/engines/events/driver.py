@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,6 @@ from mmsim.model.turns import Turns
 from mmsim.monitors.listener import Listener
 from mmsim.monitors.winners import Other, write_otherwise
 
-Process = Generator[Event, Any, None]
-
 
 class Driver(ABC):
     """The common part of both schedules: the clock, the memory units, the counts."""
@@ -32,6 +30,8 @@ class Driver(ABC):
         self.launch = launch
         self.grid = launch.grid
         self.listeners = listeners
+        finds_deadlocks = any(one.finds_deadlocks for one in listeners)
+        self.changes = None if finds_deadlocks else launch.changes()
         self.others: Mapping[int, Other] = {}  # the sites where another concurrent write wins
         self.env = Environment()
         self.tally = Tally(launch)
@@ -59,9 +59,9 @@ class Driver(ABC):
     def turns(self, unit: Unit) -> Turns:
         """The order in which a unit dispatches ready warps."""
 
-    @abstractmethod
     def ended(self) -> None:
         """End the run without further events; raise an error if the program is unfinished."""
+        self.units[0].leave()
 
     def fail(self, error: MMSimError) -> None:
         """End the run with an error, after all earlier events of this instant."""
@@ -86,6 +86,8 @@ class Driver(ABC):
         left: npt.NDArray[Any],
     ) -> None:
         """Store the words that a request leaves."""
+        if self.changes is not None:
+            self.changes.note(request, array, blocks, left)
         if request.site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif request.site.number in self.others:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from simpy import Event
 
-from mmsim.engines.events.driver import Driver, Process
+from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.barriers import in_lock_step
-from mmsim.meaning.frame import Request, Site
+from mmsim.meaning.frame import Request, Site, Spinning
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.spinning import refuse
 from mmsim.model.machines import Unit
 from mmsim.model.rounds import dispatch_times
 from mmsim.model.turns import Turns, WarpsInOrder
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -54,7 +53,7 @@ class Part(Job):
         super().__init__(driver.env, warp)
         self.listeners = driver.listeners
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         self.round.missing -= 1
         if self.round.missing == 0:
             self.round.over.after(0, COMPLETION)
@@ -62,11 +61,12 @@ class Part(Job):
     def asks(self) -> tuple[Site, list[int]]:
         return self.round.site, self.round.addresses[self.lanes].tolist()
 
-    def dispatched(self, unit: Unit) -> None:
+    def dispatched(self, unit: Unit, delay: int) -> None:
         if self.round.access is not None:
             part = self.round.access.of_lanes(self.lanes)
             for listener in self.listeners:
                 listener.dispatched(part, unit, self.ready, self.stages)
+        self.after(delay, COMPLETION)
 
 
 class Synchronous(Driver):
@@ -74,28 +74,31 @@ class Synchronous(Driver):
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
-        self.frame = launch.frame(None)
+        self.frame = launch.frame(None, self.changes)
         self.round: Round
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
 
-    def ended(self) -> None:
-        """Nothing waits in lock step."""
-
     def turns(self, unit: Unit) -> Turns:
         return WarpsInOrder()
 
-    def sequencer(self) -> Process:
+    def sequencer(self) -> Generator[Moment, Any, None]:
         """Run the program over all threads, round by round; barriers do nothing."""
         frame, listeners = self.frame, self.listeners
         steps = self.launch.meaning.start(frame)
         for listener in listeners:
             listener.began(frame, range(self.grid.warps))
         values: Any = None
+        spun, last = False, None  # the latest read since a loop was first seen to repeat
         try:
             while True:
                 want = steps.send(values)
                 values = None
+                if isinstance(want, Spinning):
+                    if spun:
+                        refuse(self.launch, frame, want, last)
+                    spun, last = True, None
+                    continue
                 for listener in listeners:
                     listener.worked(frame, self.now)
                 if not isinstance(want, Request):
@@ -105,6 +108,8 @@ class Synchronous(Driver):
                         values = in_lock_step(want, self.grid.block)
                     continue
                 start = self.now
+                if want.site.kind != "write":
+                    last = want
                 values = self.begin(want)
                 yield self.round.over
                 self.end(want, start)
@@ -126,12 +131,11 @@ class Synchronous(Driver):
         warps, blocks = grid.warp[here], grid.block[here]
         lanes = grid.lane[here] if launch.machine.by_lane else None
         addresses = array.addresses(request.elements, blocks)
-        units = array.units(blocks)
-        counts = launch.stage_counts(site, units, addresses, warps, grid.warps, lanes)
+        counts = launch.stage_counts(site, blocks, addresses, warps, grid.warps, lanes)
         active = np.flatnonzero(counts)
         firsts, stages = np.searchsorted(warps, active), counts[active]
-        least = launch.least(site, units, addresses, firsts, lanes, stages)
-        units = units[firsts]
+        least = launch.least(site, blocks, addresses, firsts, lanes, stages)
+        units = array.units(blocks[firsts])
         self.round = Round(site, addresses, firsts, stages, least, Moment(self.env), len(active))
         values, left = request.evaluate(array, blocks)
         if self.listeners:

@@ -80,7 +80,7 @@ class NumbaProgram(Program):
         given = Flattened(self.name, args, code.co_varnames[: code.co_argcount])
         found = self._specialized.get(given.kinds)
         if found is None:
-            from mmsim.frontend.typed.kernel import parse_kernel  # loads Numba's inference of types
+            from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
 
             parsed = parse_kernel(python, given.kinds, self._options)
             found = Program(python, parsed.code), parsed.from_outside

@@ -11,7 +11,7 @@ import builtins
 import re
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,11 @@ class View:
         """The axes with a span."""
         return tuple(one for one in self.index if isinstance(one, Span))
 
+    @property
+    def axes(self) -> int:
+        """The number of the array's axes that `index` restricts."""
+        return len(self.index)
+
     def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
@@ -128,7 +133,7 @@ class View:
                 continue
             inner = given.pop(0)
             found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
-        return View(self.array, (*found, *given))
+        return replace(self, index=(*found, *given))
 
     def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
         """The indices of an element of the array, by those of the element of this part."""
@@ -218,11 +223,13 @@ class Known:
     """The knowledge of a program from earlier parsing.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
-    number; each has the error that is right if that use is one.
+    number; each has the error that is right if that use is one. `keys` are the arrays that a name
+    may stand for in a loop, by the number of the loop and the name.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
+    keys: dict[tuple[int, str], set[tuple[str, int]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -239,13 +246,14 @@ class Unit:
     parameters: list[str] = field(default_factory=list)
     doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
+    loops: int = 0
     trips: int = 0  # of unrolled loops
     depth: int = 0  # of blocks and expressions
 
-    def order(self, array: str) -> int:
-        """The place of an array: parameters come first, then arrays as they are declared."""
-        names = [*self.parameters, *(local.name for local in self.locals)]
-        return names.index(array)
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays so far: parameters come first, then arrays as they are declared."""
+        return [*self.parameters, *(local.name for local in self.locals)]
 
     def unique(self, name: str) -> str:
         """`name`, or `name_2`, `name_3`, ... if it is taken."""

@@ -13,8 +13,7 @@ from numba.core import types
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.typed.signatures import (
+from mmsim.frontend.numba.signatures import (
     GRID,
     OF_CODE,
     RULES,
@@ -24,6 +23,7 @@ from mmsim.frontend.typed.signatures import (
     called,
     parts,
 )
+from mmsim.frontend.numba.vectors import AXES
 
 REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean
@@ -120,7 +120,7 @@ class Extreme(templates.AbstractTemplate):
         numbers = tuple(map(types.unliteral, given))
         if kws or len(numbers) < 2 - is_tuple:
             return None
-        if not all(isinstance(one, types.Number) for one in numbers):
+        if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
             return None
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
 
