@@ -11,6 +11,7 @@ import pytest
 from numba import cuda, float32, int32
 
 import mmsim as mm
+from mmsim.cuda.source_text import function_from
 from mmsim.errors import AddressError, LanguageError, LaunchError
 from mmsim.frontend.numba.function_calls import warn_of_print
 from mmsim.frontend.numba.kernel import numba_program
@@ -352,3 +353,10 @@ def test_powers_of_complex_numbers():
     right = [1 + z**3 * 2, (z**0.5j) ** z, z**2]
     run = launch(powers, z, np.zeros((3, 4), complex), threads=4)
     assert np.allclose(run.arrays["out"], right, rtol=1e-13)
+
+
+def test_a_counted_loop_may_be_so_long_that_its_jumps_need_long_numbers():
+    text = "def long(a):\n    for i in range(cuda.grid(1), a.shape[0], cuda.gridsize(1)):\n"
+    text += "".join(f"        a[i] = a[i] + {n} % (i + 1)\n" for n in range(40))
+    run = launch(function_from(text, "long", {"cuda": cuda}), np.zeros(20, int))
+    assert run.arrays["a"].tolist() == [sum(n % (i + 1) for n in range(40)) for i in range(20)]

@@ -74,7 +74,7 @@ class FunctionLowering(CallLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        return structured(graph, min(blocks), prefix, ends)
+        return structured(_without_jumps(graph), min(blocks), prefix, ends)
 
     # Blocks
 
@@ -518,3 +518,20 @@ class FunctionLowering(CallLowering):
             return value[source.index]
         index = source.index_var
         return self.item(value, self.static(source.index) if index is None else self.of(index))
+
+
+def _without_jumps(graph: dict[Label, BasicBlock]) -> dict[Label, BasicBlock]:
+    """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
+
+    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long.
+    """
+
+    def target(label: Label) -> Label:
+        block = graph[label]
+        is_jump = not block.body and len(block.targets) == 1
+        return block.targets[0] if is_jump and graph[block.targets[0]].turn else label
+
+    return {
+        label: replace(block, targets=tuple(map(target, block.targets)))
+        for label, block in graph.items()
+    }
