@@ -105,7 +105,7 @@ def main() -> None:
         name, threads, path = given.one
         print(json.dumps(one(name, int(threads), path)))
         return
-    from mmsim.bench.facts import facts
+    from mmsim.bench.benchmark import facts
 
     sizes = [2 ** int(size[2:]) if size.startswith("2^") else int(size) for size in given.sizes]
     about = facts(" ".join(["benchmarks/first_runs.py", *sys.argv[1:]]))

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import mmsim
-from mmsim.host.repository import repository
+from mmsim.host.checkout import repository
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

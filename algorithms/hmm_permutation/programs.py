@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
-from mmsim.host.memory_budget import require_memory
+from mmsim.host.free_memory import require_memory
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation.programs import Permutation

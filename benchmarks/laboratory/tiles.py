@@ -24,8 +24,8 @@ from mmsim.gpu import ncu
 from mmsim.gpu.bank_accesses import ACCESSES, Access, Index
 from mmsim.gpu.banks import counts
 from mmsim.gpu.counting import NAME
-from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record, Row
+from mmsim.gpu.signed import facts
 from mmsim.model.tiles import Strided, Swizzle, cute
 
 EXPERIMENT = "tiles"

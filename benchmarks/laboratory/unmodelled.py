@@ -30,9 +30,9 @@ from mmsim.gpu import ncu
 from mmsim.gpu.cache_points import LINE, MEBI, SECTOR
 from mmsim.gpu.cache_stage import METRICS, Stage
 from mmsim.gpu.counting import NAME, renamed
-from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
+from mmsim.gpu.signed import facts
 
 EXPERIMENT = "beyond"
 MODULE = "benchmarks.laboratory.unmodelled"

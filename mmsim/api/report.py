@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mmsim.api.result import Run
-from mmsim.api.saved import Saved
+from mmsim.api.result import Run, Saved
 from mmsim.api.trace import Trace
 from mmsim.results import report
 
@@ -39,8 +38,6 @@ class Report(Saved, report.Report):
         made = cls._as(plain)
         if plain.run is not None:
             made.__dict__["run"] = Run.of(plain.run)
-        if plain.record is not None:
-            made.__dict__["record"] = Trace.of(plain.record)
         return made
 
     @property

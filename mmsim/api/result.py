@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from mmsim.api.saved import Saved
 from mmsim.api.trace import Trace
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
@@ -21,6 +21,37 @@ if TYPE_CHECKING:
 
 
 OTHER_FIGURES = "mm.figures.banks(run), or another function of mm.figures, each for one figure"
+
+
+class Saved:
+    """A result that `to_json` writes; two of them are equal if their texts are."""
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    @classmethod
+    def _as(cls, plain: object) -> Self:
+        """The content of `plain`, of a class from which this one is derived; nothing is copied."""
+        made = object.__new__(cls)
+        made.__dict__.update(plain.__dict__)
+        if (record := made.__dict__["record"]) is not None:
+            made.__dict__["record"] = Trace.of(record)
+        return made
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Return the result as JSON text; `from_json` returns an equal one."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the result that `to_json` wrote. Raises `FormatError` for any other text."""
+        from mmsim.results.codec import load
+
+        return load(text, cls)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.to_json() == other.to_json()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,8 +89,6 @@ class Run(Saved, run.Run):
     def of(cls, plain: run.Run) -> Run:
         """Return an engine's run, with the methods for users."""
         made = cls._as(plain)
-        if plain.record is not None:
-            made.__dict__["record"] = Trace.of(plain.record)
         made.__dict__["records"] = tuple(map(Trace.of, plain.records))
         return made
 

@@ -9,8 +9,8 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.bench.benchmark import LEAST, Benchmark, Row, Settings
-from mmsim.bench.program import permute
 from mmsim.bench.repetitions import Measured, alternately, compiled_first, timed
+from mmsim.bench.start import permute
 
 DMMS, WIDTH, LATENCY, BLOCK = 132, 32, 3240, 256
 CAPACITY = 60 * 2**20

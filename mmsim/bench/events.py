@@ -12,8 +12,8 @@ import simpy
 
 import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
-from mmsim.bench.program import permute
 from mmsim.bench.repetitions import alternately
+from mmsim.bench.start import permute
 from mmsim.model.machines import Schedule
 
 WIDTH, LATENCY, THREADS = 32, 5, 4096

@@ -90,11 +90,9 @@ def compiled_first() -> Iterator[None]:
     A benchmark runs each of its programs once in here, and measures it afterwards.
     """
     from mmsim.engines.array import lazy_compilation
-    from mmsim.engines.array.fused import tiering
 
-    before = tiering.eager, lazy_compilation.eager
-    tiering.eager = lazy_compilation.eager = True
+    before, lazy_compilation.eager = lazy_compilation.eager, True
     try:
         yield
     finally:
-        tiering.eager, lazy_compilation.eager = before
+        lazy_compilation.eager = before

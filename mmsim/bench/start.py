@@ -16,12 +16,17 @@ import numpy as np
 import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
 from mmsim.bench.process import python
-from mmsim.bench.program import permute
 from mmsim.bench.repetitions import alternately, timed
 from mmsim.model.machines import Schedule
 
 THREADS = 1024
 SCHEDULES: tuple[Schedule, ...] = ("synchronous", "asynchronous")
+
+
+@mm.program
+def permute(T: mm.Thread, a: mm.Array, p: mm.Array, b: mm.Array) -> None:
+    i = T.id
+    b[p[i]] = a[i]
 
 
 def rows(settings: Settings) -> Iterator[Row]:

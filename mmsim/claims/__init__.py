@@ -6,9 +6,11 @@ from mmsim.claims.claim import (
     CaseRows,
     Claim,
     ClaimError,
+    Curve,
     Growth,
     Precondition,
     Relation,
+    Series,
     ceiling,
     correct,
     cube_root,
@@ -25,7 +27,6 @@ from mmsim.claims.fit import Fit, FitError, fit
 from mmsim.claims.printed import Drawing, Figure, PaperTable, PrintedItem
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
-from mmsim.results.curve import Curve, Series
 
 __all__ = [
     "Case",

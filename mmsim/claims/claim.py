@@ -16,7 +16,6 @@ import numpy.typing as npt
 from mmsim.errors import MMSimError, shown
 from mmsim.host.guesses import Guessed, advised, instead, nearest
 from mmsim.model.drawn import FIGURES
-from mmsim.results.curve import Curve
 from mmsim.results.run import Run
 from mmsim.results.sheets import write_csv
 from mmsim.tabular import FORMS, Rows
@@ -40,6 +39,25 @@ class Timed(Protocol):
 
 class ClaimError(MMSimError):
     """A wrong definition of a claim, or a run with a wrong result."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a figure: its name and its points."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Some lines over one axis."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
 
 
 @dataclass(frozen=True)

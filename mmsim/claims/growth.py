@@ -23,8 +23,7 @@ from itertools import accumulate
 from math import log
 from typing import Any
 
-from mmsim.claims.claim import Case, Claim, ClaimError, Growth, call_with, show
-from mmsim.results.curve import Curve, Series
+from mmsim.claims.claim import Case, Claim, ClaimError, Curve, Growth, Series, call_with, show
 
 SIZES = 5
 """The least number of sizes of a trend."""

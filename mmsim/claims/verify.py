@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from mmsim.claims.claim import Case, Claim, ClaimError, call_with, show
+from mmsim.claims.claim import Case, Claim, ClaimError, Curve, Series, call_with, show
 from mmsim.claims.growth import curve, refutation, steepest
 from mmsim.claims.points import points as random_points
 from mmsim.errors import FormatError, RoomError
@@ -25,7 +25,6 @@ from mmsim.host.checkout import commit_of
 from mmsim.host.guesses import Guessed, instead
 from mmsim.host.version import VERSION
 from mmsim.printable import counted, printable_lines
-from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """From this length in characters on, a claimed fraction is shown rounded."""

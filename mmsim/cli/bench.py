@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mmsim.bench import Measured, Result, Settings, Value
-from mmsim.bench.benchmark import LEAST, to_json
+from mmsim.bench.benchmark import LEAST, facts, to_json
 from mmsim.cli.numbers import at_least
 from mmsim.cli.output import add_targets, console, save, status
 from mmsim.cli.supervise import so_far
@@ -48,7 +48,6 @@ def size(text: str) -> int:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.bench.facts import facts
     from mmsim.bench.registry import choose_benchmarks, registered_benchmarks
     from mmsim.view.tables import columns, rich_rows
 

@@ -49,7 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cuda.machines import set_machine  # loads what launches
+    from mmsim.cuda import in_python  # loads what launches
+    from mmsim.cuda.machines import set_machine
     from mmsim.cuda.mistakes import set_lenient
     from mmsim.cuda.replacing import run_script
     from mmsim.cuda.report import Report
@@ -57,6 +58,8 @@ def command(arguments: argparse.Namespace) -> int:
 
     if not arguments.module and not Path(arguments.script).is_file():
         raise CommandError(f"no file {arguments.script!r}")
+    if arguments.check and in_python.is_asked_for():
+        raise CommandError(in_python.UNCHECKED)
     for option in OWN.intersection(arguments.arguments):
         complain(f"{option} stands after the program's name and is passed to the program")
     set_machine(machine_of(arguments))

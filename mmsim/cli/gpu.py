@@ -102,8 +102,8 @@ def calibrate(arguments: argparse.Namespace) -> int:
     if arguments.cache:
         return calibrate_cache(arguments)
     from mmsim import gpu
-    from mmsim.gpu.facts import facts
     from mmsim.gpu.record import Record
+    from mmsim.gpu.signed import facts
 
     known = facts("mmsim gpu calibrate")
     with status("calibrating") as say:
@@ -139,8 +139,8 @@ def reproduce(arguments: argparse.Namespace) -> int:
     from mmsim import gpu
     from mmsim.gpu import signed
     from mmsim.gpu.experiment import Conditions, choose_experiment, registered_experiments
-    from mmsim.gpu.facts import facts
     from mmsim.gpu.record import Record
+    from mmsim.gpu.signed import facts
     from mmsim.reports.gpu import measured_summary, measured_table
 
     if arguments.experiment is None:

@@ -45,13 +45,8 @@ def load_program(target: str) -> Program:
 
 def programs_of(module_name: str) -> list[Program]:
     """Return the programs of a module or a file in order of name, each once."""
-    try:
-        module = _load(module_name)
-    except MMSimError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise CommandError(f"{module_name}: {said(error)}") from None
-    found = {id(one): one for one in vars(module).values() if isinstance(one, Program)}
+    _, names = _named(module_name, "__dict__")
+    found = {id(one): one for one in names.values() if isinstance(one, Program)}
     programs = [one for one in found.values() if not one.is_helper]
     if not programs:
         raise CommandError(f"{module_name} has no program; `mmsim list` names those installed")
@@ -64,10 +59,15 @@ def load(target: str) -> Any:
 
 
 def _find(target: str) -> tuple[ModuleType, Any]:
-    """Return a module and its object of a name, or None. Its code's exceptions become messages."""
+    """Return a module and its object MODULE:NAME, or None."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
         raise CommandError(f"{target!r} lacks ':NAME'; write MODULE:NAME or FILE.py:NAME")
+    return _named(module_name, name)
+
+
+def _named(module_name: str, name: str) -> tuple[ModuleType, Any]:
+    """Return a module and its object of a name, or None. Its code's exceptions become messages."""
     try:
         module = _load(module_name)
         return module, getattr(module, name, None)

@@ -25,6 +25,9 @@ from mmsim.meaning.exchange import InactiveLane, Warps
 Extents = tuple[int, int, int]
 Group = list["Thread"]
 VARIABLE = "MMSIM_PYTHON"
+UNCHECKED = (
+    f"with {VARIABLE} set, launches call the Python function and nothing is checked; unset it"
+)
 WARP, ALL_LANES = 32, 0xFFFFFFFF
 
 

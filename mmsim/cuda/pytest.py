@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from mmsim.cuda import in_python
 from mmsim.cuda.replacing import replace
 from mmsim.cuda.report import Report
 from mmsim.view.tables import table_text
@@ -40,6 +41,8 @@ def pytest_configure(config: Any) -> None:
     option = config.option
     if getattr(option, "numprocesses", None) and (option.cuda_json or option.cuda_html):
         raise pytest.UsageError("--cuda-json and --cuda-html need one process: add -n 0")
+    if option.cuda_check and in_python.is_asked_for():
+        raise pytest.UsageError(in_python.UNCHECKED)
     report.listen(check=option.cuda_check)
 
 

@@ -40,6 +40,7 @@ from mmsim.ir.operators import BINARY, OR_ZERO, row_of
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE, Row
 from mmsim.ir.typed import consists_of
+from mmsim.ir.walk import expressions
 
 WRITER = "the writer of CUDA C"
 FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
@@ -87,9 +88,10 @@ class CText:
                 return self._binary(value)
             case ir.Compare():
                 return self._comparison(value)
-            case ir.Call(op, operands):
+            case ir.Operation():
+                operands = expressions(value)
                 row, type_ = row_of(value), self.of(operands[0])
-                return function(op, row, type_, *map(self.write, operands))
+                return function(value.op, row, type_, *map(self.write, operands))
             case ir.Logic():
                 return self._logic(value)
             case ir.Choose(test, then, other):

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from mmsim.ir.dtypes import Integers
 
 MOST_PACKED = 4
 """The most 64-bit numbers of packed shifts."""

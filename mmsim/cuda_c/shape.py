@@ -18,7 +18,7 @@ from mmsim.ir.dtypes import INT
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE, Range, is_within
 from mmsim.ir.tidy import read_by, set_by
-from mmsim.ir.walk import expressions, inside, operands, parts, targets
+from mmsim.ir.walk import expressions, inside, parts, targets
 from mmsim.ir.walk import statements as all_statements
 from mmsim.meaning.launch import Launch
 
@@ -176,7 +176,7 @@ def _always_read(value: ir.Expr) -> Iterator[str]:
     if isinstance(value, ir.Var):
         yield value.name
     first_only = isinstance(value, ir.Logic | ir.Choose)
-    for operand in operands(value)[: 1 if first_only else None]:
+    for operand in expressions(value)[: 1 if first_only else None]:
         yield from _always_read(operand)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.host.memory_budget import SMALL
+from mmsim.host.free_memory import SMALL
 from mmsim.ir.needs import needs
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
@@ -24,8 +24,7 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
     If all elements have several bytes, a place has as many: no access touches a part of it.
     """
-    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.memo.get("asked")
-    return found or launch.memo.put("asked", _asked(launch))
+    return launch.memo.once("asked", lambda: _asked(launch))
 
 
 def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
@@ -111,11 +110,13 @@ def needed(launch: Launch) -> npt.NDArray[np.bool_]:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    found: npt.NDArray[np.bool_] | None = launch.memo.get("needed")
-    if found is None:
-        count = len(launch.meaning.sites)
-        found = launch.memo.put("needed", np.zeros((count, count), dtype=bool))
+    count = len(launch.meaning.sites)
+
+    def computed() -> npt.NDArray[np.bool_]:
+        found = np.zeros((count, count), dtype=bool)
         if launch.machine.under_way > 1:
             for row, sites in enumerate(needs(launch.meaning.code.body, count)):
                 found[row, list(sites)] = True
-    return found
+        return found
+
+    return launch.memo.once("needed", computed)

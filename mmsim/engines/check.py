@@ -9,6 +9,7 @@ import numpy as np
 from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.selection import check_trace
+from mmsim.engines.tally import result
 from mmsim.errors import LaunchError, ProgramError, shown
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
@@ -70,7 +71,7 @@ def check(
         drive(driver)
         time = driver.now
         record = trace_of(driver, recorder, time)
-        run = driver.tally.result("events", time, monitors.findings(), record)
+        run = result(bound, "events", time, driver.tally.tables(), monitors.findings(), record)
         found += run.findings or ()
         found += _winners(launch, monitors, run)
     except ProgramError as error:

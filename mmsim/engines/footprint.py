@@ -38,17 +38,17 @@ SEQUENCER, OBJECT = 4608, 256
 
 def bytes_per_lane(launch: Launch) -> int:
     """The most bytes of a lane at any time, without those of an access and of memory."""
-    found: int | None = launch.memo.get("bytes of a lane")
-    if found is None:
-        meaning = launch.meaning
+    meaning = launch.meaning
+
+    def counted() -> int:
         meaning.ready()
         variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
         found = variables + register_bytes(meaning)
         if meaning.may_spin:  # loops keep the state before an earlier trip
             found *= 2
-        found += _block(meaning, meaning.code.body)
-        launch.memo.put("bytes of a lane", found)
-    return found
+        return found + _block(meaning, meaning.code.body)
+
+    return launch.memo.once("bytes of a lane", counted)
 
 
 def register_bytes(meaning: Meaning) -> int:

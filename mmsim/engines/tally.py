@@ -22,6 +22,9 @@ from mmsim.results.trace import Trace
 Named = tuple[str, str, int, str, Kind]
 """The function, the file, the line, the array and the kind of an access."""
 
+Tables = tuple[tuple[AccessRow, ...], tuple[RoundRow, ...], tuple[CacheRow, ...]]
+"""The rows of a run: of its accesses, of its rounds, of the cache."""
+
 
 def _named(site: Site) -> Named:
     place = site.place
@@ -55,18 +58,11 @@ class Tally:
         cost = unit.space, requests, stages, access_class, least
         self.rounds.append(RoundRow(len(self.rounds), start, time, *_named(site), *cost))
 
-    def result(
-        self,
-        engine: str,
-        time: int,
-        findings: tuple[Finding, ...] | None = None,
-        record: Trace | None = None,
-    ) -> Run:
-        """The finished run."""
-        rows = self.rows(), RoundRows(self.rounds)
-        return result(self.launch, engine, time, *rows, findings, record, self.cache_rows())
+    def tables(self) -> Tables:
+        """The rows of the accesses, of the rounds and of the cache."""
+        return self._rows(), RoundRows(self.rounds), self._cache_rows()
 
-    def rows(self) -> tuple[AccessRow, ...]:
+    def _rows(self) -> tuple[AccessRow, ...]:
         """Make a row for each executed line, array and kind."""
         sums: dict[Named, list[int]] = {}
         for site, *counts in zip(
@@ -77,7 +73,7 @@ class Tally:
                 sums[key] = list(map(add, sums[key], counts)) if key in sums else counts
         return AccessRows(self._row(key, *counts) for key, counts in sums.items())
 
-    def cache_rows(self) -> tuple[CacheRow, ...]:
+    def _cache_rows(self) -> tuple[CacheRow, ...]:
         """The costs of each line's accesses to one array at a memory with sectors and a cache."""
         if self.launch.machine.cache is None:
             return ()
@@ -117,14 +113,13 @@ def result(
     launch: Launch,
     engine: str,
     time: int,
-    accesses: tuple[AccessRow, ...],
-    rounds: tuple[RoundRow, ...],
+    tables: Tables,
     findings: tuple[Finding, ...] | None = None,
     record: Trace | None = None,
-    cache: tuple[CacheRow, ...] = (),
 ) -> Run:
     """A launch that has ended, with its rows."""
     arithmetic = launch.code.arithmetic
+    accesses, rounds, cache = tables
     return Run(
         machine=launch.machine,
         program=launch.program.name,
@@ -147,7 +142,8 @@ def result(
 
 def unit_of(launch: Launch, array: str) -> Unit:
     """The unit in front of an array; of a shared one, that of the first block."""
-    return launch.machine.units[launch.arrays[array].unit_of_copy.item(0)]
+    number = launch.arrays[array].unit_of_copy.item(0)
+    return launch.machine.units[number] if number else launch.machine.memory
 
 
 def at_bottlenecks(

@@ -22,10 +22,10 @@ from mmsim.gpu import ncu
 from mmsim.gpu.atomic_patterns import EVERY, FEW, WORDS, Pattern, one_address, random, stride
 from mmsim.gpu.counting import METRICS, NAME, profiled, renamed
 from mmsim.gpu.expected import Memory
-from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import replay
+from mmsim.gpu.signed import facts
 from mmsim.gpu.words import CardHMM
 
 WANTED: dict[Memory, tuple[str, ...]] = {

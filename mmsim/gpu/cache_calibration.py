@@ -20,10 +20,10 @@ from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH
 from mmsim.gpu.cache_points import UNCOUNTED, Point, counted, points
 from mmsim.gpu.cache_stage import METRICS, Stage, counted_name
 from mmsim.gpu.counting import NAME
-from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
+from mmsim.gpu.signed import facts
 
 EXPERIMENT = "cache"
 

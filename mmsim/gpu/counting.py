@@ -27,10 +27,10 @@ from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
 from mmsim.gpu.counted import Launches, save
 from mmsim.gpu.expected import Expected, Place, expected, machine_of
-from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
+from mmsim.gpu.signed import facts
 from mmsim.gpu.words import narrowed
 from mmsim.host.plugins import registered_in
 

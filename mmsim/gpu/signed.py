@@ -1,4 +1,4 @@
-"""Signed predictions: dated, and bound to the model's rules and to the kernels by digests.
+"""The facts of results on a GPU, and signed predictions: dated, and bound to rules by digests.
 
 A record's *seal* is a digest of all else in it, so that a change is noticed. A record that is
 changed and sealed anew has another seal. So the file is committed before the measurement, and the
@@ -19,6 +19,7 @@ import numpy as np
 from mmsim.errors import MMSimError
 from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.gpu.record import Record
+from mmsim.gpu.replay import cupy, device
 from mmsim.host.checkout import commit_of
 from mmsim.host.version import VERSION
 
@@ -34,6 +35,22 @@ def rules() -> str:
         digest.update(file.relative_to(folder).as_posix().encode() + b"\n")
         digest.update(sha256(file.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def facts(command: str) -> dict[str, str]:
+    """The GPU at hand, the date, the command, the versions and the sources; or `NoGPU`."""
+    at_hand = device()
+    return {
+        "device": at_hand.name,
+        "driver": at_hand.driver,
+        "cuda": at_hand.cuda,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "mmsim": VERSION,
+        "cupy": cupy().__version__,
+        "commit": commit_of(Path(__file__)),
+        RULES: rules(),
+    }
 
 
 def digest_of(steps: Sequence[Step], arrays: Arrays) -> str:

@@ -1,12 +1,27 @@
-"""The Git commits of files."""
+"""The address of the repository, and the Git commits of files."""
 
 from __future__ import annotations
 
 import subprocess
 from datetime import datetime
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 UNKNOWN = "unknown"
+DISTRIBUTION = "memory-machine-simulator"
+
+
+def repository() -> str:
+    """Return the address of the repository: `Repository` of `[project.urls]` in pyproject.toml.
+
+    Empty if pyproject.toml names none, or if mmsim isn't installed.
+    """
+    try:
+        urls = metadata(DISTRIBUTION).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named: dict[str, str] = dict(url.split(", ", 1) for url in urls)
+    return named.get("Repository", "")
 
 
 def commit_of(file: Path) -> str:

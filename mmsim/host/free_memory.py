@@ -1,4 +1,4 @@
-"""The memory that the system leaves to this process.
+"""The memory that the system leaves to this process, and asking for it before an object is made.
 
 Linux has several accounts of it, and the least one counts. These are the machine's free memory, the
 limits of the process's control groups (a container's, a batch job's, a systemd service's) and of
@@ -14,7 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mmsim.errors import RoomError
+
 ROOT = Path("/")
+GIB = 2**30
+SMALL = 2**26  # bytes that need no check
 
 
 def available(root: Path = ROOT) -> int | None:
@@ -25,6 +29,19 @@ def available(root: Path = ROOT) -> int | None:
     free = _free(root)
     left = [*_left_by_groups(root), *_left_of_limits(root), *([] if free is None else [free])]
     return max(min(left), 0) if left else None
+
+
+def require_memory(what: str, needed: int, detail: str = "", advice: str = "take less") -> None:
+    """Raise a `RoomError` for an object that needs more bytes than there are."""
+    if needed < SMALL:
+        return
+    free = available()
+    if free is None or needed <= free:
+        return
+    raise RoomError(
+        f"{what} needs about {needed / GIB:,.1f} GiB{detail}, but only {free / GIB:,.1f} GiB are "
+        f"free; {advice}"
+    )
 
 
 def _free(root: Path) -> int | None:

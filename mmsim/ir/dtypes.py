@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
 
 Type = np.dtype[np.generic]
+Integers = npt.NDArray[np.int64]
+"""Numbers of lanes, warps, elements, addresses."""
 
 BOOL: Type = np.dtype(np.bool_)
 INT: Type = np.dtype(np.int64)

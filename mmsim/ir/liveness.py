@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.graph import Graph
-from mmsim.ir.walk import names, operands
+from mmsim.ir.walk import expressions, names
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _sources(value: ir.Expr) -> Iterable[str]:
     elif isinstance(value, ir.RegisterRead):
         yield value.array
     else:
-        for part in operands(value)[1 if isinstance(value, ir.Choose) else 0 :]:
+        for part in expressions(value)[1 if isinstance(value, ir.Choose) else 0 :]:
             yield from _sources(part)
 
 

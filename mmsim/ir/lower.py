@@ -19,11 +19,11 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT, Type, holds, is_int, is_whole, no_index
-from mmsim.ir.memo import Memo
 from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.shapes import NOWHERE
 from mmsim.ir.types import Types, Typing
 from mmsim.ir.walk import (
+    Memo,
     expressions,
     numbered,
     targets,
@@ -268,7 +268,7 @@ class Lowering:
             return self._unary(value)
         if isinstance(value, ir.Binary):
             return self._binary(value)
-        if isinstance(value, ir.Compare | ir.Call):
+        if isinstance(value, ir.Operating):
             wanted = iter(self.typing.operation(value).operands)
             return with_expressions(value, lambda one: self.into(one, next(wanted)))
         if isinstance(value, ir.Logic):

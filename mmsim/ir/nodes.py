@@ -118,8 +118,14 @@ class Extent:
     place: Place
 
 
+class Operation:
+    """An expression with a value that depends on all its operands: `op` is its row in a table."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Operation):
     """-x, +x, ~x, not x, abs(x), the casts int(x), float(x), complex(x), bool(x), and NumPy's.
 
     A cast to one of NumPy's types has the type's name for its `op`, as "float32".
@@ -131,7 +137,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Operation):
     """x op y: + - * / // % ** & | ^ << >> min max."""
 
     op: str
@@ -141,7 +147,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Operation):
     """x op y: == != < <= > >=."""
 
     op: str
@@ -169,7 +175,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Operation):
     """A mathematical function or a count of bits, `op`, of its operands: see `functions`."""
 
     op: str
@@ -215,10 +221,8 @@ Expr = (
     | RegisterRead
     | Lookup
 )
-
-
 Operating = Unary | Binary | Compare | Call
-"""An expression whose value depends on all its operands."""
+"""The kinds of `Operation`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

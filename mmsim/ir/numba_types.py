@@ -20,7 +20,7 @@ from mmsim.ir.atomics import FLOATS, INTEGERS
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_int, is_whole
 from mmsim.ir.operators import row_of
 from mmsim.ir.types import Typing, ValueType
-from mmsim.ir.walk import operands
+from mmsim.ir.walk import expressions
 
 WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
@@ -82,7 +82,7 @@ class NumbaTyping(Typing):
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
-        if len(known) < len(operands(value)):
+        if len(known) < len(expressions(value)):
             return None
         return self.computes(value, *known).result
 
@@ -92,7 +92,7 @@ class NumbaTyping(Typing):
     def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
         """The fault of an atomic that Numba lacks for the array's type."""
         held, taken = self.arrays[array].name, ATOMICS[op]
-        if held in taken:
+        if held in taken or (op == "add" and self.arrays[array].kind == "c"):
             return None
         return (
             f"cuda.atomic has no {op} for {held}, which {array!r} holds; it has one for "

@@ -124,7 +124,7 @@ class Ranges:
             case ir.Lookup(_, values):
                 numbers = [low for low, _ in map(_exactly, values)]
                 return min(numbers), max(numbers)
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 return self._operation(value)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 first, second = self.of(left), self.of(right)
@@ -136,8 +136,10 @@ class Ranges:
 
     def _operation(self, value: ir.Operating) -> Range | None:
         row, type_ = row_of(value), self.typing.of(value)
-        if type_ == BOOL or row.result == "count":
-            return 0, 1 if type_ == BOOL else 8 * self.typing.of(walk.operands(value)[0]).itemsize
+        if type_ == BOOL:
+            return 0, 1
+        if row.result == "count":
+            return 0, 8 * self.typing.of(walk.expressions(value)[0]).itemsize
         if row.kind == "function":
             return WHOLE
         sides = self.sides(value)
@@ -151,7 +153,7 @@ class Ranges:
 
     def sides(self, value: ir.Operating) -> tuple[Range, ...] | None:
         """The ranges of the operands as the operation takes them; None if one has none yet."""
-        found = [self.of(operand) for operand in walk.operands(value)]
+        found = [self.of(operand) for operand in walk.expressions(value)]
         known = tuple(one for one in found if one is not None)
         return known if len(known) == len(found) else None
 

@@ -13,7 +13,7 @@ from functools import cache
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AXES
-from mmsim.ir.walk import with_expressions, with_inside, with_operands
+from mmsim.ir.walk import with_expressions, with_inside
 
 Sides = tuple[bool, bool, bool]
 """True for each of x, y and z along which there is more than one place."""
@@ -34,7 +34,7 @@ def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
         if isinstance(value, ir.ThreadField) and value.field in ir.INDICES:
             name, axis = value.field.split(".")
             return index_of(name, AXES.index(axis), sides[name])
-        return with_operands(value, of)
+        return with_expressions(value, of)
 
     return of_block(body)
 

@@ -13,14 +13,12 @@ from collections import Counter
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import (
     expressions,
-    operands,
     parts,
     reads_registers,
     statements,
     targets,
     with_expressions,
     with_inside,
-    with_operands,
     with_targets,
     writes_registers,
 )
@@ -32,7 +30,7 @@ DEEPEST = 20
 
 def depth(value: ir.Expr) -> int:
     """Levels of an expression."""
-    return 1 + max(map(depth, operands(value)), default=0)
+    return 1 + max(map(depth, expressions(value)), default=0)
 
 
 def read_by(statement: ir.Stmt) -> list[str]:
@@ -141,4 +139,4 @@ def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:
     """An expression with `by` instead of the variable `name`."""
     if isinstance(value, ir.Var):
         return by if value.name == name else value
-    return with_operands(value, lambda part: substituted(part, name, by))
+    return with_expressions(value, lambda part: substituted(part, name, by))

@@ -17,10 +17,9 @@ import numpy as np
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, is_int, limits
 from mmsim.ir.lower import Lowered
-from mmsim.ir.memo import Memo
 from mmsim.ir.operators import Mask, NoValue, Value, refuse_where, row_of, truth
 from mmsim.ir.row import Row, wrap
-from mmsim.ir.walk import operands, parts
+from mmsim.ir.walk import Memo, expressions, parts
 
 Compute = Callable[..., Value]
 """Takes the operands, and the mask of active lanes if there may be no value."""
@@ -33,7 +32,7 @@ PYTHONS: dict[Type, Callable[[Any], Any]] = {
 
 def computing(value: ir.Operating, of: Callable[[ir.Expr], Type]) -> Compute:
     """The function that computes an operation of the lowered form; `of` gives types."""
-    row, types = row_of(value), tuple(map(of, operands(value)))
+    row, types = row_of(value), tuple(map(of, expressions(value)))
     held = types[0]
     if row.kind == "check":
         return _checking(row, held)
@@ -56,7 +55,7 @@ def may_refuse(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> bool:
         return False
     row = row_of(value)
     if row.kind == "cast" and row.gives is not None and is_int(row.gives):
-        return of(operands(value)[0]).kind == "f"
+        return of(expressions(value)[0]).kind == "f"
     return row.kind == "check" or row.checked is not None
 
 
@@ -139,7 +138,7 @@ def constants(
         return uniform.get(value.field) if isinstance(value, ir.ThreadField) else None
 
     def result(value: ir.Operating) -> ir.Scalar | None:
-        known: list[Any] = list(map(of, operands(value)))
+        known: list[Any] = list(map(of, expressions(value)))
         if None in known:
             return None
         if may_refuse(value, lowered.of):

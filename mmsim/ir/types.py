@@ -36,10 +36,9 @@ from mmsim.ir.dtypes import (
     type_of_number,
     wide,
 )
-from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import CASTS, result_of, row_of
-from mmsim.ir.walk import expressions, inside, operands, statements, stored, targets
+from mmsim.ir.walk import Memo, expressions, inside, statements, stored, targets
 
 TYPING = "typing"
 FLOAT_INDEX = "float; write // or int(...)"
@@ -153,9 +152,9 @@ class Types:
                 return reduce(self.join, types, None)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 return self.join(self._of(left), self._of(right))
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 # An operand that isn't known yet is ignored.
-                known = [one for one in map(self._of, operands(value)) if one is not None]
+                known = [one for one in map(self._of, expressions(value)) if one is not None]
                 if isinstance(value, ir.Compare):
                     return ValueType(BOOL)
                 return self.computed(value, known)
@@ -309,7 +308,7 @@ class Typing(Types):
 
     def operation(self, value: ir.Operating) -> Operation:
         """The arithmetic of an operation."""
-        return self.computes(value, *map(self.value_type, operands(value)))
+        return self.computes(value, *map(self.value_type, expressions(value)))
 
     # Errors of types
 
@@ -373,16 +372,16 @@ class Typing(Types):
         return f"a {what} is stored in {array!r}, which holds {held}; {remedy}"
 
     def _check_expression(self, value: ir.Expr) -> None:
-        for part in operands(value):
+        for part in expressions(value):
             self._check_expression(part)
-        kinds: set[str] = {self.of(part).kind for part in operands(value)}
+        kinds: set[str] = {self.of(part).kind for part in expressions(value)}
         if isinstance(value, ir.Var) and value.name not in self.variables:
             self._refuse(f"the variable {value.name!r} is never assigned", value)
         if isinstance(value, ir.Operating):
             self._refuse(self._fault_of_operation(value, kinds), value)
         if isinstance(value, ir.Binary | ir.Call):
             wanted = self.operation(value).operands
-            for operand, type_ in zip(operands(value), wanted, strict=True):
+            for operand, type_ in zip(expressions(value), wanted, strict=True):
                 self._refuse(self._unfit(operand, type_), value)
         if isinstance(value, ir.Lookup):
             for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):

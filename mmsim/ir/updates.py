@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, operands, statements, stored, targets
+from mmsim.ir.walk import expressions, statements, stored, targets
 
 HARMLESS = ("min", "max", "&", "|")
 """Idempotent operators: a second application with the same value changes nothing."""
@@ -74,7 +74,7 @@ class _Flows:
                     left += self.values[name]
                     harmless = harmless and name not in self.exchanged
                 continue
-            left += operands(part)
-            if operands(part) and not (isinstance(part, ir.Binary) and part.op in HARMLESS):
+            left += expressions(part)
+            if expressions(part) and not (isinstance(part, ir.Binary) and part.op in HARMLESS):
                 harmless = False
         return found, harmless

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import cache
 from itertools import count
-from typing import Any, TypeVar, get_args
+from typing import Any, Generic, TypeVar, get_args
 
 from mmsim.ir import nodes as ir
 
 KINDS = (*get_args(ir.Stmt), *get_args(ir.Expr))
 Node = TypeVar("Node", bound=ir.Stmt | ir.Expr)
+T = TypeVar("T")
 
 
 def _holding(node: ir.Stmt | ir.Expr, part: str) -> tuple[str, ...]:
@@ -96,10 +97,6 @@ def _replaced(node: Node, changes: dict[str, Any]) -> Node:
     return node
 
 
-operands, with_operands = expressions, with_expressions
-"""The same by their names for an expression's parts."""
-
-
 def stored(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The values that a statement brings to an array."""
     if isinstance(statement, ir.Access | ir.RegisterWrite):
@@ -166,6 +163,30 @@ def all_parts(block: Iterable[ir.Stmt]) -> Iterator[ir.Expr]:
     for statement in statements(block):
         for value in expressions(statement):
             yield from parts(value)
+
+
+class Memo(Generic[T]):
+    """Remembers a function's result for each node.
+
+    The key of a node is its identity, not its parts: comparing these would take as long as the
+    function. The node is held, so that no later node can have its id.
+
+    >>> calls = []
+    >>> memo = Memo(lambda node: calls.append(node) or len(calls))
+    >>> one, same = ir.Const(1), ir.Const(1)
+    >>> memo(one), memo(same), memo(one)
+    (1, 2, 1)
+    """
+
+    def __init__(self, find: Callable[[ir.Expr], T]) -> None:
+        self._find = find
+        self._found: dict[int, tuple[ir.Expr, T]] = {}
+
+    def __call__(self, node: ir.Expr) -> T:
+        found = self._found.get(id(node))
+        if found is None:
+            found = self._found[id(node)] = node, self._find(node)
+        return found[1]
 
 
 def names(values: Iterable[ir.Expr]) -> set[str]:

@@ -23,7 +23,7 @@ from mmsim.errors import (
     VectorError,
 )
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import limits, no_index
+from mmsim.ir.dtypes import Integers, limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
@@ -38,11 +38,10 @@ from mmsim.ir.operators import (
     without,
 )
 from mmsim.ir.typed import computing, constants, may_refuse
-from mmsim.ir.walk import operands as operands_of
+from mmsim.ir.walk import expressions
 from mmsim.meaning.frame import Frame
 
 Evaluate = Callable[[Frame, Mask], Value]
-Integers = npt.NDArray[np.int64]
 Elements = Callable[[Frame, Mask, Integers | None], Integers]
 Indexed = ir.Access | ir.RegisterRead | ir.RegisterWrite
 
@@ -293,7 +292,7 @@ class Evaluator:
                 return lambda frame, mask: frame.fields[field]
             case ir.Var(name, place):
                 return self._variable(name, place)
-            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+            case ir.Operation():
                 return self._operation(value)
             case ir.Logic():
                 return self._logic(value)
@@ -346,7 +345,7 @@ class Evaluator:
     def _operation(self, value: ir.Operating) -> Evaluate:
         """The value of an operation; one without a value is reported at its place."""
         compute = computing(value, self.typing.of)
-        parts = list(map(self._evaluate, operands_of(value)))
+        parts = list(map(self._evaluate, expressions(value)))
         if may_refuse(value, self.typing.of):
 
             def run(frame: Frame, mask: Mask) -> Value:

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import ExchangeError, Place
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import ExchangeOp
 from mmsim.ir.operators import NoValue, Value
 from mmsim.meaning.frame import Frame
 
-Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 BITS = 64
 """The most lanes of a mask."""

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
 from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 
-Integers = npt.NDArray[np.int64]
 Kind = Literal["read", "write", "atomic"]
 Words = npt.NDArray[Any] | None
 NONE: dict[Any, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeVar
@@ -17,14 +17,14 @@ from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
-from mmsim.ir.dtypes import type_of_number
+from mmsim.ir.dtypes import Integers, type_of_number
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
 from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning import leniency
 from mmsim.meaning.arguments import checked, completed, key_of
-from mmsim.meaning.frame import Changes, Frame, Site, frame_fields
+from mmsim.meaning.frame import Changes, Frame, Site
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
@@ -36,7 +36,6 @@ from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_
 from mmsim.model.threads import Grid, Shape, make_grid
 
 T = TypeVar("T")
-Integers = npt.NDArray[np.int64]
 NONE: frozenset[str] = frozenset()
 FEW_BLOCKS = 1 << 12
 """The most blocks for which the addresses of shared arrays are memoized."""
@@ -153,21 +152,16 @@ class Launch:
     @property
     def meets_as_grid(self) -> bool:
         """Return whether the program has a barrier of the grid."""
-        body = self.code.body
-        return self.once(
-            "barrier of the grid",
-            lambda: any(
-                one.scope == "grid" for one in statements(body) if isinstance(one, ir.Barrier)
-            ),
-        )
+        every = statements(self.code.body)
+        scopes = (one.scope for one in every if isinstance(one, ir.Barrier))
+        return self.once("barrier of the grid", lambda: "grid" in scopes)
 
     def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
         """The state of a warp's lanes, or (None) of all threads, before their first statement.
 
         With `changes` of memory, the sequencer says if it repeats a loop forever.
         """
-        meaning = self.meaning
-        frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
+        frame = self.meaning.frame(self.grid, warp)
         frame.changes, frame.lenient = changes, self.lenient
         if self.placed:
             frame.offsets = self.offsets
@@ -213,7 +207,7 @@ class Launch:
     def stage_counts(
         self,
         site: Site,
-        units: Integers,
+        blocks: Integers,
         addresses: Integers,
         warps: Integers,
         count: int,
@@ -221,16 +215,13 @@ class Launch:
     ) -> Integers:
         """Stages of each of `count` warp requests of one access of the text.
 
-        As `Conflict.stage_counts`; `units` are the numbers of the units of the lanes'
-        requests.
+        As `Conflict.stage_counts`; `blocks` are the blocks of the lanes' threads.
         """
         conflict = self.conflict(site.array, site.served_as, site.vector)
         if conflict is not None:
             return conflict.stage_counts(addresses, warps, count, lanes)
         stages = np.zeros(count, dtype=np.int64)
-        for unit in np.unique(units).tolist():
-            own = units == unit
-            rule = self.rule(self.machine.units[unit].conflict, site)
+        for own, rule in self._rules(site, blocks):
             of_lanes = None if lanes is None else lanes[own]
             stages += rule.stage_counts(addresses[own], warps[own], count, of_lanes)
         return stages
@@ -238,7 +229,7 @@ class Launch:
     def least(
         self,
         site: Site,
-        units: Integers,
+        blocks: Integers,
         addresses: Integers,
         firsts: Integers,
         lanes: Integers | None,
@@ -252,12 +243,10 @@ class Launch:
             return len(firsts)
         ends = np.append(firsts[1:], len(addresses))
         least = 0
-        for unit in np.unique(units).tolist():
-            rule = self.rule(self.machine.units[unit].conflict, site)
-            own = units[firsts] == unit
+        for here, rule in self._rules(site, blocks):
+            own = here[firsts]
             lengths = (ends - firsts)[own]
             begin = np.cumsum(lengths) - lengths
-            here = units == unit
             of_lanes = None if lanes is None else lanes[here]
             if site.vector == 1:
                 least += len(rule.phases(addresses[here], begin, of_lanes))
@@ -265,6 +254,14 @@ class Launch:
             fewest = fewest_of_vectors(rule, addresses[here], begin, of_lanes, stages[own])
             least += int(fewest.sum())
         return least
+
+    def _rules(
+        self, site: Site, blocks: Integers
+    ) -> Iterator[tuple[npt.NDArray[np.bool_], Conflict]]:
+        """The units in front of an access: the lanes of each, in these blocks, and its rule."""
+        units = self.arrays[site.array].units(blocks)
+        for unit in np.unique(units).tolist():
+            yield units == unit, self.rule(self.machine.units[unit].conflict, site)
 
     @property
     def ordered(self) -> bool:

@@ -55,6 +55,7 @@ from mmsim.meaning.frame import (
     broken,
     continued,
     forget_lanes,
+    frame_fields,
     leave_lanes,
     left,
     return_lanes,
@@ -63,6 +64,7 @@ from mmsim.meaning.frame import (
 from mmsim.meaning.trips import Trips
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
+from mmsim.model.threads import Grid
 
 Execute = Callable[[Frame, Mask], Mask]
 Behind = Callable[[Frame, Mask], Steps]
@@ -152,15 +154,10 @@ class Meaning(Evaluator):
                 return self._body
         return self._body
 
-    @property
-    def fields(self) -> set[str]:
-        """The fields of T that the program uses."""
+    def frame(self, grid: Grid, warp: int | None) -> Frame:
+        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
         self.ready()
-        return self._fields
-
-    def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
-        """The state of `lanes` lanes with the given fields of T, before their first statement."""
-        self.ready()
+        lanes, fields = frame_fields(grid, warp, self._fields)
         if not self._registers:
             return Frame(lanes, fields, len(self.slots))
         registers = {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from mmsim.errors import RoomError
-from mmsim.host import free_memory, memory_budget
-from mmsim.host.memory_budget import GIB, require_memory
+from mmsim.host import free_memory
+from mmsim.host.free_memory import GIB, require_memory
 from mmsim.meaning.launch import Launch
 
 
 def check_memory(launch: Launch, needed: int) -> None:
     """Refuse a run that needs more bytes than there are."""
-    if needed < memory_budget.SMALL:
+    if needed < free_memory.SMALL:
         return
     threads = launch.grid.threads
     require_memory(
@@ -30,7 +30,7 @@ class Growth:
     def __init__(self, launch: Launch, what: str) -> None:
         self.launch = launch
         self.what = what
-        self.asked = memory_budget.SMALL  # this little is not reserved
+        self.asked = free_memory.SMALL  # this little is not reserved
 
     def need(self, most: int, held: int) -> None:
         """Reserve `most` bytes for the time until the run ends; it has `held` of them already.
@@ -39,7 +39,7 @@ class Growth:
         """
         if most <= self.asked:
             return
-        self.asked = most + memory_budget.SMALL
+        self.asked = most + free_memory.SMALL
         free = free_memory.available()
         more = self.asked - held
         if free is not None and more > free:

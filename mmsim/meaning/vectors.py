@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mmsim.errors import VectorError
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Type
+from mmsim.ir.dtypes import Integers, Type
 from mmsim.ir.operators import Mask
 from mmsim.meaning.evaluation import Evaluator, active_lanes, uneven
 from mmsim.meaning.frame import Frame, Request, Site
@@ -25,7 +25,6 @@ from mmsim.model.memory import ArrayInMemory
 
 Begin = Callable[[Frame, Mask], Request]
 Finish = Callable[[Frame, Request, Any, Mask], None]
-Integers = npt.NDArray[np.int64]
 
 
 def vector_load(meaning: Evaluator, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mmsim.ir.dtypes import Integers
 from mmsim.model.conflicts import (
     Banks,
     Conflict,
     Groups,
     InParts,
-    Integers,
     OfAnother,
     distinct_of,
 )

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from mmsim.ir.dtypes import Integers
+
 MANY_BANKS = 64
 """With more banks than this for each address, only the requested banks are counted."""
 

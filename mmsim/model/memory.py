@@ -26,12 +26,12 @@ import numpy.typing as npt
 from mmsim.errors import RoomError
 from mmsim.host.cores import on_all_cores
 from mmsim.ir.atomics import UFUNCS, in_turn
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp
 from mmsim.model.layout import RAW, Layout, offsets_of
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
-Integers = npt.NDArray[np.int64]
 MANY = 1 << 16
 """The bytes from which on results share memory that no thread has written."""
 LARGEST_ADDRESS = 2**62
@@ -116,19 +116,13 @@ class ArrayInMemory:
         return found
 
     @cached_property
-    def bases_one_by_one(self) -> list[int]:
-        """The bases as Python's numbers."""
-        bases: list[int] = self.bases.tolist()
-        return bases
-
-    @cached_property
     def base_of_copy(self) -> list[Integers]:
         """The bases one by one, as arrays without a dimension, which NumPy adds quickly."""
         return [np.array(base) for base in self.bases]
 
     def base(self, block: int) -> int:
         """The first address of a block's copy."""
-        return self.bases_one_by_one[0 if self.source is not None else block]
+        return self.bases.item(0 if self.source is not None else block)
 
     def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
         """The addresses of elements; `blocks` are the blocks of the requesting threads."""

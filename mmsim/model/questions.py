@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
 from mmsim.host.guesses import Guessed, instead
+from mmsim.ir.dtypes import Integers
 from mmsim.model.byte_banks import BANK_BYTES, SIZES, ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.model.drawn import DrawnConflicts
@@ -42,7 +42,6 @@ Kind = Literal["read", "write", "atomic", "cas", "ldmatrix", "stmatrix"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MATRICES = ("ldmatrix", "stmatrix")
 ATOMICS = ("atomic", "cas")
-Integers = npt.NDArray[np.int64]
 Words = dict[int, dict[int, tuple[int, ...]]]
 
 

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.errors import LaunchError, Position, RoomError, shown
 from mmsim.host.arguments import whole
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AXES
 from mmsim.ir.shapes import Sides
 
-Integers = npt.NDArray[np.int64]
 Extents = tuple[int, int, int]
 """Numbers along x, y and z."""
 MOST = 2**59

@@ -20,12 +20,11 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import bits_of
 from mmsim.monitors.listener import Access
-
-Integers = npt.NDArray[np.int64]
 
 
 class VectorClocks:

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import BarrierScope
 from mmsim.ir.operators import Mask
 from mmsim.meaning.frame import Frame, Site
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True, eq=False)

@@ -28,6 +28,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.clocks import VectorClocks
 from mmsim.monitors.lines import (
+    Integers,
     Lines,
     Numbering,
     access_of,
@@ -50,7 +51,6 @@ OF_REPORTED, OF_HELD = 240, 200
 OF_NUMBERED = 240
 """Bytes of a value of 128 bits that has a number."""
 
-Integers = npt.NDArray[Any]
 READ, WRITE, ATOMIC = range(3)
 KINDS: dict[Kind, int] = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 

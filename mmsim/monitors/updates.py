@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import Concerned, Lines, access_of, bits_of, element_finding
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
-
-Integers = npt.NDArray[np.int64]
 
 
 class LostUpdates(Listener):

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
@@ -26,6 +25,7 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.clocks import LaneClocks
 from mmsim.monitors.lines import (
     Concerned,
+    Integers,
     Lines,
     access_of,
     bits_of,
@@ -35,7 +35,6 @@ from mmsim.monitors.lines import (
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
-Integers = npt.NDArray[Any]
 EARLIER = {
     "read": ("write", "atomic"),
     "write": ("read", "write", "atomic"),

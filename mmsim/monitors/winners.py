@@ -16,6 +16,7 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model.memory import ArrayInMemory
 from mmsim.monitors.lines import (
     Concerned,
+    Integers,
     Lines,
     access_of,
     bits_of,
@@ -25,7 +26,6 @@ from mmsim.monitors.lines import (
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
-Integers = npt.NDArray[Any]
 Other = Literal["lowest", "highest"]  # which thread with another value
 
 

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import Scalar
 from mmsim.model.threads import Grid
 from mmsim.results.rows import Kind
 
-Integers = npt.NDArray[np.int64]
 Reason = Literal["turn", "latency", "round", "barrier"]
 
 MaskedValues: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[Any]]"

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.host.guesses import instead, unknown
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import Source
 from mmsim.model.byte_banks import served
 from mmsim.model.conflicts import Conflict
@@ -32,7 +33,6 @@ from mmsim.results.events import (
     Cycle,
     Dispatch,
     Given,
-    Integers,
     Release,
     Site,
     Stage,

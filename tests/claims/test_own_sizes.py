@@ -9,7 +9,7 @@ import pytest
 import mmsim_algorithms
 from mmsim.claims import parallel, verify_claim
 from mmsim.errors import RoomError
-from mmsim.host import free_memory, memory_budget
+from mmsim.host import free_memory
 from mmsim_algorithms import permutations
 from mmsim_algorithms.hmm_permutation import plan
 
@@ -83,7 +83,7 @@ def test_sizes_that_are_no_larger_than_the_grids_are_in_the_grids():
 
 def test_a_plan_for_which_there_is_no_room_is_refused(monkeypatch):
     P = permutations.random(2**12)
-    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(free_memory, "SMALL", 0)
     monkeypatch.setattr(free_memory, "available", lambda: 2**18)
     with pytest.raises(RoomError, match="the plan for 4096 words needs about"):
         plan(P, 32)

@@ -23,6 +23,7 @@ from mmsim.bench import (
 from mmsim.bench.benchmark import LEAST
 from mmsim.bench.registry import registered_benchmarks
 from mmsim.cli import main
+from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import execute, tiering
 from mmsim_algorithms import permutations
 from mmsim_algorithms.bench import cuda, cudasim, growth
@@ -235,4 +236,4 @@ def test_what_is_measured_is_compiled_however_short_it_is(monkeypatch):
     with compiled_first():
         launch.run("synchronous")
     assert len(execute._ready) == 1
-    assert not tiering.eager
+    assert not lazy_compilation.eager

@@ -326,3 +326,21 @@ def test_the_parts_of_numba_cuda_that_programs_name_are_there(call, tmp_path):
     done = call("parts.py")
     assert done.returncode == 0, done.stderr
     assert "all is there [1 1 1]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "status"),
+    [
+        (("mmsim", "cuda"), ("--check", "program.py"), 2),
+        (("pytest", "-p", "mmsim.cuda.pytest"), ("--cuda-check", "program.py"), 4),
+    ],
+)
+def test_a_check_is_refused_where_launches_call_the_python_function(
+    call, command, arguments, status, monkeypatch
+):
+    monkeypatch.setenv("MMSIM_PYTHON", "1")
+    done = call(*arguments, command=command)
+    assert done.returncode == status
+    assert "with MMSIM_PYTHON set" in done.stderr
+    if command[0] == "mmsim":
+        assert call("program.py", "0").returncode == 0

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.host.repository import DISTRIBUTION, repository
+from mmsim.host.checkout import DISTRIBUTION, repository
 from mmsim.view.player.page import ORIGIN
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_it_is_that_of_pyproject(address):
 
 
 def test_without_an_installed_package_there_is_none(monkeypatch):
-    monkeypatch.setattr("mmsim.host.repository.DISTRIBUTION", f"no-{DISTRIBUTION}")
+    monkeypatch.setattr("mmsim.host.checkout.DISTRIBUTION", f"no-{DISTRIBUTION}")
     assert repository() == ""
 
 

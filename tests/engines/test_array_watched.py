@@ -16,7 +16,7 @@ from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.fused import execute
 from mmsim.engines.array.interpreted import Interpreted
 from mmsim.errors import LaunchError
-from mmsim.host import free_memory, memory_budget, progress
+from mmsim.host import free_memory, progress
 from mmsim.host.progress import Progress
 from mmsim_algorithms.bench import growth
 from tests.kit.runs.load import allowed
@@ -54,7 +54,7 @@ def permutation(T, a, p, b):
 @both_schedules
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
 def test_what_is_too_large_is_refused_before_it_starts(path, schedule, monkeypatch):
-    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(free_memory, "SMALL", 0)
     monkeypatch.setattr(free_memory, "available", lambda: 1000)
     monkeypatch.setattr(Interpreted, "lock_step", None)
     monkeypatch.setattr(execute.Execution, "_pieces", None)
@@ -63,7 +63,7 @@ def test_what_is_too_large_is_refused_before_it_starts(path, schedule, monkeypat
 
 
 def test_where_the_system_does_not_say_what_is_free_everything_runs(monkeypatch):
-    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(free_memory, "SMALL", 0)
     monkeypatch.setattr(free_memory, "available", lambda: None)
     run_along("interpreted", own_elements, np.zeros(64, int), 3, threads=64)
 
@@ -80,7 +80,7 @@ def test_what_must_run_as_one_piece_after_all_is_refused_where_that_has_no_room(
     execution = execute.Execution(launched(pieces_that_collide, np.zeros(64), **how), None)
     pieces, whole = execution.needed(False), execution.needed(True)
     assert whole > 2 * pieces
-    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(free_memory, "SMALL", 0)
     monkeypatch.setattr(free_memory, "available", lambda: (pieces + whole) // 2)
     with pytest.raises(LaunchError, match="GiB are free"):
         run_along("plain", pieces_that_collide, np.zeros(64), **how)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from mmsim.engines.array.fused import execute
 from mmsim.engines.array.fused.analysis import CannotFuse
-from tests.kit.runs.paths import agrees, run_along
+from mmsim.host.progress import Progress
+from tests.kit.runs.paths import agrees, launched, run_along
 
 
 def zeros(size, dtype=int):
@@ -168,3 +170,33 @@ def continued_by_all(T, a, n):
 @pytest.mark.parametrize("n", [0, 3, 7, 8, 11])
 def test_loops_of_which_threads_take_different_numbers_of_trips(program, n):
     agrees("plain", program, zeros(12), n, threads=5)
+
+
+@mm.program
+def greatest(T, a, b):
+    mm.atomic.max(a, 0, T.id % 1000)
+    mm.atomic.add(b, 0, T.id % 3)
+
+
+def test_the_cores_copies_of_a_word_are_merged_by_its_operation(monkeypatch):
+    monkeypatch.setattr(execute, "SHORT", 0)
+    run = run_along("plain", greatest, zeros(1), zeros(1), threads=3 * execute.PIECE)
+    assert (run.arrays["a"].item(), run.arrays["b"].item()) == (999, 3 * execute.PIECE)
+
+
+@mm.program
+def shared_by_a_block(T, a, b):
+    s = mm.shared(8)
+    s[T.index] = a[T.id]
+    T.barrier()
+    b[T.id] = s[7 - T.index]
+
+
+def test_each_block_has_its_own_piece_with_its_shared_arrays():
+    how = {"threads": 24, "block_size": 8, "machine": mm.HMM(2, 4, 5)}
+    agrees("plain", shared_by_a_block, np.arange(24), zeros(24), **how)
+    execution = execute.Execution(
+        launched(shared_by_a_block, np.arange(24), zeros(24), **how), Progress("")
+    )
+    warps, pieces, _ = execution.known.pieces[False]
+    assert (warps, pieces) == (2, 3)

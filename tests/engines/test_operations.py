@@ -12,7 +12,7 @@ from mmsim.engines.array import operations
 from mmsim.engines.array.operations import ByWarp, InStep, narrowest
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.errors import RoomError
-from mmsim.host import free_memory, memory_budget
+from mmsim.host import free_memory
 from mmsim.meaning.memory_budget import Growth
 from tests.kit.runs.paths import launched, outcome, run_along
 
@@ -161,7 +161,7 @@ def test_room_is_asked_for_as_requests_come(program, monkeypatch):
     expected = outcome(run_along("interpreted", program, a, 30, **how))
     free = [2**40]
     asked = []
-    monkeypatch.setattr(memory_budget, "SMALL", 1 << 12)
+    monkeypatch.setattr(free_memory, "SMALL", 1 << 12)
     monkeypatch.setattr(free_memory, "available", lambda: asked.append(free[0]) or free[0])
     assert outcome(run_along("interpreted", program, a, 30, **how)) == expected
     assert len(asked) > 2

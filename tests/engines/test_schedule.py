@@ -17,7 +17,7 @@ from simpy import Environment
 
 import mmsim as mm
 from mmsim.engines.array import turns_compiled as play
-from mmsim.engines.array.asynchronous_time import asynchronous_time, same_dmms
+from mmsim.engines.array.asynchronous_time import asynchronous_time, same_dmms, words_for
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.moment import COMPLETION, Moment
@@ -136,7 +136,7 @@ class Request(Job):
         super().__init__(env, warp)
         self.completed = Moment(env)
 
-    def happen(self, event):
+    def happen(self):
         self.completed.after(0, COMPLETION)
 
 
@@ -152,7 +152,7 @@ def on_simpy(machine, sequences, warps_per_block=None):
         return MemoryUnit(env, of, turns)
 
     units = [unit(of) for of in machine.units]
-    barriers = Barriers(grid, env, [])
+    barriers = Barriers(grid, [])
     waiting = Waiting(Place("f", "file", 1), True)
 
     def warp(number):
@@ -477,3 +477,7 @@ def test_dmms_of_other_latencies_do_not_do_the_same(latencies, finish):
     """Each reads the memory, in consecutive time units, and then its own shared memory."""
     machine = OwnMachine(4, ("group", 4, 1), tuple(("bank", 4, l) for l in latencies))
     assert time_of(machine, [[memory(1), shared(1)]] * 2, warps_per_block=1) == finish
+
+
+def test_the_floors_of_a_tree_of_ready_warps_are_full():
+    assert [words_for(warps) for warps in (1, 64, 65, 4096, 4097)] == [1, 1, 65, 65, 4161]

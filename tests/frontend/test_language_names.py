@@ -707,3 +707,23 @@ def test_a_number_that_a_helper_takes_does_not_become_a_tuple():
         @mm.program
         def program(T, b):
             given_a_tuple(b, 3)
+
+
+def test_a_word_takes_its_arguments_by_name():
+    @mm.program
+    def program(T, a):
+        x, y = mm.vector(a, count=2)[T.id]
+        a[2 * T.id] = x + y
+
+    assert mm.UMM(4, 3).run(program, np.arange(4), threads=2).arrays["a"].tolist() == [1, 1, 5, 3]
+
+
+def test_a_loop_over_a_tuple_ends_before_the_next_statement():
+    @mm.program
+    def program(T, a):
+        for k in (1, 2):
+            a[T.id] = k
+        s = mm.shared(4)  # which stands in no loop
+        s[T.id] = a[T.id]
+
+    assert mm.UMM(4, 3).run(program, np.zeros(4, int), threads=4).arrays["a"].tolist() == [2] * 4

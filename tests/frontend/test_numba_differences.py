@@ -46,6 +46,10 @@ def remainder(x, y):
     return divmod(x, y)[1]
 
 
+def sign(x, y):
+    return np.sign(x) + y
+
+
 LEAST, LARGEST = np.int64(-(2**63)), np.uint64(2**64 - 1)
 
 
@@ -53,6 +57,11 @@ LEAST, LARGEST = np.int64(-(2**63)), np.uint64(2**64 - 1)
 def test_the_least_integer_by_minus_one(function):
     assert both(function, LEAST, np.int64(-1), np.int64) == (0, LEAST)
     assert both(function, LEAST, np.int64(1), np.int64) == (LEAST, LEAST)
+
+
+def test_the_sign_of_an_integer_without_one():
+    assert both(sign, np.uint8(200), np.uint8(0), np.int64) == (255, 1)
+    assert both(sign, np.uint8(100), np.uint8(0), np.int64) == (1, 1)
 
 
 def test_divmod_of_integers_with_a_sign_and_without_is_the_same():

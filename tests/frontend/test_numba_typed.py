@@ -404,6 +404,13 @@ def functions(i4, u1, f4, out):
     out[4] = f4[0] * 3
 
 
+def loops_of_numpy(b1, u8, f4, out):
+    out[0] = np.less(b1[0], b1[1]) + 2 * np.maximum(b1[0], b1[1]) + 4 * max(b1[0], 3)
+    out[1] = np.trunc(u8[0]) >> 1
+    out[2] = np.signbit(f4[0])
+    out[3] = np.greater(u8[0], -1)
+
+
 def pruned(f4, out):
     x = f4[0]
     if 1 > 2:
@@ -433,6 +440,12 @@ WRONG = [
         np.array([2**30 + 7, -3], np.int32),
         np.array([3], np.uint8),
         np.array([1.26], np.float32),
+    ),
+    (
+        loops_of_numpy,
+        np.array([False, True]),
+        np.array([2**64 - 1], np.uint64),
+        np.array([-0.0], np.float32),
     ),
     (pruned, np.array([1.1], np.float32)),
     (taken, np.arange(6).reshape(3, 2)),

@@ -21,7 +21,7 @@ from benchmarks.laboratory.predict_again import predict_again
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
-from mmsim.gpu import Calibration, Replay, calibration, experiment, facts, pipeline
+from mmsim.gpu import Calibration, Replay, calibration, experiment, pipeline, signed
 from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
 from mmsim.gpu.pipeline import Timing, predicted, replay_steps
 from mmsim.gpu.record import Record
@@ -565,18 +565,18 @@ def at_hand(monkeypatch):
         calls.append("calibrate")
         return KNOWN
 
-    monkeypatch.setattr(facts, "facts", lambda command: {"device": "A GPU", "command": command})
+    monkeypatch.setattr(signed, "facts", lambda command: {"device": "A GPU", "command": command})
     monkeypatch.setattr(gpu, "calibrate", calibrate)
     return calls
 
 
 def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
     """CuPy gives its version as modules do; a fake that had other names would hide a mistake."""
-    monkeypatch.setattr(facts, "device", lambda: DEVICE)
-    monkeypatch.setattr(facts, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
-    found = facts.facts("mmsim gpu calibrate")
+    monkeypatch.setattr(signed, "device", lambda: DEVICE)
+    monkeypatch.setattr(signed, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
+    found = signed.facts("mmsim gpu calibrate")
     assert found.pop("date") > "2026"
-    assert found.pop("commit") == commit_of(Path(facts.__file__))
+    assert found.pop("commit") == commit_of(Path(signed.__file__))
     assert found.pop("rules") == rules()
     assert found == {
         "device": "A GPU",

@@ -12,7 +12,7 @@ import pytest
 
 from mmsim.cli.main import main as mmsim
 from mmsim.errors import MMSimError
-from mmsim.gpu import experiment, facts, signed
+from mmsim.gpu import experiment, signed
 from mmsim.gpu.experiment import Cell, Experiment
 from mmsim.gpu.record import Record
 from mmsim.gpu.signed import broken, checked_seal, digest_of, rules, sign
@@ -195,7 +195,7 @@ def at_hand(monkeypatch):
     """A GPU that measures two times of an experiment ONE, an hour from now."""
     date = (datetime.fromisoformat(PREDICTED.facts["predicted"]) + timedelta(hours=1)).isoformat()
     found = {"device": "A GPU", "date": date, "rules": rules()}
-    monkeypatch.setattr(facts, "facts", lambda command: {**found, "command": command})
+    monkeypatch.setattr(signed, "facts", lambda command: {**found, "command": command})
     monkeypatch.setattr("mmsim.gpu.calibrate", lambda say: KNOWN)
     cells = [
         Cell(

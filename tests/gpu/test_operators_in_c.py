@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from mmsim.cuda_c.helpers import called
+from mmsim.cuda_c.helpers import COMPLEX, called
 from mmsim.ir.powers import power
 from tests.kit.oracle.emulated_gpu import COMPILER, needs_compiler
 
@@ -39,6 +39,16 @@ int main()
         long long y = bits_of<long long>(pair[1]);
         double found[2] = {float_power(pair[0], pair[1]), (double)order(x, y)};
         fwrite(found, sizeof(double), 2, stdout);
+    }
+}
+"""
+QUOTIENTS = """
+int main()
+{
+    double of[4];
+    while (fread(of, sizeof(double), 4, stdin) == 4) {
+        complex<double> found = complex<double>(of[0], of[1]) / complex<double>(of[2], of[3]);
+        fwrite(&found, sizeof(found), 1, stdout);
     }
 }
 """
@@ -91,3 +101,15 @@ def test_unsigned_and_signed_numbers_are_ordered_as_numbers(computed):
     x = np.array([x for x, _ in pairs], np.uint64).view(np.float64)
     y = np.array([y for _, y in pairs], np.int64).view(np.float64)
     assert computed(x, y)[1].tolist() == [(x > y) - (x < y) for x, y in pairs]
+
+
+def test_quotients_of_complex_numbers(tmp_path):
+    """By both ways of Smith's method: the real part of the divisor is larger, or the other."""
+    program = tmp_path / "program"
+    source = program.with_suffix(".cpp")
+    source.write_text("\n".join([BEGIN.replace("static", "inline"), COMPLEX, QUOTIENTS]))
+    command = [COMPILER, "-O0", "-ffp-contract=off", "-std=c++17", source, "-o", program]
+    subprocess.run(command, check=True, capture_output=True)
+    pairs = np.array([[3 + 4j, 2 + 1j], [3 + 4j, 1 - 2j], [-5 + 2j, 4 + 0j], [7 - 1j, 3j]])
+    out = subprocess.run([program], input=pairs.tobytes(), capture_output=True, check=True)
+    assert np.allclose(np.frombuffer(out.stdout, complex), pairs[:, 0] / pairs[:, 1], rtol=1e-15)

@@ -13,7 +13,7 @@ from mmsim.claims import ClaimError, within
 from mmsim.errors import FormatError, LaunchError
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers, registers
-from mmsim.ir.walk import expressions, operands, parts, statements
+from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
 from tests.kit.generators import random_programs
@@ -436,7 +436,7 @@ class Walk:
             case ir.Choose(test, then, other):
                 data, words = self.evaluate(self.draw.choice((then, other)))
                 return data, words | self.evaluate(test)[1]
-        found = [self.evaluate(part) for part in operands(expression)]
+        found = [self.evaluate(part) for part in expressions(expression)]
         return set().union(*(one[0] for one in found)), set().union(*(one[1] for one in found))
 
     def uses(self, expressions):

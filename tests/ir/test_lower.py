@@ -11,7 +11,7 @@ from mmsim.ir.dtypes import BOOL, INT, UNSIGNED, is_int
 from mmsim.ir.lower import Lowering, as_written, is_check, is_implied, unchecked
 from mmsim.ir.numba_types import typed
 from mmsim.ir.operators import BINARY, LOWERED
-from mmsim.ir.walk import expressions, operands, parts, statements, stored, targets
+from mmsim.ir.walk import expressions, parts, statements, stored, targets
 from mmsim.meaning.launch import Launch
 from mmsim_algorithms import programs
 from tests.kit.generators.race_free_programs import CANDIDATES
@@ -37,7 +37,7 @@ def faults(form):
 
 
 def breaks(form, node):
-    types = [form.of(operand) for operand in operands(node)]
+    types = [form.of(operand) for operand in expressions(node)]
     if isinstance(node, ir.Compare):
         return types[0] != types[1] and {*types} != {INT, UNSIGNED}
     if isinstance(node, ir.Choose):

@@ -37,7 +37,7 @@ def calling(name):
     program = mm.program(define("def called(T, x, out):\n    out[T.id] = abs(x[T.id])\n", "called"))
 
     def renamed(value):
-        value = walk.with_operands(value, renamed)
+        value = walk.with_expressions(value, renamed)
         return (
             ir.Call(name, (value.operand,), value.place) if isinstance(value, ir.Unary) else value
         )
@@ -99,7 +99,7 @@ def test_one_row_gives_every_reader_an_operator(monkeypatch):
     named = mm.program(define("def p(T, x, out):\n    out[T.id] = x[T.id] % 8\n", "p"))
 
     def renamed(value):
-        value = walk.with_operands(value, renamed)
+        value = walk.with_expressions(value, renamed)
         return replace(value, op="mod") if isinstance(value, ir.Binary) else value
 
     body = tuple(walk.with_expressions(one, renamed) for one in named.code.body)

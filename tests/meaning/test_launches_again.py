@@ -145,3 +145,12 @@ def test_lists_and_placed_arrays_are_converted_after_plain_ones():
         assert launched(placed, b).arrays["a"].offsets is not None
         assert launched(a, b).arrays["a"].offsets is None
         assert launched([1, 2], b[0]).arrays["a"].data.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("program", [add, twice])
+def test_an_argument_that_only_one_of_two_writes_overlaps(program):
+    """As at the first launch: `b` is written, `a` is not."""
+    a, b = a_b()
+    launched(a, b, program=program)
+    with pytest.raises(LaunchError, match="are the same array"):
+        launched(b, b, program=program)

@@ -11,7 +11,7 @@ from mmsim.engines.array import asynchronous_time as schedule
 from mmsim.engines.array.interpreted import Interpreted
 from mmsim.engines.events import engine as events
 from mmsim.errors import RoomError
-from mmsim.host import free_memory, memory_budget
+from mmsim.host import free_memory
 from mmsim.host.progress import Progress
 from mmsim.meaning import memory_budget as launch_budget
 from mmsim.monitors.watch import Monitors
@@ -219,7 +219,7 @@ def test_the_event_engine_takes_what_it_asks_for(name, mode, schedule_name, aske
 @both_schedules
 @pytest.mark.parametrize("mode", ["plain", "trace", "check=True", "Machine.check"])
 def test_the_event_engine_asks_before_it_starts(mode, schedule_name, monkeypatch):
-    monkeypatch.setattr(memory_budget, "SMALL", 0)
+    monkeypatch.setattr(free_memory, "SMALL", 0)
     monkeypatch.setattr(free_memory, "available", lambda: 1000)
     monkeypatch.setattr(events, "driver_of", None)
     monkeypatch.setattr(checker, "driver_of", None)
@@ -245,7 +245,7 @@ def test_what_grows_is_asked_for_as_it_does(program, mode, what, monkeypatch):
         monkeypatch.setattr(free_memory, "available", lambda: 10 if growth.what == what else None)
         real(growth, most, held)
 
-    monkeypatch.setattr(memory_budget, "SMALL", 1 << 7)
+    monkeypatch.setattr(free_memory, "SMALL", 1 << 7)
     monkeypatch.setattr(free_memory, "available", lambda: None)
     monkeypatch.setattr(launch_budget.Growth, "need", need)
     a = np.arange(256)
@@ -268,8 +268,8 @@ def test_the_shared_arrays_of_all_blocks_are_counted():
 def test_room_that_a_run_holds_is_not_asked_for_again(monkeypatch):
     launch = launched(touch, np.zeros(4, int), threads=4, machine=UMM)
     growth = launch_budget.Growth(launch, "a list")
-    monkeypatch.setattr(free_memory, "available", lambda: memory_budget.SMALL)
-    most = 10 * memory_budget.SMALL
+    monkeypatch.setattr(free_memory, "available", lambda: free_memory.SMALL)
+    most = 10 * free_memory.SMALL
     growth.need(most, most)
     with pytest.raises(RoomError, match="a list needs"):
         growth.need(2 * most, most)

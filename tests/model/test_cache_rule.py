@@ -152,3 +152,21 @@ def test_a_cache_asks_which_places_of_a_sector_are_written(sets, kind):
     numbers = SimpleNamespace(sets=sets, sector=4)
     asked = Asked.by(mm.UMM(4, 1), numbers, 1, kind, 4)
     assert asked.masked == (sets > 0 and kind != "read")
+
+
+def test_each_dmm_has_a_port_of_its_own():
+    """The second request of DMM 0 waits for the first one at the port, that of DMM 1 does not."""
+    one = machine(port_time=10, row=16, row_time=7)
+    state = cache.listed(new_state(one.cache, one))
+    done = [
+        cache.serve(one.cache, state, 0, dmm, READ, 1, [sector], [0], 0, 1)
+        for dmm, sector in ((0, 0), (1, 1), (0, 2))
+    ]
+    assert done == [done[0], done[0], done[0] + 10]
+
+
+def test_no_page_is_known_at_first():
+    assert list(served(machine(page=8), (READ, 0, [0]), (READ, 0, [1]))) == [
+        {"sectors": 1, "misses": 1, "reads": 1, "activations": 1, "translations": 1},
+        {"sectors": 1, "misses": 1, "reads": 1},
+    ]

@@ -271,3 +271,21 @@ def test_an_update_by_way_of_a_register_is_an_update():
         for program in (by_register, mm.program(directly))
     ]
     assert [one.kind for one in found[0]] == [one.kind for one in found[1]] == ["lost-update"]
+
+
+@mm.program
+def read_by_the_second_warp(T, a):
+    s = mm.shared(8)
+    if T.id < 4:
+        s[T.id] = 1
+    a[T.id] = s[T.id]
+
+
+def test_engines_report_the_time_of_a_warp_in_a_round():
+    how = {"threads": 8, "schedule": "synchronous", "check": True, "trace": False}
+    one, other = (
+        DMM.run(read_by_the_second_warp, np.zeros(8, int), engine=engine, **how).findings
+        for engine in ENGINES
+    )
+    assert one == other
+    assert [access.time for finding in one for access in finding.accesses] == [4]

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import mmsim as mm
 from mmsim.claims import Claim
+from mmsim.claims.claim import Curve, Series
 from mmsim.claims.fit import fit_numbers
-from mmsim.results.curve import Curve, Series
 from mmsim.view.figures.files import MOST, alt_text
 from mmsim.view.figures.paper import DARK_FIRST
 from mmsim.view.figures.times import curve_svg, draw_curve

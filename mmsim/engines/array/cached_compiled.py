@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
 from mmsim.model.cache import READ, TAGS, Numbers, add_counts, home_of, quotient, serve, spread
 from mmsim.model.cache import State as Cache
-from mmsim.model.rounds import completion
-from mmsim.model.under_way import all_done, next_request, sent
+from mmsim.model.rounds import all_done, completion, next_request, sent
 
 REQUEST = BARRIER + 1  # an operation: this number plus the number of a request
 
@@ -50,7 +49,7 @@ class State(NamedTuple):
 
     sequences: Any  # the place of each warp in its operations, and their end
     times: Any
-    sites: Any  # the requests under way of each warp, see `mmsim.model.under_way`
+    sites: Any  # the requests under way of each warp, see `mmsim.model.rounds`
     ready: Any  # for each DMM the tree of its warps that are ready at the memory unit
     ready_shared: Any  # the same at its shared memory
     last: Any  # for each DMM the nodes of the warps that the two units dispatched last

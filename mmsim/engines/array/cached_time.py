@@ -33,15 +33,15 @@ from mmsim.engines.cached_launch import (
 )
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
+from mmsim.model import rounds
 from mmsim.model import sectors as sectors_file
-from mmsim.model import under_way
 from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked, gather
 
-Integers = npt.NDArray[np.int64]
 Numeric = npt.NDArray[Any]
 FEW = 5_000  # the sectors that Python plays before Numba is loaded
 PLAY = LazilyCompiled("cached_compiled.play", 1_000_000)
@@ -92,7 +92,7 @@ def compiled() -> SimpleNamespace:
     register_trees()
     extending.overload(rule.quotient)(quick_quotient(numba))
     extending.overload(rule.slot_of)(quick_slot_of(numba))
-    for functions in (rule.PARTS, under_way.PARTS, sectors_file.PARTS, player.PARTS):
+    for functions in (rule.PARTS, rounds.PARTS, sectors_file.PARTS, player.PARTS):
         for function in functions:
             extending.register_jitable(forceinline=True)(function)
     source = inspect.getsource(sys.modules[__name__]) + "".join(map(inspect.getsource, PARTS))
@@ -172,7 +172,7 @@ def quick_slot_of(numba: Any) -> Any:
     return chosen
 
 
-PARTS = (rule, under_way, sectors_file, player, turns_compiled)
+PARTS = (rule, rounds, sectors_file, player, turns_compiled)
 """The files with the compiled functions."""
 NO_SECTORS, UNTOUCHED = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
 

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.host import compiler
+from mmsim.ir.dtypes import Integers
 
-Integers = npt.NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., object])
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from mmsim.engines.array.interpreted import Interpreted, Spins
+from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -88,4 +89,5 @@ def _interpreted(
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         interpreted = Interpreted(launch, progress, monitors, step=step)
         time = interpreted.run()
-    return interpreted.tally.result("array", time, monitors.findings() if monitors else None)
+    found = monitors.findings() if monitors else None
+    return result(launch, "array", time, interpreted.tally.tables(), found)

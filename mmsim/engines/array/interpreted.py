@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
@@ -29,6 +28,7 @@ from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
 from mmsim.meaning.frame import Frame, Request, Spinning, Steps, Waiting, Words
@@ -37,10 +37,9 @@ from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.meaning.spinning import refuse
 from mmsim.model.conflicts import Conflict
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.rounds import dispatch_times, round_time
+from mmsim.model.rounds import completion, dispatch_times, round_time
 from mmsim.monitors.listener import Access, Listener
 
-Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes of one access's counts by warp, and of the places of shared arrays' copies."""
 COUNTED = ("bank", "group")  # the rules that the compiled counter knows
@@ -94,11 +93,11 @@ class Counted:
             if self.least > len(self.firsts):
                 self.stages = np.add.reduceat(self.stages, np.searchsorted(parts, self.firsts))
             return
-        sizes = np.diff(self.firsts, append=len(addresses))
-        warps = np.repeat(np.arange(len(sizes)), sizes)
-        units = self.array.units(self.lane_blocks)
-        self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
-        self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
+        count, blocks, warps = len(self.firsts), self.lane_blocks, grid.warp
+        if lanes is not None:
+            warps = np.arange(count).repeat(np.diff(self.firsts, append=len(addresses)))
+        self.stages = launch.stage_counts(site, blocks, addresses, warps, count, numbers)
+        self.least = launch.least(site, blocks, addresses, self.firsts, numbers, self.stages)
 
     @cached_property
     def lane_warps(self) -> Integers:
@@ -162,9 +161,8 @@ class Interpreted:
         """Discard all counts; `intervals` are the barriers that each warp has passed, or rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
-        self.requests: Requests | None = None
-        if self.launch.machine.cache is not None:
-            self.requests = Requests(self.launch, self.growth)
+        has_cache = self.launch.machine.cache is not None
+        self.requests = Requests(self.launch, self.growth) if has_cache else None
         self.monitors.forget()
 
     def needed(self) -> int:
@@ -206,16 +204,19 @@ class Interpreted:
         self.stage_times = machine.times_of_stages(units_used)
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
+            stages = int(counted.stages.sum())
             blocks = counted.warps // self.grid.warps_per_block
             if cached is not None and not counted.own_units:
                 note, taken = cached.requests.made(*counted.asked), self.tally.taken[counted.site]
                 took = cached.serve(note, time, blocks % self.grid.dmms, taken) - time
+            elif not counted.own_units:
+                took = completion(0, stages * int(self.stage_times[0]), int(latencies[0]))
             else:
                 units = counted.array.units(blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
                 sums *= self.stage_times[: len(sums)]
                 took = round_time(sums, latencies[: len(sums)])
-            cost = len(counted.warps), int(counted.stages.sum()), counted.least
+            cost = len(counted.warps), stages, counted.least
             self.tally.round(request.site, time, took, *cost)
             time += took
             self.now = time

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 eager = False
-"""True if all are compiled at their first call: `mmsim.bench.compiled_first`."""
+"""True if all, and all programs, are compiled when first called: `mmsim.bench.compiled_first`."""
 
 
 @dataclass

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from mmsim.engines.array.asynchronous_time import copies
 from mmsim.engines.array.turns_compiled import BARRIER
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.memory_budget import Growth
 
-Integers = npt.NDArray[np.int64]
 NOTE = 400
 """Bytes of a note in addition to its numbers: two small arrays, a pair, a place in a queue."""
 

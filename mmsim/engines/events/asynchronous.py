@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from simpy import Event
 
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION
-from mmsim.engines.events.units import Job, MemoryUnit
+from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Site, Spinning, Waiting
@@ -24,12 +24,10 @@ from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import all_done, next_request, sent
 from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
-from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 class Residency:
@@ -83,10 +81,8 @@ class Asynchronous(Driver):
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
-        self.by_lane = launch.machine.by_lane
-        self.arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
-        """The array of each site."""
-        self.barriers = Barriers(self.grid, self.env, self.listeners)
+        self.sites = [self.about(site) for site in launch.meaning.sites]
+        self.barriers = Barriers(self.grid, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
         self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
         self.spinning_at = -1  # the changes of memory then; the next one lets them go on
@@ -141,12 +137,14 @@ class Asynchronous(Driver):
         """The DMM of a warp's block."""
         return self.residency.dmm[self.grid.block_of_warp(warp)]
 
-    def unit_of(self, array: ArrayInMemory, block: int) -> MemoryUnit:
-        """The unit in front of an array, or of a block's copy of it."""
-        return self.units[1 + self.residency.dmm[block] if array.own_units else 0]
+    def about(self, site: Site) -> tuple[ArrayInMemory, bool, bool]:
+        """The array of a site; whether it has units of its own, and its stages depend on lanes."""
+        array, counts = self.launch.arrays[site.array], self.launch.machine.by_lane
+        return array, array.own_units, counts or site.kind == "atomic" or site.vector > 1
 
     def ended(self) -> None:
         self.barriers.refuse_waiting(self.launch.program.name)
+        super().ended()
 
     def turns(self, unit: Unit) -> Turns:
         machine = self.launch.machine
@@ -189,7 +187,7 @@ class Warp(Job):
         if self.work():
             self.go_on()
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         if self.work():
             self.go_on()
 
@@ -215,22 +213,21 @@ class Warp(Job):
     def go_on(self) -> None:
         """Send the next request, come to a barrier, or end."""
         driver, want = self.driver, self.want
-        self.ready = driver.now
         if want is None:
             self.end()
             return
         if isinstance(want, Waiting):
             self.wait(want)
             return
-        self.request = want
+        self.request, self.elements = want, want.elements
         self.sent += 1
         if want.site.kind != "write":
             self.read = want
-        self.array = driver.arrays[want.site.number]
-        self.elements = want.elements
+        self.ready = self.now
         self.stages, self.least = 0, 1
-        unit = driver.unit_of(self.array, self.block)
-        if driver.by_lane or want.site.kind == "atomic" or want.site.vector > 1:
+        self.array, own_units, counts = driver.sites[want.site.number]
+        unit = driver.units[1 + driver.residency.dmm[self.block] if own_units else 0]
+        if counts:
             self.count(unit.unit)
         unit.submit(self)
 
@@ -275,7 +272,7 @@ class Warp(Job):
     def asks(self) -> tuple[Site, list[int]]:
         return self.request.site, self.addresses.tolist()
 
-    def dispatched(self, unit: Unit) -> None:
+    def dispatched(self, unit: Unit, delay: int) -> None:
         """Move the data; the warp gets the words that it reads when the request has completed."""
         driver, request, array = self.driver, self.request, self.array
         driver.tally.count(request.site, 1, self.stages, self.least)
@@ -302,6 +299,11 @@ class Warp(Job):
             access.values = self.values if left is None else left
             for listener in driver.listeners:
                 listener.dispatched(access, unit, self.ready, self.stages)
+        self.served(delay)
+
+    def served(self, delay: int) -> None:
+        """Let the request dispatched now complete `delay` time units later."""
+        self.after(delay, COMPLETION)
 
     def threads(self) -> Integers:
         """The threads whose lanes are active in its request."""
@@ -341,7 +343,7 @@ class Ahead(Warp):
             time = all_done(self.times, 0, len(self.times))
         self.after(time - now, COMPLETION)
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         if self.knows or self.work():  # the steps after a barrier aren't known
             self.knows = False
             self.go_on()

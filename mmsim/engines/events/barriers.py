@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from simpy import Environment
 
 from mmsim.engines.events.moment import COMPLETION
 from mmsim.engines.events.units import Job
@@ -40,9 +39,8 @@ class Barriers:
     one of them has not come to the other.
     """
 
-    def __init__(self, grid: Grid, env: Environment, listeners: Sequence[Listener]) -> None:
+    def __init__(self, grid: Grid, listeners: Sequence[Listener]) -> None:
         self.grid = grid
-        self.env = env
         self.listeners = listeners
         blocks = [grid.block_of_warp(warp) for warp in range(grid.warps)]
         self.unfinished = [*np.bincount(blocks, minlength=grid.blocks).tolist(), grid.warps]
@@ -51,7 +49,7 @@ class Barriers:
     def arrive(self, warp: int, at: Waiting, tests: Bools, waiter: Job) -> None:
         """Let a warp wait at a barrier."""
         group = GRID if at.scope == "grid" else self.grid.block_of_warp(warp)
-        self.waiting[group].append(Arrival(warp, at, self.now, tests, waiter))
+        self.waiting[group].append(Arrival(warp, at, waiter.now, tests, waiter))
         self._open(group)
 
     def finish(self, block: int) -> None:
@@ -59,11 +57,6 @@ class Barriers:
         for group in (block, GRID):
             self.unfinished[group] -= 1
             self._open(group)
-
-    @property
-    def now(self) -> int:
-        """The time."""
-        return self.env.now  # type: ignore[return-value]
 
     def _open(self, group: int) -> None:
         waiting = self.waiting[group]
@@ -77,7 +70,7 @@ class Barriers:
         for block, own in groupby(waiting, lambda one: self.grid.block_of_warp(one.warp)):
             stays = [Stay(one.warp, one.since, one.at.place.line) for one in own]
             for listener in self.listeners:
-                listener.released(block, stays, self.now)
+                listener.released(block, stays, waiting[0].waiter.now)
         values = results([(one.at.op, one.tests) for one in waiting])
         for one, value in zip(waiting, values, strict=True):
             one.waiter.values = value

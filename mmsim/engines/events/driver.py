@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from mmsim.model.memory import ArrayInMemory
 from mmsim.model.turns import Turns
 from mmsim.monitors.listener import Listener
 from mmsim.monitors.winners import Other, write_otherwise
-
-Process = Generator[Event, Any, None]
 
 
 class Driver(ABC):
@@ -61,9 +59,9 @@ class Driver(ABC):
     def turns(self, unit: Unit) -> Turns:
         """The order in which a unit dispatches ready warps."""
 
-    @abstractmethod
     def ended(self) -> None:
         """End the run without further events; raise an error if the program is unfinished."""
+        self.units[0].leave()
 
     def fail(self, error: MMSimError) -> None:
         """End the run with an error, after all earlier events of this instant."""

@@ -16,6 +16,7 @@ from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.events.synchronous import Synchronous
 from mmsim.engines.events.variables import traced_variables
 from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
+from mmsim.engines.tally import result
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies, shared
 from mmsim.monitors.listener import Listener
@@ -51,10 +52,12 @@ def run(launch: Launch, recording: bool, checking: bool) -> Run:
     monitors = Monitors(launch) if checking else None
     driver = driver_of(launch, monitors, recorder)
     drive(driver)
-    return driver.tally.result(
+    return result(
+        launch,
         "events",
         driver.now,
-        None if monitors is None else monitors.findings(),
+        driver.tally.tables(),
+        monitors.findings() if monitors else None,
         trace_of(driver, recorder, driver.now),
     )
 
@@ -70,7 +73,6 @@ def drive(driver: Driver) -> None:
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         driver.env.run()
     driver.ended()
-    driver.units[0].leave()
 
 
 def trace_of(driver: Driver, recorder: Recorder | None, time: int) -> Trace | None:

@@ -9,6 +9,9 @@ private fields of SimPy's event, as `Timeout` does. Nothing else in mmsim sets t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 from simpy import Environment, Event
 
 COMPLETION, BEGIN, DISPATCH = 1, 2, 3
@@ -24,6 +27,11 @@ class Moment(Event):
         self._ok = True
         self._value = None
 
+    @property
+    def now(self) -> int:
+        """The time, a whole number like every delay."""
+        return self.env.now  # type: ignore[return-value]
+
     def after(self, delay: int, priority: int) -> None:
         """Let it happen `delay` time units from now."""
         self.env.schedule(self, priority, delay)  # type: ignore[arg-type]  # any int is a priority
@@ -32,11 +40,16 @@ class Moment(Event):
 class Recurring(Moment):
     """An event that happens repeatedly, and calls `happen` each time."""
 
+    calls: ClassVar[list[Callable[[Any], None]]]
+
+    def __init_subclass__(cls) -> None:
+        cls.calls = [cls.happen]  # SimPy calls it with the event
+
     def after(self, delay: int, priority: int) -> None:
         """Let it happen `delay` time units from now; not again before it has happened."""
-        self.callbacks = [self.happen]
+        self.callbacks = self.calls
         self.env.schedule(self, priority, delay)  # type: ignore[arg-type]  # any int is a priority
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         """React to the event."""
         raise NotImplementedError

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from simpy import Event
 
-from mmsim.engines.events.driver import Driver, Process
+from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.barriers import in_lock_step
 from mmsim.meaning.frame import Request, Site, Spinning
 from mmsim.meaning.launch import Launch
@@ -22,8 +22,6 @@ from mmsim.model.machines import Unit
 from mmsim.model.rounds import dispatch_times
 from mmsim.model.turns import Turns, WarpsInOrder
 from mmsim.monitors.listener import Access, Listener
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -55,7 +53,7 @@ class Part(Job):
         super().__init__(driver.env, warp)
         self.listeners = driver.listeners
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         self.round.missing -= 1
         if self.round.missing == 0:
             self.round.over.after(0, COMPLETION)
@@ -63,11 +61,12 @@ class Part(Job):
     def asks(self) -> tuple[Site, list[int]]:
         return self.round.site, self.round.addresses[self.lanes].tolist()
 
-    def dispatched(self, unit: Unit) -> None:
+    def dispatched(self, unit: Unit, delay: int) -> None:
         if self.round.access is not None:
             part = self.round.access.of_lanes(self.lanes)
             for listener in self.listeners:
                 listener.dispatched(part, unit, self.ready, self.stages)
+        self.after(delay, COMPLETION)
 
 
 class Synchronous(Driver):
@@ -80,13 +79,10 @@ class Synchronous(Driver):
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
 
-    def ended(self) -> None:
-        """Nothing waits in lock step."""
-
     def turns(self, unit: Unit) -> Turns:
         return WarpsInOrder()
 
-    def sequencer(self) -> Process:
+    def sequencer(self) -> Generator[Moment, Any, None]:
         """Run the program over all threads, round by round; barriers do nothing."""
         frame, listeners = self.frame, self.listeners
         steps = self.launch.meaning.start(frame)
@@ -135,12 +131,11 @@ class Synchronous(Driver):
         warps, blocks = grid.warp[here], grid.block[here]
         lanes = grid.lane[here] if launch.machine.by_lane else None
         addresses = array.addresses(request.elements, blocks)
-        units = array.units(blocks)
-        counts = launch.stage_counts(site, units, addresses, warps, grid.warps, lanes)
+        counts = launch.stage_counts(site, blocks, addresses, warps, grid.warps, lanes)
         active = np.flatnonzero(counts)
         firsts, stages = np.searchsorted(warps, active), counts[active]
-        least = launch.least(site, units, addresses, firsts, lanes, stages)
-        units = units[firsts]
+        least = launch.least(site, blocks, addresses, firsts, lanes, stages)
+        units = array.units(blocks[firsts])
         self.round = Round(site, addresses, firsts, stages, least, Moment(self.env), len(active))
         values, left = request.evaluate(array, blocks)
         if self.listeners:

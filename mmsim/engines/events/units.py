@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from simpy import Environment, Event
+from simpy import Environment
 
 from mmsim.engines.cached_launch import asked, in_arrays, leave, plain_state
 from mmsim.engines.events.moment import COMPLETION, DISPATCH, Recurring
 from mmsim.engines.tally import Tally
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
@@ -26,8 +26,6 @@ from mmsim.model.rounds import completion
 from mmsim.model.turns import Turns
 
 FEW = 4  # requests below which counting them one by one is faster
-
-Integers = npt.NDArray[np.int64]
 
 
 class Job(Recurring):
@@ -56,16 +54,13 @@ class Job(Recurring):
         """The addresses of the elements."""
         return self.array.addresses(self.elements, self.block)
 
-    def dispatched(self, unit: Unit) -> None:
-        """Dispatch the request: it takes effect on memory."""
+    def dispatched(self, unit: Unit, delay: int) -> None:
+        """Dispatch the request: it takes effect on memory, and completes `delay` later."""
+        self.after(delay, COMPLETION)
 
     def asks(self) -> tuple[Site, list[int]]:
         """The access of the request, and its addresses."""
         raise NotImplementedError
-
-    def served(self, delay: int) -> None:
-        """Let the request dispatched now complete `delay` time units later."""
-        self.after(delay, COMPLETION)
 
 
 class MemoryUnit(Recurring):
@@ -93,7 +88,7 @@ class MemoryUnit(Recurring):
             self.idle = False
             self.after(0, DISPATCH)
 
-    def happen(self, _: Event) -> None:
+    def happen(self) -> None:
         """Dispatch the next ready warp, when the unit is free."""
         warp = self.turns.pop()
         if warp is None:
@@ -103,8 +98,7 @@ class MemoryUnit(Recurring):
         if not job.stages:
             self._count()
         busy, delay = self.serve(job)
-        job.dispatched(self.unit)
-        job.served(delay)
+        job.dispatched(self.unit, delay)
         self.after(busy, DISPATCH)
 
     def serve(self, job: Job) -> tuple[int, int]:
@@ -166,8 +160,7 @@ class CachedUnit(MemoryUnit):
         site, addresses = job.asks()
         of = self.asked[site.number]
         sectors, places = of.sectors(addresses)
-        now: int = self.env.now  # type: ignore[assignment]
-        who = self.dmm_of_warp(job.warp), of.kind
+        who, now = (self.dmm_of_warp(job.warp), of.kind), self.now
         how = *who, job.stages, sectors, places, 0, len(sectors)
         done = cache.serve(self.numbers, self.state, now, *how)
         counts = self.taken[site.number]

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import Base
 from mmsim.frontend.numba.values import (
+    NONE,
+    Index,
     Object,
+    Remade,
     Slice,
-    Table,
     Value,
     binary,
     chosen,
     is_number,
 )
-from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
+from mmsim.ir.walk import with_expressions
 
-Index = tuple[ir.Expr, ...]
+
+def form_of(part: View) -> str:
+    """The part of each element, or the type as which it is read; "" for the whole one."""
+    return part.form if isinstance(part, Remade) else ""
 
 
 class ArrayLowering(Base):
@@ -31,37 +38,170 @@ class ArrayLowering(Base):
     def rank(self, array: Alias) -> int:
         """The number of axes of a part of an array."""
         part = array.parts[0]
-        return self.unit.ranks[part.array] - len(part.index) + len(part.spans)
+        return self.unit.ranks[part.array] - part.axes + len(part.spans)
 
     def extent(self, array: Alias, axis: int) -> ir.Expr:
         """An extent of an array."""
-        return aliases.extent_of(array, axis, self.rank(array), self.place)
+        return self.known(aliases.extent_of(array, axis, self.rank(array), self.place))
+
+    def known(self, extent: ir.Expr) -> ir.Expr:
+        """An extent without those of constant arrays."""
+        if isinstance(extent, ir.Extent) and extent.array in self.unit.tables:
+            return ir.Const(self.unit.tables[extent.array].shape[extent.axis])
+        return with_expressions(extent, self.known)
+
+    def shape(self, array: Alias) -> Index:
+        """The extents of an array."""
+        return tuple(self.extent(array, axis) for axis in range(self.rank(array)))
 
     def size(self, array: Alias) -> ir.Expr:
         """The number of elements of an array."""
-        if self.rank(array) == 0:
-            return ir.Const(1)
-        return aliases.size_of(array, self.place)
+        is_whole = not any(part.index or part.array in self.unit.tables for part in array.parts)
+        if is_whole and self.rank(array):
+            return aliases.size_of(array, self.place)
+        return self.product(self.shape(array))
 
-    def attribute_of_array(self, array: Value, type_: Any, name: str) -> Value:
+    def product(self, extents: Sequence[ir.Expr]) -> ir.Expr:
+        """The product of some extents."""
+        found: ir.Expr = ir.Const(1)
+        for one in extents:
+            found = one if found == ir.Const(1) else ir.Binary("*", found, one, self.place)
+        return found
+
+    def attribute_of_array(self, array: Alias, type_: Any, name: str) -> Value:
         """a.shape and its siblings."""
-        if isinstance(array, Table):
-            shape = tuple(map(ir.Const, array.shape))
-            return {
-                "shape": shape,
-                "size": ir.Const(int(np.prod(array.shape))),
-                "ndim": ir.Const(len(shape)),
-                "dtype": Object(type_.dtype),
-            }[name]
-        if name == "shape":
-            return tuple(self.extent(array, axis) for axis in range(type_.ndim))
-        if name == "size":
-            return self.size(array)
-        if name == "ndim":
-            return ir.Const(type_.ndim)
-        if name == "dtype":
-            return Object(type_.dtype)
+        match name:
+            case "shape":
+                return self.shape(array)
+            case "size":
+                return self.size(array)
+            case "ndim":
+                return ir.Const(type_.ndim)
+            case "dtype":
+                return Object(type_.dtype)
+            case "itemsize":
+                return ir.Const(as_dtype(type_.dtype).itemsize)
+            case "nbytes":
+                size = ir.Const(as_dtype(type_.dtype).itemsize)
+                return ir.Binary("*", self.size(array), size, self.place)
+            case "strides":
+                return self.strides(array, as_dtype(type_.dtype).itemsize)
+            case "T":
+                return self.transposed(array, reversed(range(type_.ndim)))
+            case "flat":
+                return self.reshaped(array, (self.size(array),))
+            case "real" | "imag" if isinstance(type_.dtype, types.Complex):
+                return self.remade(array, self.shape(array), lambda index: index, name)
+            case "real":
+                return array
         raise self.refused(f"an array has no {name!r} here")
+
+    # The same elements under other axes
+
+    def remade(
+        self, array: Alias, extents: Sequence[ir.Expr], to: Callable[[Index], Index], form: str = ""
+    ) -> Alias:
+        """An array with other axes: `to` gives the index in the array for one in these."""
+
+        def part(one: View) -> Remade:
+            return Remade(
+                one.array,
+                spans,
+                lambda index: one.element(to(index)),
+                len(spans),
+                self.unit.ranks[one.array],
+                form or form_of(one),
+            )
+
+        spans = tuple(
+            Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
+        )
+        return Alias(tuple(map(part, array.parts)), array.which)
+
+    def transposed(self, array: Alias, order: Iterable[int]) -> Alias:
+        """An array with its axes in another order."""
+        axes = tuple(order)
+        back = tuple(axes.index(axis) for axis in range(len(axes)))
+        shape = self.shape(array)
+        extents = [shape[axis] for axis in axes]
+        return self.remade(array, extents, lambda index: tuple(index[axis] for axis in back))
+
+    def reshaped(self, array: Alias, extents: Sequence[ir.Expr]) -> Alias:
+        """The elements of an array, in row-major order, with other extents."""
+        shape = tuple(map(self.fixed, self.shape(array)))
+        given = tuple(map(self.fixed, extents))
+        return self.remade(array, given, lambda index: self.split(self.flat(index, given), shape))
+
+    def flat(self, index: Index, shape: Sequence[ir.Expr]) -> ir.Expr:
+        """The number of an element in row-major order."""
+        found: ir.Expr = ir.Const(0)
+        for one, extent in zip(index, shape, strict=True):
+            if found != ir.Const(0):
+                found = ir.Binary("*", found, extent, self.place)
+            found = binary("+", found, one, self.place)
+        return found
+
+    def split(self, number: ir.Expr, shape: Sequence[ir.Expr]) -> Index:
+        """The index of the element with a number in row-major order."""
+        found: list[ir.Expr] = []
+        for axis, extent in enumerate(shape):
+            inner = self.product(shape[axis + 1 :])
+            one = number if inner == ir.Const(1) else ir.Binary("//", number, inner, self.place)
+            found.append(one if axis == 0 else ir.Binary("%", one, extent, self.place))
+        return tuple(found)
+
+    def strides(self, array: Alias, size: int) -> Index:
+        """The bytes from an element to the next one of each axis."""
+        rank, (part, *others) = self.rank(array), array.parts
+        if others:
+            raise self.refused("which array's strides these are depends on the path")
+        shape = self.shape(Alias((View(part.array),)))[: self.unit.ranks[part.array]]
+
+        def address(axis: int | None) -> ir.Expr:
+            index = tuple(ir.Const(int(own == axis)) for own in range(rank))
+            return self.flat(part.element(index), shape)
+
+        first = self.fixed(address(None)) if rank else ir.Const(0)
+        return tuple(
+            ir.Binary(
+                "*", binary("-", address(axis), first, self.place), ir.Const(size), self.place
+            )
+            for axis in range(rank)
+        )
+
+    def method_of_array(
+        self, array: Alias, type_: Any, name: str, args: list[Value], sig: Any
+    ) -> Value:
+        """The value of a.name(...)."""
+        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+        match name:
+            case "reshape" if type_.layout == "C":
+                extents = [self.single(one) for one in given]
+                known = [one for one in extents if one != ir.Const(-1)]
+                if len(known) < len(extents):
+                    size, others = self.size(array), self.product(known)
+                    rest = ir.Binary("//", size, others, self.place)
+                    extents = [rest if one == ir.Const(-1) else one for one in extents]
+                return self.reshaped(array, extents)
+            case "reshape":
+                raise self.refused("only an array in row-major order can be reshaped here")
+            case "transpose":
+                axes = [getattr(one, "value", None) for one in given if one != NONE]
+                if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]
+                    raise self.refused("the axes of a transpose are not a permutation of 0, 1, ...")
+                return self.transposed(array, axes or reversed(range(type_.ndim)))  # type: ignore[arg-type]
+            case "item":
+                return self.load(array, (ir.Const(0),) * self.rank(array))
+            case "view":
+                own, wanted = type_.dtype, sig.return_type.dtype
+                both = isinstance(own, types.Integer) and isinstance(wanted, types.Integer)
+                if not both or own.bitwidth != wanted.bitwidth:
+                    raise self.refused(
+                        f"an array of {own} can't be viewed as one of {wanted}",
+                        "integers can be viewed with or without a sign",
+                    )
+                return self.remade(array, self.shape(array), lambda index: index, wanted.name)
+        raise self.refused(f"an array has no method {name!r} here")
 
     # Indices
 
@@ -80,11 +220,9 @@ class ArrayLowering(Base):
         """The value of x[index]."""
         if isinstance(array, tuple):
             return self.picked(array, index)
-        given = index if isinstance(index, tuple) else (index,)
-        if isinstance(array, Table):
-            return self.of_table(array, given)
         if not isinstance(array, Alias):
             raise self.refused("only arrays and tuples have elements")
+        given = index if isinstance(index, tuple) else (index,)
         return self.element_or_part(self.part(array, given))
 
     def element_or_part(self, array: Alias) -> Value:
@@ -92,19 +230,6 @@ class ArrayLowering(Base):
         if self.rank(array) or self.fields(array):
             return array
         return self.load(array, ())
-
-    def of_table(self, table: Table, index: Sequence[Value]) -> Value:
-        """An element or a row of a constant array."""
-        if not all(isinstance(one, ir.Expr) for one in index):
-            raise self.refused("a slice of a constant array", "make it a parameter of the kernel")
-        whole = (*table.index, *map(self.spill, index))
-        if len(whole) < table.array.ndim:
-            return Table(table.name, table.array, whole)
-        values = tables.values_of(table.array)
-        assert isinstance(values, tuple)
-        found = tables.lookup(table.name, values, table.array.shape, whole, self.place)
-        assert isinstance(found, ir.Expr)
-        return self.as_type(found, table.array.dtype)
 
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
         """One of several values, by a number or a slice."""
@@ -144,20 +269,39 @@ class ArrayLowering(Base):
 
     def part(self, array: Alias, index: Sequence[Value]) -> Alias:
         """The part of an array that indices and slices leave."""
-        rank = self.rank(array)
+        if NONE in index:
+            return self.with_new_axes(array, index)
+        rank, given, whole = self.rank(array), list(index), Slice(None, None)
+        if Object(Ellipsis) in given:
+            at = given.index(Object(Ellipsis))
+            given[at : at + 1] = [whole] * (rank - len(given) + 1)
+        while given and given[-1] == whole:
+            given.pop()  # a[i, :] is a[i]
         found: list[ir.Expr | Span] = []
-        for one in index:
+        for axis, one in enumerate(given):
             if isinstance(one, Slice):
-                found.append(self.span(array, one, len(found)))
-            elif isinstance(one, Object) and one.thing is Ellipsis:
-                more = rank - len(index) + 1
-                whole = Slice(None, None)
-                found += [self.span(array, whole, len(found) + k) for k in range(more)]
+                found.append(self.span(array, one, axis))
             else:
-                found.append(self.spill(self.single(one)) if len(index) < rank else one)
+                number = self.single(one)
+                found.append(self.fixed(number) if len(given) < rank else number)
         if any(isinstance(one, Span) for one in found):
-            found = [one if isinstance(one, Span) else self.spill(one) for one in found]
+            found = [one if isinstance(one, Span) else self.fixed(one) for one in found]
         return array.restricted(found)
+
+    def with_new_axes(self, array: Alias, index: Sequence[Value]) -> Alias:
+        """The part for an index with None in it: an axis of one element."""
+        inner = self.part(array, [one for one in index if one != NONE])
+        more = self.rank(inner) - sum(isinstance(one, Slice) for one in index)
+        axes: list[int | None] = []
+        count = 0
+        for one in index:
+            own = 1 if isinstance(one, Slice) else more if one == Object(Ellipsis) else 0
+            axes += [None] if one == NONE else range(count, count + own)
+            count += own
+        axes += range(count, self.rank(inner))
+        extents = [ir.Const(1) if axis is None else self.extent(inner, axis) for axis in axes]
+        keep = [number for number, axis in enumerate(axes) if axis is not None]
+        return self.remade(inner, extents, lambda given: tuple(given[number] for number in keep))
 
     def span(self, array: Alias, given: Slice, axis: int) -> Span:
         """The elements of an axis that a slice takes, as Python counts them."""
@@ -176,7 +320,7 @@ class ArrayLowering(Base):
             count = binary("//", count, ir.Const(by), self.place)
         if given.start is not None or given.stop is not None:
             count = binary("max", count, ir.Const(0), self.place)
-        return Span(self.spill(start), ir.Const(given.step), self.spill(count), self.place)
+        return Span(self.fixed(start), ir.Const(given.step), self.fixed(count), self.place)
 
     def bound(self, given: ir.Expr, extent: ir.Expr, back: bool) -> ir.Expr:
         """A bound of a slice: from the end if it is negative, and not past either end."""
@@ -206,22 +350,47 @@ class ArrayLowering(Base):
     def load(self, array: Alias, index: Index) -> ir.Expr:
         """An element of an array, read by a statement in front."""
         (first, *others), index = array.parts, index or self.only(array)
-        if not others and self.is_registers(first.array):
-            return ir.RegisterRead(first.array, first.element(index), self.place)
-        target = self.unit.temporary(self.unit.held.arrays[first.array])
+        form = self.form(array)
+        own = self.own(first, index)
+        if own is None or others:
+            target = self.unit.temporary(self.unit.held.arrays[first.array])
 
-        def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
-            whole = part.element(given)
-            if self.is_registers(part.array):
-                value = ir.RegisterRead(part.array, whole, self.place)
-                return ir.Assign(target, value, self.place)
-            return ir.Load(target, part.array, whole, self.place)
+            def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
+                value = self.own(part, given)
+                if value is not None:
+                    return ir.Assign(target, value, self.place)
+                return ir.Load(target, part.array, part.element(given), self.place)
 
-        self.emit_for(array, index, read)
-        return ir.Var(target, self.place)
+            self.emit_for(array, index, read)
+            own = ir.Var(target, self.place)
+        if form in ("real", "imag"):
+            return ir.Call(form, (own,), self.place)
+        return ir.Unary(form, own, self.place) if form else own
+
+    def own(self, part: View, index: Sequence[ir.Expr]) -> ir.Expr | None:
+        """An element that isn't in memory: of a thread's own array, or of a constant one."""
+        array, whole = part.array, part.element(index)
+        if array in self.unit.tables:
+            table = self.unit.tables[array]
+            numbers = tuple(table.ravel().tolist())
+            found = ir.Lookup(array, numbers, table.shape, whole, self.place)
+            return self.as_type(found, table.dtype)
+        return ir.RegisterRead(array, whole, self.place) if self.is_registers(array) else None
+
+    def form(self, array: Alias) -> str:
+        """The part of each element that an array has, or the type as which it is read."""
+        forms = set(map(form_of, array.parts))
+        if len(forms) > 1:
+            raise self.refused("parts of complex numbers, and which ones depends on the run")
+        return forms.pop()
 
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
+        form = self.form(array)
+        if form in ("real", "imag"):
+            raise self.refused(
+                "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
+            )
 
         def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
             *own, last = operands
@@ -270,7 +439,7 @@ class ArrayLowering(Base):
         if fields:
             given = self.fields(value) if isinstance(value, Alias) else {}
             if set(given) != set(fields):
-                raise self.refused("records of other fields are stored here")
+                raise self.refused("only a record with the same fields can be stored here")
             for name, own in fields.items():
                 self.assign_part(own, given[name])
         elif isinstance(value, tuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError
+from mmsim.errors import LanguageError, shown
 from mmsim.frontend.numba.context import Inferred
 from mmsim.frontend.numba.liveness import Liveness
 from mmsim.frontend.numba.places import Places
@@ -101,7 +101,12 @@ class Base:
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.IntEnum):
             return ir.Const(int(thing))
-        raise self.refused("a number is needed here")
+        noun, advice = shown(thing), ""
+        if isinstance(value, Alias):
+            noun, advice = "an array", "read an element of it, or loop over it"
+        elif isinstance(value, tuple):
+            noun, advice = "a tuple", "take its values one by one"
+        raise self.refused(f"{noun} stands where a number must", advice)
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
@@ -187,8 +192,13 @@ class Base:
 
     @property
     def shared(self) -> set[str]:
-        """The variables of names, which may be assigned again."""
-        return {variable for rows in self._variables.values() for variable, _ in rows}
+        """The variables of names that are assigned more than once."""
+        return {
+            variable
+            for (name, _), rows in self._variables.items()
+            for variable, _ in rows
+            if self.live.sets[name] > 1
+        }
 
     def aside(self, make: Callable[[], None]) -> ir.Block:
         """The statements that something puts at the end, apart."""

@@ -9,24 +9,30 @@ called, `Namespace` for what has members.
 from __future__ import annotations
 
 import inspect
-import re
 import types as python
 from dataclasses import dataclass, field
 from functools import cache
-from linecache import getline
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba.core import compiler, postproc, types, untyped_passes
+from numba.core import ir as numba_ir
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.compiler import Flags
 from numba.core.cpu_options import ParallelOptions
-from numba.core.errors import NumbaError, TypingError, UnsupportedBytecodeError
+from numba.core.errors import (  # type: ignore[attr-defined]
+    NumbaError,
+    NumbaWarning,
+    TypingError,
+    UnsupportedBytecodeError,
+    UnsupportedError,
+    WarningsFixer,
+)
 from numba.core.ir_utils import build_definitions, merge_adjacent_blocks
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
-from numba.core.typed_passes import type_inference_stage
+from numba.core.typeinfer import TypeInferer
 from numba.core.typing import (  # the first two fill the registry of the builtins
     arraydecl,  # noqa: F401
     builtins,  # noqa: F401
@@ -41,14 +47,16 @@ from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import LanguageError
 from mmsim.frontend.numba.functions import written_out
 from mmsim.frontend.numba.graph import checked_names
 from mmsim.frontend.numba.names import name_of_object, python_function, type_name
 from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
-from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given
+from mmsim.frontend.numba.refusals import refusal
+from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given, Refusal
 from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
+from mmsim.ir.dtypes import supported
 
 
 class DeviceFunction(Called):
@@ -66,7 +74,10 @@ class DeviceFunction(Called):
     def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, by the types of the function for these arguments."""
         given = arguments(self.function, args, kws)
-        return signature(inferred(self.function, given).result, *given)
+        try:
+            return signature(inferred(self.function, given).result, *given)
+        except LanguageError as error:
+            raise TypingError(str(error)) from error
 
 
 class DeviceArray(types.Array):
@@ -84,11 +95,11 @@ def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.T
     try:
         bound = inspect.signature(function).bind(*args, **kws)
     except TypeError as error:
-        raise TypingError(f"{function.__name__!r} can't be called so: {error}") from None
+        raise Refusal(f"{function.__name__!r} can't be called so: {error}") from None
     found: list[types.Type] = []
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            raise TypingError(f"{function.__name__!r} takes **{name}, which kernels don't have")
+            raise Refusal(f"{function.__name__!r} takes **{name}, which kernels don't have")
         given = bound.arguments.get(name)
         if parameter.kind is parameter.VAR_POSITIONAL:
             rest = tuple(map(types.unliteral, given or ()))
@@ -100,7 +111,13 @@ def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.T
 
 
 BASE: Any = BaseContext
-"""Without types, as most of its methods have none."""
+INFERENCE: Any = TypeInferer
+"""Without types, as most of their methods have none."""
+FAILURES = (
+    *(NumbaError, UnsupportedBytecodeError, NotImplementedError),
+    *(AssertionError, AttributeError, LookupError, ValueError),
+)
+"""Errors of Numba's stages on what they don't know."""
 
 
 class Context(BASE):  # type: ignore[misc]
@@ -195,7 +212,10 @@ class Context(BASE):  # type: ignore[misc]
                 return DeviceFunction(written)
             if known is None and getattr(np, getattr(val, "__name__", ""), None) is val:
                 self._with_functions_of_numpy()
-        return super().resolve_value_type(val)
+        found = super().resolve_value_type(val)
+        if isinstance(found, types.NumberClass) and not supported(found.dtype.name):
+            raise Refusal(f"{found.dtype} isn't in the language of programs", "write float32")
+        return found
 
 
 def _member(val: Any) -> str:
@@ -213,6 +233,43 @@ def context() -> Context:
     return found
 
 
+class Inference(INFERENCE):  # type: ignore[misc]
+    """Numba's inference of types, which finds what it refuses."""
+
+    def __init__(self, func_ir: Any) -> None:
+        super().__init__(context(), func_ir, WarningsFixer(NumbaWarning))
+        self.at: Any = None
+        self._made: list[Any] = []
+
+    def constrain_statement(self, inst: Any) -> None:
+        """Note the constraints that an instruction gives."""
+        self.at = inst
+        if isinstance(getattr(inst, "value", None), numba_ir.Yield):
+            raise UnsupportedError("yield", loc=inst.loc)
+        super().constrain_statement(inst)
+        self._made += [inst] * (len(self.constraints.constraints) - len(self._made))
+
+    def results(self, args: Given, is_strict: bool = True) -> Any:
+        """The types of variables, of the result, of operations; if not strict, of what is known."""
+        with self.context.callstack.register(CPU, self, self.func_id, args), self.warnings:
+            for index, (name, type_) in enumerate(zip(self.func_ir.arg_names, args, strict=True)):
+                self.seed_argument(name, index, type_)
+            self.build_constraint()
+            self.at = None
+            self.propagate(is_strict)
+            return self.unify(is_strict)
+
+    def refused(self, error: Exception) -> tuple[Any, Exception]:
+        """The instruction that is refused, None if it isn't one, and the error of it alone."""
+        if self.at is None:
+            for inst, constraint in zip(self._made, self.constraints.constraints, strict=False):
+                try:
+                    constraint(self)
+                except FAILURES as own:
+                    return inst, own
+        return self.at, error
+
+
 class Inferred:
     """A function's representation in static single assignment, with all types.
 
@@ -222,84 +279,17 @@ class Inferred:
     def __init__(self, function: python.FunctionType, args: Given) -> None:
         self.function = function
         self.args = args
+        infer = None
         try:
             self.ir = compiler.run_frontend(function)
-            if self.ir.is_generator:
-                raise TypingError("a kernel has no yield")
             _untyped_passes(self.ir, args)
-            found = type_inference_stage(context(), TARGET, self.ir, args, None)
-        except (NumbaError, UnsupportedBytecodeError) as error:
-            raise _refused(function, error) from error
-        self.types: dict[str, types.Type] = found.typemap
-        self.calls: dict[Any, Any] = found.calltypes
-        self.result: types.Type = found.return_type
-
-
-def _refused(function: python.FunctionType, error: Exception) -> LanguageError:
-    """The error of ours for one of Numba's: its first line, at the line that it names."""
-    loc, said = getattr(error, "loc", None), re.search(r"Raised from .*\((\d+)\)", str(error))
-    line = function.__code__.co_firstlineno if loc is None else loc.line
-    place = _place(function, int(said[1]) if said else line)
-    if "@pytest_ar" in function.__code__.co_names and "assert" in place.text:
-        return LanguageError(
-            "pytest has rewritten this assert, and calls its own functions",
-            place,
-            "write PYTEST_DONT_REWRITE in the docstring of the file",
-        )
-    return LanguageError(_plain(str(error)), place)
-
-
-def _place(function: python.FunctionType, line: int) -> Place:
-    """A whole line of a function."""
-    file = function.__code__.co_filename
-    text = getline(file, line).rstrip()
-    return Place(function.__name__, file, line, len(text) - len(text.lstrip()), len(text), text)
-
-
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
-_LITERAL = re.compile(r"Literal\[\w+\]\((.*?)\)")
-_PLAIN = (
-    (
-        r"(?s).*?>>> getitem\((Tuple\([^\n]*), \w+\)\n.*",
-        r"\1 has values of several types: an index of it is a number in the text",
-    ),
-    (
-        r"(?s)Invalid use of getiter with parameters \((Tuple\([^\n]*)\)\n.*",
-        r"\1 has values of several types: there is no loop over it",
-    ),
-    (
-        r"(?s)Cannot capture .* value associated with variable ('.*?') in a function that may .*",
-        r"the function uses \1, which is no constant: call it here, don't hand it on",
-    ),
-    (r"(?s)Use of unsupported opcode \((\w+)\).*", r"kernels don't have the instruction \1"),
-    (r"(?s).*?>>> ([^\n]*).*", r"no types fit the call \1"),
-    (r"(?s)NameError: name ('.*?') is not defined.*", r"the name \1 is not defined"),
-    (
-        r"(?s)Untyped \w+ name ('.*?'):.*<class '(?:\w+\.)*(\w+)'>.*",
-        r"\1 is of the type \2, which kernels don't have",
-    ),
-    (r"(?s)Unknown attribute ('.*?') of type ([^\n]*).*", r"\2 has no \1"),
-    (
-        r"(?s)Cannot unify (.*?) and (.*?) for '(\w+)[\w.]*', defined at.*",
-        r"'\3' is \1 on one way and \2 on another",
-    ),
-    (r"(?s)([^\n]*).*", r"\1"),
-)
-"""Messages of Numba and what they become: of any but these the first line stays."""
-
-
-def _plain(message: str) -> str:
-    text = _LITERAL.sub(r"\1", _COLOUR.sub("", message)).strip()
-    return next(re.sub(one, ours, text) for one, ours in _PLAIN if re.fullmatch(one, text))
-
-
-class _Target(NamedTuple):
-    """The part of a target that Numba's inference of types reads; nothing is made for it."""
-
-    target: Any
-
-
-TARGET = _Target(CPU)
+            infer = Inference(self.ir)
+            found = infer.results(args)
+        except FAILURES as error:
+            raise refusal(function, error, infer) from error
+        self.types: dict[str, types.Type] = found[0]
+        self.result: types.Type = found[1]
+        self.calls: dict[Any, Any] = found[2]
 
 
 @dataclass
@@ -315,8 +305,7 @@ class _State:
     def known_kinds(self) -> None:
         """Leave out the branches that `isinstance` decides, by the types that are known so far."""
         self.flags.enable_ssa = True
-        found = type_inference_stage(context(), TARGET, self.func_ir, self.args, None, None, False)
-        self.typemap, self.calltypes = found.typemap, found.calltypes
+        self.typemap, _, self.calltypes = Inference(self.func_ir).results(self.args, False)
         untyped_passes.PropagateLiterals().run_pass(self)
         _known_branches(self.func_ir, self.args)
 
@@ -351,6 +340,8 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
 
 
 _inferred: dict[tuple[python.FunctionType, Given], Inferred] = {}
+_refused: dict[tuple[python.FunctionType, Given], LanguageError] = {}
+"""The functions without types, as long as the kernel that calls them is at work."""
 _inside: list[python.FunctionType] = []
 """The functions whose types are being inferred, each called by the one before."""
 
@@ -364,13 +355,19 @@ def inferred(function: python.FunctionType, args: Given) -> Inferred:
     if found is not None:
         return found
     if function in _inside:
-        place = _place(function, function.__code__.co_firstlineno)
-        raise LanguageError(
-            f"{function.__name__!r} calls itself", place, "write a loop: kernels have no recursion"
+        raise Refusal(
+            f"{function.__name__!r} calls itself", "write a loop: kernels have no recursion"
         )
+    if (function, args) in _refused:
+        raise _refused[function, args]
     _inside.append(function)
     try:
         found = _inferred[function, args] = Inferred(function, args)
+    except LanguageError as error:
+        _refused[function, args] = error
+        raise
     finally:
         _inside.pop()
+        if not _inside:
+            _refused.clear()
     return found

@@ -16,6 +16,7 @@ from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.signatures import CALLED
 from mmsim.frontend.numba.templates import Word
 from mmsim.frontend.numba.values import (
     NONE,
@@ -24,7 +25,6 @@ from mmsim.frontend.numba.values import (
     Method,
     Object,
     Slice,
-    Table,
     Value,
     is_hashable,
 )
@@ -40,8 +40,9 @@ class CallLowering(WordLowering):
 
     def call(self, source: Any, one: Any) -> Value:
         """The value of a call."""
-        type_, called = self.type_at(source.func), self.of(source.func)
+        type_: Any = self.type_at(source.func)
         sig: Any = self.found.calls.get(source)
+        called = self.of(source.func)
         args = [*map(self.of, source.args)]
         if source.vararg is not None:
             args += self.of(source.vararg)
@@ -71,6 +72,8 @@ class CallLowering(WordLowering):
             except LanguageError as error:  # its place is in the text of Numba
                 name = self.places.text_of(source.func)
                 raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
+        if isinstance(called, Method) and isinstance(called.owner, Alias):
+            return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         if isinstance(called, Method):
             return self.method(called, sig)
         thing = called.thing if isinstance(called, Object) else None
@@ -95,6 +98,8 @@ class CallLowering(WordLowering):
         """The value of a function of numbers, computed in the types of its signature."""
         if thing is bool and not isinstance(args[0], ir.Expr):
             return self.truth_of(args[0])
+        if thing is float and isinstance(args[0], Object):
+            return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
@@ -102,9 +107,12 @@ class CallLowering(WordLowering):
             for value, type_ in zip(args, sig.args, strict=True)
         ]
         if isinstance(thing, np.ufunc):
-            loop = ufunc_find_matching_loop(thing, sig.args)
-            assert loop is not None  # Numba has typed the call
+            loop: Any = ufunc_find_matching_loop(thing, sig.args)
             given = [*map(self.as_type, given, loop.inputs)]
+            if thing in (np.floor, np.ceil, np.trunc) and isinstance(
+                sig.return_type, types.Integer
+            ):
+                return given[0]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
         node = OPERATORS.get(thing) if is_hashable(thing) else None
         written = functions.written_out(thing, len(args))
@@ -114,13 +122,23 @@ class CallLowering(WordLowering):
             return self.operation(node[0], node[1], given)
         word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
         if word is None:
-            raise self.refused(f"{getattr(thing, '__name__', thing)!r} is not in the language")
+            text = getattr(thing, "__name__", thing)
+            raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
         value = word.value(tuple(given), self.place)
         if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
             return self.written_out(OF_COMPLEX[value.op], given)
         if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
+
+    def float_of(self, text: Any) -> ir.Expr:
+        """float("inf") and other floats in the form of a text."""
+        try:
+            return ir.Const(float(text))
+        except (TypeError, ValueError):
+            raise self.refused(
+                f"{text!r} is not a float", "write float('inf') or float('nan')"
+            ) from None
 
     def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
         """An operation; of complex numbers a power is written out."""
@@ -158,7 +176,7 @@ class CallLowering(WordLowering):
         (value,) = args
         if isinstance(value, Alias):
             return self.extent(value, 0)
-        return ir.Const(value.shape[0] if isinstance(value, Table) else len(value))
+        return ir.Const(len(value))
 
     def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
@@ -191,6 +209,28 @@ class CallLowering(WordLowering):
     def _zip(self, args: list[Value], sig: Any) -> Counted:
         return self.zipped(args)
 
+    def _indices(self, args: list[Value], sig: Any) -> Counted:
+        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        return self.indices([self.as_type(self.single(one), INT) for one in given])
+
+    def _elements(self, args: list[Value], sig: Any) -> Counted:
+        found = self.indices(self.shape(args[0]))
+
+        def item(number: ir.Expr) -> Value:
+            index = found.at(number)
+            return index, self.load(args[0], index)
+
+        return Counted(found.start, found.stop, item=item)
+
+    def _arrays_of_one(self, args: list[Value], sig: Any) -> Counted:
+        (array,) = args
+        if not isinstance(array, Alias):
+            raise self.refused("np.nditer takes one array here")
+        found = self.indices(self.shape(array))
+        return Counted(
+            found.start, found.stop, item=lambda number: self.part(array, found.at(number))
+        )
+
     def _tuple(self, args: list[Value], sig: Any) -> Value:
         return args[0] if args else ()
 
@@ -213,6 +253,9 @@ class CallLowering(WordLowering):
         iter: _iterator,
         enumerate: _enumerate,
         zip: _zip,
+        np.ndindex: _indices,
+        np.ndenumerate: _elements,
+        np.nditer: _arrays_of_one,
         tuple: _tuple,
         divmod: _divmod,
     }

@@ -8,7 +8,7 @@ from numba.core import ir as numba_ir
 from numba.core.errors import TypingError
 
 
-def _definition(func_ir: Any, var: Any) -> Any:
+def definition(func_ir: Any, var: Any) -> Any:
     """The value of a variable that is set once, None for any other."""
     found = func_ir._definitions.get(var.name, ())
     return found[0] if len(found) == 1 else None
@@ -24,9 +24,9 @@ def checked_names(func_ir: Any) -> None:
             call = getattr(one, "value", None)
             if not isinstance(call, numba_ir.Expr) or call.op != "call" or not call.kws:
                 continue
-            called = _definition(func_ir, call.func)
+            called = definition(func_ir, call.func)
             if isinstance(called, numba_ir.Global) and called.value is zip:
-                known = [_definition(func_ir, var) for _, var in call.kws]
+                known = [definition(func_ir, var) for _, var in call.kws]
                 if all(getattr(value, "value", True) is False for value in known):
                     call.kws = ()
             if getattr(called, "op", "") == "make_function":

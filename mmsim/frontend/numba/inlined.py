@@ -16,23 +16,19 @@ from mmsim.errors import Place
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.iteration import LoopLowering
 from mmsim.frontend.numba.liveness import phi_of
-from mmsim.frontend.numba.values import NONE, Maybe, Object, Table, TypedUnit, Value, is_number
-from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.numba.values import NONE, Maybe, Object, TypedUnit, Value, is_number
+from mmsim.frontend.python.scope import Alias, View
+from mmsim.frontend.python.source import source_of
+from mmsim.frontend.python.tables import MOST_CAPTURED
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT, type_of_number
+from mmsim.ir.dtypes import INT, UNSIGNED, supported, type_of_number
 
 
-def source_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
-    """The text of a function."""
-    lines, first = inspect.getsourcelines(function)
-    source = ir.Source(
-        function.__name__,
-        function.__code__.co_filename,
-        first,
-        tuple(line.rstrip("\n") for line in lines),
-    )
-    unit.sources[f"{source.file}:{first}"] = source
-    return source
+def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+    """The text of a function, which belongs to the kernel."""
+    text = source_of(function)
+    unit.sources[f"{text.file}:{text.first}"] = text
+    return text
 
 
 class InlineLowering(LoopLowering):
@@ -69,7 +65,7 @@ class InlineLowering(LoopLowering):
             else:
                 own = context().resolve_value_type(parameter.default)
                 values.append(self.outside(parameter.default, own, name))
-        inner = type(self)(self.unit, found, values, source_of(function, self.unit))
+        inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         inner.is_again = self.is_again or self.label in self.in_loops
         prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
         body = inner.body(prefix, None)
@@ -124,9 +120,18 @@ class InlineLowering(LoopLowering):
     def array_from_outside(self, array: Any, name: str) -> Value:
         """A captured array: a large one, or one of the device, is an argument of each launch."""
         memory = self.unit.memory_of(array)
-        if memory is None and array.ndim > 0 and array.dtype.names is None and array.size <= 1024:
-            return Table(name, array)
+        is_small = array.ndim > 0 and array.size <= MOST_CAPTURED
+        if memory is None and is_small and supported(array.dtype.name) and array.dtype != UNSIGNED:
+            return self.table(array, name)
         assert self.unit.array_from_outside is not None
         found: Alias = self.unit.array_from_outside(name, array, memory, self.place)
         self.unit.parameters.append(found.parts[0].array)
         return found
+
+    def table(self, array: Any, name: str) -> Alias:
+        """A captured array whose numbers are part of the program."""
+        known = (own for own, other in self.unit.tables.items() if other is array)
+        own = next(known, None) or self.unit.unique(name)
+        self.unit.tables[own] = array
+        self.unit.array(own, array.dtype, array.ndim)
+        return Alias((View(own),))

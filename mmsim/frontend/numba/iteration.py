@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numba.core import ir as numba_ir
 
 from mmsim.frontend.numba.accesses import ArrayLowering
-from mmsim.frontend.numba.values import Counted, Table, Value, binary, dtype_of, is_number
+from mmsim.frontend.numba.values import Counted, Value, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
@@ -29,13 +30,10 @@ class LoopLowering(ArrayLowering):
                 self.extent(value, 0),
                 item=lambda index: self.element_or_part(self.part(value, (index,))),
             )
-        if isinstance(value, Table):
-            stop = ir.Const(value.shape[0])
-            return Counted(ir.Const(0), stop, item=lambda index: self.of_table(value, (index,)))
         if isinstance(value, tuple):
             stop = ir.Const(len(value))
             return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
-        raise self.refused("a loop over what can't be counted")
+        raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""
@@ -90,6 +88,15 @@ class LoopLowering(ArrayLowering):
 
         return Counted(ir.Const(0), inner.stop, item=item)
 
+    def indices(self, extents: Sequence[ir.Expr]) -> Counted:
+        """np.ndindex(...): the tuples of indices, in row-major order."""
+        shape = tuple(map(self.fixed, extents))
+        return Counted(
+            ir.Const(0),
+            self.fixed(self.product(shape)),
+            item=lambda index: self.split(index, shape),
+        )
+
     def turn(self, block: Any, one: Any) -> tuple[Turn, set[str], Counted]:
         """The head of a loop, the names of its item, and its trips; its body begins with the item.
 
@@ -97,7 +104,9 @@ class LoopLowering(ArrayLowering):
         """
         counted = self.of(one.value.value)
         if not isinstance(counted, Counted):
-            raise self.refused("a loop over what can't be counted")
+            raise self.refused(
+                "this can't be looped over", "loop over a range, an array or a tuple"
+            )
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:

@@ -9,23 +9,30 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, shown
 from mmsim.frontend.numba.names import python_function
+from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
+
+Layout = Literal["C", "F", "A"]
 
 
 @dataclass(frozen=True)
 class ArrayKind:
-    """An array of `ndim` axes of elements of a type."""
+    """An array of `ndim` axes of elements of a type.
+
+    Its `layout` is Numba's letter: C and F for the order of C and of Fortran, A for any other one.
+    """
 
     dtype: str
     ndim: int
+    layout: Layout = "C"
 
 
 @dataclass(frozen=True)
@@ -52,11 +59,13 @@ class SameKind:
 
 @dataclass(frozen=True)
 class RecordKind:
-    """An array of `ndim` axes of records: an array for each of their fields.
+    """An array of `ndim` axes of records of a type: an array for each of their fields.
 
-    A field's array has the axes of the records, followed by those of the field.
+    A field's array has the axes of the records, followed by those of the field. Text and dates are
+    records of their bits.
     """
 
+    dtype: np.dtype[Any]
     fields: tuple[tuple[str, Kind], ...]
     ndim: int
 
@@ -131,14 +140,15 @@ class Flattened:
         return NumberKind(type_of_number(known).name)
 
     def _array(self, value: npt.NDArray[Any], where: str) -> Kind:
-        if value.dtype.names:
+        held = in_bits(value.dtype)
+        if held.names:
             plain = np.asarray(value).view(np.ndarray)
+            if held != value.dtype:
+                plain = plain.view(held)
             fields = tuple(
-                (name, self._array(plain[name], f"{where}[{name!r}]"))
-                for name in value.dtype.names
-                if _is_held(plain[name].dtype)
+                (name, self._array(plain[name], f"{where}[{name!r}]")) for name in held.names
             )
-            return RecordKind(fields, value.ndim)
+            return RecordKind(value.dtype, fields, value.ndim)
         if not supported(value.dtype.name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
@@ -148,7 +158,9 @@ class Flattened:
             if isinstance(other, np.ndarray) and same(value, other):
                 return SameKind(place)
         self.values.append(value if value.ndim else value.reshape(1))
-        return ArrayKind(value.dtype.name, value.ndim)
+        flags = value.flags
+        layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return ArrayKind(value.dtype.name, value.ndim, layout)
 
 
 def _is_object(value: Any) -> bool:
@@ -158,11 +170,6 @@ def _is_object(value: Any) -> bool:
         or isinstance(value, enum.Enum | str | type)
         or python_function(value) is not None
     )
-
-
-def _is_held(dtype: np.dtype[Any]) -> bool:
-    """Return whether a kernel can use a field of a type; it must not access other fields."""
-    return supported(dtype.name) or bool(dtype.names)
 
 
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

@@ -156,6 +156,14 @@ def has_sign(x: Any) -> Any:
     return math.copysign(1.0, x) < 0
 
 
+def summed(a: Any) -> Any:
+    """np.sum(a): the sum of all elements; that of integers has 64 bits."""
+    found = a.dtype.type(0)
+    for x in a.flat:
+        found += x
+    return found
+
+
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (round, 1, nearest),
     (round, 2, rounded),

@@ -16,13 +16,16 @@ from typing import Any
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.ir_utils import find_topo_order
+from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.context import DeviceFunction
 from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
 from mmsim.frontend.numba.liveness import incoming, phi_of
 from mmsim.frontend.numba.places import named
-from mmsim.frontend.numba.signatures import GRID
+from mmsim.frontend.numba.refusals import outside_of
+from mmsim.frontend.numba.signatures import GRID, Refusal
 from mmsim.frontend.numba.templates import Namespace
 from mmsim.frontend.numba.values import (
     LEAVES,
@@ -32,7 +35,6 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Method,
     Object,
-    Table,
     Value,
     dtype_of,
     is_number,
@@ -46,6 +48,8 @@ from mmsim.ir.dtypes import BOOL
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
+TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+"""The types of elements that a kernel can copy, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
@@ -61,11 +65,14 @@ class FunctionLowering(CallLowering):
         self.results: dict[str, Any] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
-        for label in order:
-            self.block, self.waiting = [], {}
-            graph[label] = self.basic_block(label, blocks[label])
-        for label in order:
-            self.settle_choices(graph, label, blocks[label])
+        try:
+            for label in order:
+                self.block, self.waiting = [], {}
+                graph[label] = self.basic_block(label, blocks[label])
+            for label in order:
+                self.settle_choices(graph, label, blocks[label])
+        except Refusal as error:
+            raise self.refused(error.what, error.advice) from None
         return structured(graph, min(blocks), prefix, ends)
 
     # Blocks
@@ -301,7 +308,13 @@ class FunctionLowering(CallLowering):
         if phi_of(one) is not None:
             self.choice(one)
             return
+        before = len(self.block)
         value = self.value(one.value, one)
+        if len(self.block) == before and self.is_idle(one, type_):
+            raise self.refused(
+                "this statement does nothing",
+                "statements assign, read an element of an array, branch, loop, call or wait",
+            )
         if not isinstance(value, ir.Expr) or not is_number(type_):
             self.values[name] = self.fixed(value)
             return
@@ -318,6 +331,15 @@ class FunctionLowering(CallLowering):
         variable = self.variable(one.target)
         self.put(variable, value)
         self.values[name] = ir.Var(variable, self.place)
+
+    def is_idle(self, one: Any, type_: types.Type) -> bool:
+        """Return whether a value is a statement of its own: nothing, if it puts none."""
+        if self.live.uses[one.target.name] or not self.places.is_dropped(one.target):
+            return False
+        is_call = getattr(one.value, "op", "") == "call"
+        if is_call and isinstance(self.type_at(one.value.func), DeviceFunction):
+            return False
+        return is_number(type_) or isinstance(type_, types.Array | types.BaseTuple)
 
     # Values
 
@@ -337,6 +359,10 @@ class FunctionLowering(CallLowering):
 
     def expression(self, source: Any, one: Any) -> Value:
         """The value of an operation of Numba's."""
+        if source.op not in ("cast", "build_tuple"):
+            for var in source.list_vars():
+                if isinstance(self.type_at(var), TEXT):
+                    raise self.refused("text and dates can only be copied here")
         match source.op:
             case "binop":
                 return self.operator(source.fn, source, (source.lhs, source.rhs))
@@ -358,12 +384,14 @@ class FunctionLowering(CallLowering):
                 return self.static_item(source)
             case "getiter":
                 return self.counted(self.of(source.value))
-        raise self.refused(f"{source.op} is not in the language")
+        raise outside_of(self.places.source, self.place.line) or self.refused(
+            f"{source.op} isn't in the language of programs"
+        )
 
     def unpacked(self, source: Any) -> Value:
         """A value as it is; of an array that is unpacked, the elements or rows."""
         value = self.of(source.value)
-        if source.op == "exhaust_iter" and isinstance(value, Alias | Table):
+        if source.op == "exhaust_iter" and isinstance(value, Alias):
             return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
         return value
 
@@ -394,7 +422,7 @@ class FunctionLowering(CallLowering):
                 found = ir.Logic("or", found, self.equal(one, values[1], False))
             return found
         if fn not in OPERATORS:
-            raise self.refused(f"the operator {fn.__name__} is not in the language")
+            raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
         pairs = zip(values, sig.args, strict=True)
         given = [self.as_type(self.single(one), type_) for one, type_ in pairs]
         found = self.operation(*OPERATORS[fn], given)
@@ -433,13 +461,17 @@ class FunctionLowering(CallLowering):
         value, type_ = self.of(source.value), self.type_at(one.target)
         if isinstance(owner, types.Module):
             return self.outside(getattr(owner.pymod, name), type_, name)
+        if isinstance(owner, types.DType):
+            return Object(getattr(as_dtype(owner.dtype), name))
         if isinstance(owner, Namespace):
             return self.member(f"{owner.member}.{name}")
         if isinstance(owner, types.Record):
             return self.field(value, name)
         if isinstance(value, Alias) and name in self.fields(value):
             return self.field(value, name)
-        if isinstance(value, Alias | Table):
+        if isinstance(value, Alias):
+            if isinstance(type_, types.BoundFunction):
+                return Method(value, name)
             return self.attribute_of_array(value, owner, name)
         if owner is GRID:
             return Object("the grid's sync")

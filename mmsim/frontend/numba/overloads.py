@@ -10,13 +10,17 @@ import types as python
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing import templates
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.numba.library import summed
 from mmsim.frontend.numba.signatures import Given
 
+OWN = dict.fromkeys((np.sum, (types.Array, "sum")), summed)
+"""Functions of ours for those that Numba does not write in Python to the end."""
 WRITTEN: dict[tuple[Any, Given], python.FunctionType] = {}
 """By the key of what is called and the types of its arguments: what Numba writes for them."""
 
@@ -58,14 +62,16 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
     """The template of a function, or of a method of its first argument."""
 
     def generic(self: Any, args: Given, kws: Any) -> Any:
-        function = _written(overload, (*owner, *args), tuple(kws.items()))
+        function = OWN.get(key) or _written(overload, (*owner, *args), tuple(kws.items()))
         if function is None:
             return None
         try:
             found = self.context.written(key, function, (*owner, *args), kws)
         except LanguageError as error:
             raise TypingError(str(error)) from None
-        return found.as_method() if owner else found
+        if not owner:
+            return found
+        return templates.signature(found.return_type, *found.args[1:], recvr=found.args[0])
 
     facts = {"key": key, "generic": generic, "prefer_literal": prefers_literal}
     return type("Inlined", (templates.AbstractTemplate,), facts)

@@ -49,7 +49,7 @@ class Parameters:
                 return Alias((View(self.given[number].name),))
             case TupleKind(items, names):
                 return self._tuple(name, items, names, place)
-            case RecordKind(fields, ndim):
+            case RecordKind(fields=fields, ndim=ndim):
                 self.unit.ranks[name] = ndim
                 self.unit.records[name] = {}
                 for field, inner in fields:
@@ -57,7 +57,7 @@ class Parameters:
                     self.unit.records[name][field] = own
                     self.value(own, inner, place)
                 return Alias((View(name),))
-            case ArrayKind(dtype, ndim):
+            case ArrayKind(dtype=dtype, ndim=ndim):
                 self._add(ir.Parameter(name, "array", None, place))
                 self.dtypes[name] = np.dtype(dtype)
                 self.unit.ranks[name] = ndim

@@ -16,7 +16,7 @@ from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.context import Inferred, context, inferred
-from mmsim.frontend.numba.inlined import source_of
+from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
     ArrayKind,
     Kind,
@@ -42,24 +42,14 @@ def _named(names: tuple[str, ...]) -> type:
     return namedtuple("Named", names)
 
 
-def _record(kind: RecordKind) -> Any:
-    """Numba's type of a record, by its fields; the extents of a field's axes aren't known."""
-    fields: list[tuple[str, Any]] = []
-    for name, inner in kind.fields:
-        assert isinstance(inner, ArrayKind | RecordKind)
-        more = inner.ndim - kind.ndim
-        of = _record(inner).dtype if isinstance(inner, RecordKind) else np.dtype(inner.dtype)
-        fields.append((name, (of, (2,) * more) if more else of))
-    return from_dtype(np.dtype(fields))
-
-
 def numba_type(kind: Kind) -> Any:
     """Numba's type of an argument."""
     match kind:
-        case ArrayKind(dtype, ndim):
-            return types.Array(from_dtype(np.dtype(dtype)), ndim, "A")
-        case RecordKind(ndim=ndim):
-            return types.Array(_record(kind), ndim, "A") if ndim else _record(kind)
+        case ArrayKind(dtype, ndim, layout):
+            return types.Array(from_dtype(np.dtype(dtype)), ndim, layout)
+        case RecordKind(dtype, _, ndim):
+            own = from_dtype(dtype)
+            return types.Array(own, ndim, "A") if ndim or not dtype.names else own
         case NumberKind(dtype):
             return from_dtype(np.dtype(dtype))
         case TupleKind(items, names):
@@ -106,8 +96,9 @@ def _flat(kinds: Sequence[Kind]) -> list[Kind]:
                 return values[number]
             case TupleKind(items, names):
                 return TupleKind(tuple(map(each, items)), names)
-            case RecordKind(fields, ndim):
-                return RecordKind(tuple((name, each(inner)) for name, inner in fields), ndim)
+            case RecordKind(dtype, fields, ndim):
+                inside = tuple((name, each(inner)) for name, inner in fields)
+                return RecordKind(dtype, inside, ndim)
             case ArrayKind() | NumberKind():
                 values.append(kind)
         return kind
@@ -126,7 +117,7 @@ def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
 
 def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
-    source = source_of(found.function, unit)
+    source = text_of(found.function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside

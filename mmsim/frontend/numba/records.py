@@ -12,7 +12,7 @@ import numpy as np
 from mmsim.frontend.numba.names import TYPES, type_name
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import with_expressions, with_inside, with_operands
+from mmsim.ir.walk import with_expressions, with_inside
 
 
 def record_dtype(given: Any) -> np.dtype[Any] | None:
@@ -49,6 +49,29 @@ def _format(type_: Any) -> Any:
     return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
+def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same records, with text and dates as records of their bits.
+
+    >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
+    (dtype([('bits', 'u1', (3,))]), dtype([('bits', '<u8')]))
+    """
+    base, shape = dtype.base, dtype.shape
+    if base.kind in "SUMm":
+        size = base.itemsize
+        base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
+    elif base.names:
+        fields = [base.fields[name] for name in base.names]  # type: ignore[index]
+        base = np.dtype(
+            {
+                "names": list(base.names),
+                "formats": [in_bits(field[0]) for field in fields],
+                "offsets": [field[1] for field in fields],
+                "itemsize": base.itemsize,
+            }
+        )
+    return np.dtype((base, shape)) if shape else base
+
+
 def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
     """A program without questions for the extents of an array of records."""
     if not unit.records:
@@ -60,7 +83,7 @@ def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
     def of(value: ir.Expr) -> ir.Expr:
         if isinstance(value, ir.Extent) and value.array in unit.records:
             return _extent(value, _field(value.array, unit.records), unit.ranks[value.array])
-        return with_operands(value, of)
+        return with_expressions(value, of)
 
     local = (replace(one, shape=tuple(map(of, one.shape))) for one in code.locals)
     return replace(code, body=of_block(code.body), locals=tuple(local))

@@ -23,6 +23,7 @@ Given = tuple[types.Type, ...]
 Resolve = Callable[[Any, str, Given], Any]
 """From Numba's context, the name and the types of the arguments to a signature, None for none."""
 
+CALLED = "call min, max, abs, divmod, len, int, float, complex, bool or a function of the language"
 GRID = types.Opaque("the grid")
 """The type of cuda.cg.this_grid()."""
 DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -63,6 +64,14 @@ class Vector(types.Type):
         return iter((self.base,) * self.count)
 
 
+class Refusal(TypingError):
+    """A refusal in our words, as an error of Numba's inference."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.what, self.advice = what, advice
+
+
 class Rule(NamedTuple):
     """The parameters of a name, those without which a call is refused, and the signature."""
 
@@ -98,7 +107,7 @@ def _pair(code: str) -> Any:
 def _along(context: Any, member: str, given: Given) -> Any:
     axes = getattr(given[0], "literal_value", None)
     if axes not in (1, 2, 3):
-        raise TypingError(f"cuda.{member} takes 1, 2 or 3, written as a number")
+        raise Refusal(f"'cuda.{member}' takes 1, 2 or 3", "write the number of axes")
     result = types.int64 if axes == 1 else types.UniTuple(types.int64, axes)
     return signature(result, types.int32)
 
@@ -112,16 +121,22 @@ def parts(given: Any) -> Given:
 def _array(context: Any, member: str, given: Given) -> Any:
     shape, dtype = given[:2]
     extents = parts(shape)
+    if not extents:
+        raise Refusal(f"a cuda.{member} has an axis", "write 1 for one element")
     if not all(isinstance(one, types.IntegerLiteral) for one in extents):
-        raise TypingError(
-            f"the shape of cuda.{member} is not a number in the text, or a tuple of them"
+        raise Refusal(
+            f"the shape of a cuda.{member} is not known before the launch",
+            "write numbers, or names of numbers outside of the kernel; for a size that each launch "
+            "gives, write shape 0: dynamic shared memory",
         )
     alignment = given[2] if len(given) > 2 else types.none
     if not isinstance(alignment, types.IntegerLiteral | types.NoneType):
-        raise TypingError(f"the alignment of cuda.{member} is not a number in the text")
+        raise Refusal(f"the alignment of a cuda.{member} is not a number in the text")
     element = parse_dtype(dtype)
     if element is None:
-        raise TypingError(f"{dtype} is not a type of elements")
+        raise Refusal(
+            f"{types.unliteral(dtype)} is not a type of elements", "write a type, as numba.float32"
+        )
     return signature(types.Array(element, len(extents), "C"), *given)
 
 
@@ -131,7 +146,9 @@ def _constant(context: Any, member: str, given: Given) -> Any:
 
 def _counting(context: Any, member: str, given: Given) -> Any:
     if not isinstance(given[0], types.Integer | types.Boolean):
-        raise TypingError(f"the predicate of cuda.{member} is not an integer: {given[0]}")
+        raise Refusal(
+            f"the predicate of cuda.{member} is not an integer: {types.unliteral(given[0])}"
+        )
     return signature(types.int32, types.int32)
 
 
@@ -139,9 +156,9 @@ def _vote(result: types.Type) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
         mask, predicate = map(types.unliteral, given)
         if not isinstance(mask, types.Integer):
-            raise TypingError(f"the mask of cuda.{member} is not an integer: {mask}")
+            raise Refusal(f"the mask of cuda.{member} is not an integer: {mask}")
         if not isinstance(predicate, types.Integer | types.Boolean):
-            raise TypingError(f"the predicate of cuda.{member} is not an integer: {predicate}")
+            raise Refusal(f"the predicate of cuda.{member} is not an integer: {predicate}")
         return signature(result, mask, predicate)
 
     return resolve
@@ -150,7 +167,7 @@ def _vote(result: types.Type) -> Resolve:
 def _shuffle(context: Any, member: str, given: Given) -> Any:
     given = tuple(map(types.unliteral, given))
     if not isinstance(given[1], types.Number | types.Boolean):
-        raise TypingError(f"the value of cuda.{member} is not a number: {given[1]}")
+        raise Refusal(f"the value of cuda.{member} is not a number: {given[1]}")
     return signature(given[1], *given)
 
 
@@ -158,7 +175,7 @@ def _select(context: Any, member: str, given: Given) -> Any:
     test, *others = map(types.unliteral, given)
     result = context.unify_types(*others)
     if not isinstance(result, types.Number | types.Boolean):
-        raise TypingError(f"the values of cuda.{member} are not numbers of one type")
+        raise Refusal(f"the values of cuda.{member} are not numbers of one type")
     return signature(result, test, result, result)
 
 
@@ -168,7 +185,12 @@ def _atomic(indexed: bool, values: int) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
         array = given[0]
         if not isinstance(array, types.Array):
-            raise TypingError(f"cuda.{member} takes an array, not {array}")
+            raise Refusal(f"cuda.{member} takes an array, not {types.unliteral(array)}")
+        if isinstance(array.dtype, types.Complex):
+            raise Refusal(
+                f"cuda.{member} takes no complex numbers",
+                "write it for the parts, a.real and a.imag",
+            )
         index = (_index(array, given[1]),) if indexed else ()
         return signature(array.dtype, array, *index, *[array.dtype] * values)
 
@@ -191,10 +213,12 @@ def _vector(type_: Vector) -> Resolve:
         taken = tuple(one if isinstance(one, Vector) else type_.base for one in given)
         count = sum(one.count if isinstance(one, Vector) else 1 for one in taken)
         if count != type_.count:
-            raise TypingError(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
+            raise Refusal(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
         for one, own in zip(given, taken, strict=True):
             if context.can_convert(one, own) is None:
-                raise TypingError(f"cuda.{member} takes numbers and vectors, not {one}")
+                raise Refusal(
+                    f"cuda.{member} takes numbers and vectors, not {types.unliteral(one)}"
+                )
         return signature(type_, *taken)
 
     return resolve
@@ -262,15 +286,18 @@ def called(context: Any, member: str, args: Given, kws: Any) -> Any:
     """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
     rule = RULES.get(member)
     if rule is None:
-        raise TypingError(f"cuda.{member} is not known")
+        raise Refusal(f"the call of 'cuda.{member}' isn't in the language of programs", CALLED)
     given = dict(zip(rule.names, args, strict=False))
     wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
     given |= kws
     whole = tuple(given[name] for name in rule.names if name in given)
     if wrong or len(whole) < rule.needed:
-        takes = ", ".join(rule.names) or "no arguments"
-        raise TypingError(f"cuda.{member} takes {takes}")
+        takes = ", ".join(rule.names)
+        raise Refusal(
+            f"'cuda.{member}' takes {takes or 'no arguments'}", f"write cuda.{member}({takes})"
+        )
     found = rule.resolve(context, member, whole)
     if found is None:
-        raise TypingError(f"cuda.{member} does not take ({', '.join(map(str, whole))})")
+        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
     return found

@@ -7,18 +7,21 @@ A number is an expression, an array an `Alias`; a tuple consists of values. Ever
 from __future__ import annotations
 
 import types as python
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
+from mmsim.frontend.python.scope import View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
@@ -49,9 +52,9 @@ NONE = Object(None)
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a number."""
+    """A method of a number or of an array."""
 
-    owner: ir.Expr
+    owner: Value
     name: str
 
 
@@ -72,18 +75,30 @@ class Slice:
     step: int = 1
 
 
-@dataclass(frozen=True)
-class Table:
-    """A constant array from outside, with its leading axes fixed by `index`."""
+Index = tuple[ir.Expr, ...]
 
-    name: str
-    array: Any
-    index: tuple[ir.Expr, ...] = ()
+
+@dataclass(frozen=True)
+class Remade(View):
+    """An array under other axes, as a.T: `count` of them, from which `to` gives `taken` own ones.
+
+    `form` is "real" or "imag" for that part of each element, or a type as which each is read.
+    """
+
+    to: Callable[[Index], Index] = tuple
+    count: int = 0
+    taken: int = 0
+    form: str = ""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents of the axes that are left."""
-        return tuple(self.array.shape[len(self.index) :])
+    def axes(self) -> int:
+        """The number of the array's axes that `index` restricts."""
+        return self.taken + len(self.index) - self.count
+
+    def element(self, index: Sequence[ir.Expr]) -> Index:
+        """The array's own indices of an element."""
+        whole = super().element(index)
+        return (*self.to(whole[: self.count]), *whole[self.count :])
 
 
 @dataclass(frozen=True)
@@ -116,12 +131,19 @@ class TypedUnit(KernelUnit):
     """The data of one kernel's lowering, for all its functions.
 
     `held` are the types of names. `keys` are the arrays that a name may stand for, if they depend
-    on the path, found by earlier tries, and `merged` their variables.
+    on the path, found by earlier tries, and `merged` their variables. `tables` are constant arrays
+    from outside.
     """
 
     held: Held = field(default_factory=Held)
     keys: dict[str, set[Key]] = field(default_factory=dict)
     merged: dict[str, Merged] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays so far; constant ones come last."""
+        return [*super().arrays, *self.tables]
 
     def temporary(self, type_: Type) -> str:
         """A new variable for a number without a name."""
@@ -141,9 +163,10 @@ def dtype_of(type_: types.Type) -> Type:
     own = own.type if isinstance(own, types.Optional) else own
     if isinstance(own, types.Boolean):
         return BOOL
-    if isinstance(own, types.Number):
+    if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
-    raise LanguageError(f"a value of type {type_} isn't a number", NOWHERE)
+    advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
+    raise Refusal(f"{kind_of(own)} stands where a number must", advice)
 
 
 def is_hashable(thing: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.inlined import InlineLowering
+from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.vectors import VECTORS
 from mmsim.frontend.numba.words import WORDS
@@ -17,7 +19,7 @@ from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import supported
+from mmsim.ir.dtypes import part
 
 DYNAMIC = "dynamic_shared"
 """The name of the array of dynamic shared memory."""
@@ -93,23 +95,66 @@ class WordLowering(InlineLowering):
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = index if isinstance(index, tuple) else (index,)
         if not isinstance(array, Alias) or self.fields(array):
-            raise self.refused("an atomic needs an array of numbers")
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
         if len(numbers) != self.rank(array):
             raise self.refused(
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
                 "write a number for each axis",
             )
         held = self.unit.held.arrays[array.parts[0].array]
+        form = self.form(array)
+        if form in ("real", "imag") and word.op in ("add", "sub"):
+            return self.atomic_of_part(array, form, word.op, numbers, given["value"], is_used)
+        if any(part.array in self.unit.tables for part in array.parts):
+            raise self.refused("an atomic needs an array of numbers", "make it a parameter")
+        if form:
+            raise self.refused(
+                f"there is no atomic {word.op} here of {form} values",
+                "parts of complex numbers have add and sub",
+            )
         old = self.as_type(self.single(given["old"]), held) if "old" in given else None
         value = self.as_type(self.single(given["value"]), held)
+        return self.emit_atomic(array, word.op, numbers, old, value, is_used)
+
+    def emit_atomic(
+        self,
+        array: Alias,
+        op: ir.AtomicOp,
+        index: Sequence[Value],
+        old: ir.Expr | None,
+        value: ir.Expr,
+        is_used: bool,
+    ) -> Value:
+        """Put an atomic at the end; the old word, if it is used."""
+        held = self.unit.held.arrays[array.parts[0].array]
         target = self.unit.temporary(held) if is_used else None
 
         def make(part: View, operands: list[ir.Expr]) -> ir.Stmt:
             whole = part.element(operands)
-            return ir.Atomic(target, word.op, part.array, whole, old, value, self.place)
+            return ir.Atomic(target, op, part.array, whole, old, value, self.place)
 
-        self.emit_for(array, [self.single(one) for one in numbers], make)
+        self.emit_for(array, [self.single(one) for one in index], make)
         return NONE if target is None else ir.Var(target, self.place)
+
+    def atomic_of_part(
+        self,
+        array: Alias,
+        form: str,
+        op: ir.AtomicOp,
+        index: Sequence[Value],
+        value: Value,
+        is_used: bool,
+    ) -> Value:
+        """An atomic on a part of complex numbers: -0.0 is added to the other part."""
+        held = self.unit.held.arrays[array.parts[0].array]
+        number = self.as_type(self.single(value), part(held))
+        if op == "sub":
+            number = ir.Unary("-", number, self.place)
+        nothing = ir.Const(-0.0)
+        given = (number, nothing) if form == "real" else (nothing, number)
+        whole = self.as_type(ir.Call("complex", given, self.place), held)
+        old = self.emit_atomic(array, "add", index, None, whole, is_used)
+        return ir.Call(form, (old,), self.place) if isinstance(old, ir.Expr) else old
 
     def made(self, word: Maker, shape: Value, type_: Any, name: str) -> Alias:
         """An array that the kernel makes, under its name in the text if it has one."""
@@ -122,7 +167,7 @@ class WordLowering(InlineLowering):
             self.unit.locals.append(replace(made, dtype=dtype_of(type_.dtype).name))
             self.unit.array(name, dtype_of(type_.dtype), len(extents))
         else:
-            self.made_of_records(made, as_dtype(type_.dtype))
+            self.made_of_records(made, in_bits(as_dtype(type_.dtype)))
         return Alias((View(name),))
 
     def made_of_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
@@ -134,11 +179,9 @@ class WordLowering(InlineLowering):
             field = replace(field, shape=(*made.shape, *more))
             if own.names:
                 self.made_of_records(field, own)
-            elif supported(own.name):
+            else:
                 self.unit.locals.append(replace(field, dtype=own.name))
                 self.unit.array(field.name, own, len(field.shape))
-            else:  # a field of text or dates, which a kernel can only leave alone
-                continue
             fields[name] = field.name
         self.unit.records[made.name], self.unit.ranks[made.name] = fields, len(made.shape)
 

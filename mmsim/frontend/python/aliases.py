@@ -50,7 +50,7 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
         if 0 <= axis < len(spans):
             values.append(spans[axis].count)
             continue
-        fixed = len(part.index) - len(spans)
+        fixed = part.axes - len(spans)
         whole = None if rank is None else rank + fixed
         own = axis if axis < 0 else axis + fixed
         values.append(ir.Extent(part.array, own, whole, place))
@@ -62,7 +62,7 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
     values: list[ir.Expr] = []
     for part in alias.parts:
         value: ir.Expr = ir.Extent(part.array, None, None, place)
-        for axis in range(len(part.index)):
+        for axis in range(part.axes):
             value = ir.Binary("//", value, ir.Extent(part.array, axis, None, place), place)
         for span in part.spans:
             value = ir.Binary("*", value, span.count, place)
@@ -151,7 +151,7 @@ class Merged:
 
 def key_of(part: View) -> Key:
     """The key of a part: all but the values of its fixed indices."""
-    return part.array, len(part.index)
+    return part.array, part.axes
 
 
 def keys_of(alias: Alias | None) -> list[Key]:

@@ -11,7 +11,7 @@ import builtins
 import re
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,11 @@ class View:
         """The axes with a span."""
         return tuple(one for one in self.index if isinstance(one, Span))
 
+    @property
+    def axes(self) -> int:
+        """The number of the array's axes that `index` restricts."""
+        return len(self.index)
+
     def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
@@ -128,7 +133,7 @@ class View:
                 continue
             inner = given.pop(0)
             found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
-        return View(self.array, (*found, *given))
+        return replace(self, index=(*found, *given))
 
     def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
         """The indices of an element of the array, by those of the element of this part."""

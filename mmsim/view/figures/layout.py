@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mmsim.errors import LayoutError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.host.guesses import advised
+from mmsim.ir.dtypes import Integers
 from mmsim.model import questions
 from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
@@ -23,7 +23,6 @@ from mmsim.view.palette import ink
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Integers = npt.NDArray[np.int64]
 HUES = (*COLOURS, "#999999")
 SHADES = (0.0, 0.3, 0.55, 0.75)
 """The share of white in the colours of four neighbouring banks of one hue."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mmsim.claims.claim import Curve, Series
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
-from mmsim.results.curve import Curve, Series
 from mmsim.view.figures.files import alt_text, as_svg
 from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above, marks
 

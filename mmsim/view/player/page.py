@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import file_path, several
-from mmsim.host.repository import repository
+from mmsim.host.checkout import repository
 from mmsim.host.version import VERSION
 from mmsim.printable import printable
 from mmsim.results.run import Run

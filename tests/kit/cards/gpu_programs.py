@@ -33,9 +33,9 @@ from hypothesis import strategies as st
 
 from mmsim import gpu
 from mmsim.cuda_c.kernels import WARP
-from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy
+from mmsim.gpu.signed import facts
 from tests.kit import ROOT
 from tests.kit.cards import OPTIONS, TOOLS
 from tests.kit.generators.lane_races import draw_cases

@@ -34,9 +34,9 @@ from typing import Any
 from mmsim import DMM
 from mmsim.errors import MMSimError
 from mmsim.gpu import Kernel, NoGPU, Space, kernel
-from mmsim.gpu.facts import facts
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import compiled, cupy
+from mmsim.gpu.signed import facts
 from tests.kit import ROOT
 from tests.kit.cards import OPTIONS, TOOLS
 from tests.kit.planted import PAIRS, Launched, Pair

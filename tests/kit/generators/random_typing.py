@@ -16,6 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import cuda
 from numba.core import errors, types
 from numba.core.registry import cpu_target
 from numba.np.numpy_support import from_dtype
@@ -26,11 +27,6 @@ THREADS = 8
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 DTYPES = (*INTEGERS, "float32", "float64", "bool_")
 PARAMETERS = "a, b, c, d, whole, positive, real"
-HELPERS = """\
-import math
-import numba
-import numpy as np
-from numba import cuda
 
 
 def larger(x, y):
@@ -43,7 +39,10 @@ def turned(x, y, n=2):
     for _ in range(n):
         x, y = y, x - n
     return y, x
-"""
+
+
+KNOWN = {"numba": numba, "cuda": cuda, "larger": larger, "turned": turned}
+COMPILED = KNOWN | {"larger": numba.njit(larger), "turned": numba.njit(turned)}
 OF_TWO = {
     **{f"{{}} {op} {{}}": getattr(operator, name) for op, name in zip(
         ("+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", ">"),
@@ -151,7 +150,8 @@ class Author:
     def of_one(self, depth: int) -> tuple[str, Any] | None:
         form, (x, own) = self.pick(*OF_ONE), self.number(depth)
         found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
-        return None if found is None else (form.format(x), found)
+        is_sign_of_unsigned = "sign(" in form and getattr(own, "signed", True) is False
+        return None if found is None or is_sign_of_unsigned else (form.format(x), found)
 
     def of_two(self, depth: int) -> tuple[str, Any] | None:
         form, (x, own), (y, other) = self.pick(*OF_TWO), self.number(depth), self.number(depth)
@@ -316,11 +316,17 @@ class TypedCase:
         self.body = author.body()
         self.arrays = [author.array(type_) for type_ in author.arrays.values()]
 
+    def function(self, first: str, known: dict[str, Any]) -> Any:
+        """The kernel, or the same for one thread."""
+        source = f"def kernel({first}{PARAMETERS}):\n    {'' if first else 'i = cuda.grid(1)'}\n"
+        made: Any = define(source + self.body, "kernel")
+        made.__globals__.update(known)
+        return made
+
     @property
     def kernel(self) -> Any:
         """The kernel of numba.cuda."""
-        head = f"\n\ndef kernel({PARAMETERS}):\n    i = cuda.grid(1)\n"
-        return define(f"{HELPERS}{head}{self.body}", "kernel")
+        return self.function("", KNOWN)
 
     def args(self) -> list[Any]:
         """Fresh arguments of a run."""
@@ -329,13 +335,9 @@ class TypedCase:
 
     def right(self) -> list[Any]:
         """The results of the same function as Numba compiles it, called for each thread."""
-        source = f"{HELPERS}\n\ndef kernel(i, {PARAMETERS}):\n{self.body}"
-        function: Any = define(source, "kernel")
-        for name in ("larger", "turned"):
-            function.__globals__[name] = numba.njit(function.__globals__[name])
         args = self.args()
         given = (types.int64, *map(numba.typeof, args))
-        compiled = numba.njit(given, error_model="numpy")(function)
+        compiled = numba.njit(given, error_model="numpy")(self.function("i, ", COMPILED))
         for i in range(THREADS):
             compiled(i, *args)
         return args[4:]

@@ -36,10 +36,10 @@ import numpy as np
 from mmsim import gpu
 from mmsim.gpu import ncu
 from mmsim.gpu.counting import Count, Counters, compare, measure
-from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy, once_written
+from mmsim.gpu.signed import facts
 from mmsim.reports.gpu import counters_summary
 from tests.kit.numba_suite import run
 from tests.kit.numba_suite.collected import Collected, load, save

@@ -39,7 +39,7 @@ import numpy as np
 from mmsim import gpu
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.gpu.facts import facts
+from mmsim.gpu.signed import facts
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import TYPES
 from mmsim.ir.dtypes import SUPPORTED

@@ -24,7 +24,6 @@ from mmsim.ir.walk import (
     statements,
     with_expressions,
     with_inside,
-    with_operands,
 )
 
 READER = "the fusing of programs"
@@ -78,7 +77,7 @@ def strict(block: ir.Block) -> ir.Block:
         return of(as_written(value))
 
     def of(value: ir.Expr) -> ir.Expr:
-        value = with_operands(value, index if isinstance(value, ir.RegisterRead) else of)
+        value = with_expressions(value, index if isinstance(value, ir.RegisterRead) else of)
         if isinstance(value, ir.Binary) and row_of(value).kind == "division":
             op = value.op.removesuffix(OR_ZERO)
             if op != value.op:

@@ -20,18 +20,17 @@ from mmsim.engines.array.fused.skeleton import accesses
 from mmsim.engines.array.fused.tiering import Pays, Tiering
 from mmsim.engines.array.fused.writer import Fused, numbers_of, write
 from mmsim.engines.footprint import register_bytes
-from mmsim.engines.tally import Tally, result
+from mmsim.engines.tally import Tables, Tally, result
 from mmsim.host import compiler
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import REDUCTIONS, untouched
+from mmsim.ir.dtypes import Integers
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies
 from mmsim.model.rounds import round_time
 from mmsim.results import Run
-from mmsim.results.rows import AccessRow, RoundRow, RoundRows
 
-Integers = npt.NDArray[np.int64]
 Counts = tuple[Integers, Integers, npt.NDArray[Any]]
 """The stages by unit and access, the requests by access, the operations by warp."""
 PIECE = 2048  # lanes of a piece that needn't be a block: their values stay in the cache
@@ -85,8 +84,7 @@ class Execution:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        known: Known | None = launch.memo.get(launch.placed)
-        self.known = known or launch.memo.put(launch.placed, self._known())
+        self.known = launch.memo.once(launch.placed, self._known)
         self.text = self.known.text
         self.steps = self.known.steps
 
@@ -146,7 +144,7 @@ class Execution:
                 memo.put(name, before)
         return result(self.launch, "array", *before[1])
 
-    def _outcome(self, counts: Counts) -> tuple[int, tuple[AccessRow, ...], tuple[RoundRow, ...]]:
+    def _outcome(self, counts: Counts) -> tuple[int, Tables]:
         """The time and the rows of a run with such counts.
 
         Launches that differ only in the contents of their arrays often have the same counts.
@@ -172,7 +170,7 @@ class Execution:
         if launch.schedule == "asynchronous":
             start = np.arange(launch.grid.warps + 1, dtype=np.int64) * len(requests)
             time = schedule.scheduled(launch, operations.ravel(), start, self.progress)
-        return time, tally.rows(), RoundRows(tally.rounds)
+        return time, tally.tables()
 
     def counted(self, plain: bool = False) -> Counts:
         """Run to the end: stages by unit and access, requests by access, operations by warp.
@@ -193,8 +191,7 @@ class Execution:
         """Refuse a run that needs more memory than there is; the need is computed once."""
         workers = cores() if self.known.work > SHORT else 1
         key = "needed", self.launch.placed, self.launch.schedule, whole, workers
-        memo = self.launch.memo
-        check_memory(self.launch, memo.get(key) or memo.put(key, self.needed(whole)))
+        check_memory(self.launch, self.launch.memo.once(key, lambda: self.needed(whole)))
 
     def _ready(self) -> build.Kernel:
         """Compile the kernel for the types of its arguments, by running no piece."""

@@ -23,6 +23,7 @@ from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.row import Row
 from mmsim.ir.typed import consists_of
+from mmsim.ir.walk import expressions
 
 UNIFORM = {
     "count": "threads",
@@ -164,8 +165,10 @@ class NumbaText:
                 return self._binary(value)
             case ir.Compare(op, left, right):
                 return f"({self.write(left)} {op} {self.write(right)})"
-            case ir.Call(op, operands):
-                return call(op, row_of(value), self.of(operands[0]), *map(self.write, operands))
+            case ir.Operation():
+                operands = expressions(value)
+                type_, texts = self.of(operands[0]), map(self.write, operands)
+                return call(value.op, row_of(value), type_, *texts)
             case ir.Logic(op, left, right):
                 first = self._keep(self.write(left))
                 return self._either(first if op == "and" else f"not {first}", right, first)

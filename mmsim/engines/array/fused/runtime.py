@@ -10,7 +10,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.engines.array.counting import Integers, compiled, inlined
+from mmsim.engines.array.counting import compiled, inlined
+from mmsim.ir.dtypes import Integers
 
 
 @compiled

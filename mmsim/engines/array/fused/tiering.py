@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import build
 
 clock: Callable[[], float] = time.thread_time
@@ -39,10 +40,6 @@ SURELY_LESS = 0.03
 """Seconds that are shorter than any compiling, and any loading worth a look at the disk."""
 FEW_SAMPLES, MANY_SAMPLES = 4, 32
 """Samples that are taken together, and the latest samples in use: a busy machine is uneven."""
-
-eager = False
-"""True if every program is compiled at its first launch: for benchmarks of repeated launches
-(`mmsim.bench.compiled_first`)."""
 
 _samples: deque[float] = deque(maxlen=MANY_SAMPLES)  # seconds of each
 _spent: dict[str, float] = {}  # seconds of interpreting programs that are not compiled yet
@@ -78,7 +75,7 @@ class Tiering:
         Interpreted launches count as well: a repeated program is compiled when interpreting it has
         taken as long as compiling it does.
         """
-        if eager or self.threads >= MANY:
+        if lazy_compilation.eager or self.threads >= MANY:
             return True
         self.begun = self.last = clock()
         self.glanced = glance()
