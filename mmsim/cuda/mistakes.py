@@ -14,7 +14,7 @@ def lenient(on: bool = True) -> Chosen[bool | None]:
 
     A `LenientWarning` names each mistake that is an error otherwise: a barrier that only some
     lanes of a warp reach, a variable that a thread has not set where it reaches memory or a branch.
-    Lanes that have left a loop go on before those that wait in it.
+    Lanes that aren't in a loop go on before those that wait in it.
     """
     return Chosen(chosen.set, chosen.get(), yes_or_no("on", on))
 

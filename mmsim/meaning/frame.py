@@ -98,13 +98,11 @@ class Waiting:
 class Spinning:
     """A sequencer's message: unless others change memory, it repeats a loop forever.
 
-    `lanes` are in the loop, `gone` have left it and go on after them. The loop goes on for any
-    answer.
+    `lanes` are in the loop. It goes on for any answer.
     """
 
     place: Place
     lanes: Mask
-    gone: Mask
 
 
 class Changes:
@@ -135,7 +133,8 @@ class Frame:
     is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
     of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
-    lanes without a value while a variable is computed; it is None at any other time.
+    lanes without a value while a variable is computed; it is None at any other time. `waiting` has
+    those that wait for the other part of a branch.
     """
 
     __slots__ = (
@@ -152,6 +151,7 @@ class Frame:
         "synced",
         "unset",
         "variables",
+        "waiting",
         "watched",
         "within",
     )
@@ -175,6 +175,7 @@ class Frame:
         self.changes: Changes | None = None
         self.lenient: Lenient | None = None
         self.unset: Mask | None = None
+        self.waiting: tuple[Any, ...] = ()
         self.watched: Callable[[int], None] | None = None
         self.synced: Callable[[Mask], None] | None = None
         ids = fields["id"]

@@ -2,7 +2,7 @@
 
 - A barrier that only some lanes of a warp reach counts the warp as one that has come.
 - A variable that a lane has not set is 0 where it reaches memory or a branch.
-- Lanes that have left a loop go on first if the others wait in it for them.
+- Lanes that aren't in a loop go on first if the others wait in it for them.
 """
 
 from __future__ import annotations

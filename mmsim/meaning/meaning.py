@@ -18,7 +18,7 @@ waits for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import Lock
@@ -67,7 +67,7 @@ from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
 
 Execute = Callable[[Frame, Mask], Mask]
-StepsOfTwo = Generator[Request | Waiting | Spinning, Any, tuple[Mask, Mask]]
+Behind = Callable[[Frame, Mask], Steps]
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,25 @@ class Nested:
     steps: Callable[[Frame, Mask], Steps]
 
 
-@dataclass(frozen=True)
-class Waits:
-    """A `while` loop: lanes that have left it may go on, by the function given, before others.
+@dataclass
+class OtherPart:
+    """The lanes that wait for one part of a branch, and the other part and what is behind it.
 
-    It returns the lanes that are to go on behind it, and those that have done so.
+    They may go on before the first part is over.
     """
 
-    trips: Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]
+    lanes: Mask
+    steps: Callable[[Frame, Mask], Steps]
+    behind: Callable[[Frame, Mask], Steps]
+
+    def go_on(self, frame: Frame) -> Steps:
+        """Run them; return them, none if they have gone on before."""
+        lanes, self.lanes = self.lanes, False
+        if lanes is not False:
+            through = yield from self.steps(frame, lanes)
+            if through is not False:
+                yield from self.behind(frame, through)
+        return lanes
 
 
 class Meaning(Evaluator):
@@ -123,6 +134,7 @@ class Meaning(Evaluator):
         self._uniform, self._width = uniform, width
         self.sites = [_site(access) for access in accesses(self.code.body)]
         self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
+        self._after: Behind | None = None  # the way of lanes that go on before others
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
         self._last_ones: set[str] = (
@@ -133,7 +145,7 @@ class Meaning(Evaluator):
     @cached_property
     def _body(self) -> Callable[[Frame, Mask], Steps]:
         with np.errstate(all="ignore"):
-            return self._block(self.code.body, is_last=True)
+            return self._block_until(_end, self.code.body, True)
 
     def ready(self) -> Callable[[Frame, Mask], Steps]:
         """The program as a function; making it numbers the variables and notes the fields of T."""
@@ -169,13 +181,25 @@ class Meaning(Evaluator):
         self, block: ir.Block, is_last: bool = False, ends: bool = False
     ) -> Callable[[Frame, Mask], Steps]:
         """The statements of a block; with `ends` the lanes that leave it have no more to do."""
-        items = [
-            self._statement(statement, is_last and not has_effect(block[place + 1 :]))
-            for place, statement in enumerate(block)
-        ]
+        after = self._after
+
+        def behind(place: int) -> Behind:
+            """The way of lanes that go on from a place of the block before others."""
+
+            def run_on(frame: Frame, mask: Mask) -> Steps:
+                mask = yield from run(frame, mask, place)
+                return False if mask is False or after is None else (yield from after(frame, mask))
+
+            return run_on
+
+        items = []
+        for place, statement in enumerate(block, 1):
+            self._after = None if after is None else behind(place)
+            items.append(self._statement(statement, is_last and not has_effect(block[place:])))
+        self._after = after
 
         def run(frame: Frame, mask: Mask, first: int = 0) -> Steps:
-            for place, item in enumerate(items[first:] if first else items, first + 1):
+            for item in items[first:] if first else items:
                 if type(item) is Local:
                     mask = item.execute(frame, mask)
                 elif type(item) is Access:
@@ -183,12 +207,6 @@ class Meaning(Evaluator):
                     values = yield request
                     if item.finish is not None:
                         item.finish(frame, request, values, mask)
-                elif type(item) is Waits:
-                    mask, ahead = yield from item.trips(frame, mask, partial(run, first=place))
-                    if ahead is not False:
-                        if mask is not False:
-                            mask = yield from run(frame, mask, place)
-                        return union(mask, ahead)
                 else:
                     mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
                 if mask is False:
@@ -199,9 +217,24 @@ class Meaning(Evaluator):
 
         return run
 
-    def _statement(
-        self, statement: ir.Stmt, is_last: bool = False
-    ) -> Local | Access | Nested | Waits:
+    def _block_until(self, after: Behind | None, *block: Any) -> Callable[[Frame, Mask], Steps]:
+        """A block whose lanes meet `after` it, also those that have gone on before others."""
+        outer, self._after = self._after, after
+        found = self._block(*block)
+        self._after = outer
+        return found
+
+    def _meet(self, leavers: str) -> Behind:
+        """The end of a trip of a loop, or of a scope: lanes wait there for the others."""
+        slot = self._slot(leavers)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            yield from ()
+            return leave_lanes(slot, False, frame, mask)
+
+        return run
+
+    def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
         is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
             case ir.Assign():
@@ -217,7 +250,7 @@ class Meaning(Evaluator):
             case ir.If():
                 return Nested(self._if(statement, is_last))
             case ir.While():
-                return Waits(self._while(statement, is_last))
+                return Nested(self._while(statement, is_last))
             case ir.For():
                 return Nested(self._for(statement, is_last))
             case ir.Break():
@@ -232,7 +265,7 @@ class Meaning(Evaluator):
             case ir.Scope(name, body):
                 if is_last:
                     self._last_ones.add(left(name))
-                block = self._block(body, is_last, is_last)
+                block = self._block_until(self._meet(left(name)), body, is_last, is_last)
                 return Nested(partial(scope_lanes, self._slot(left(name)), block))
             case ir.Leave(scope):
                 return self._leave(left(scope))
@@ -319,7 +352,7 @@ class Meaning(Evaluator):
         if is_last and not has_effect(statement.orelse):  # those without more to do come first
             other = ir.Unary("not", statement.test, statement.place)
             statement = replace(statement, test=other, then=statement.orelse, orelse=statement.then)
-        test = self._evaluate(statement.test)
+        behind, test = self._after, self._evaluate(statement.test)
         then = self._block(statement.then, is_last, is_last)
         orelse = self._block(statement.orelse, is_last, is_last)
 
@@ -328,15 +361,21 @@ class Meaning(Evaluator):
             if isinstance(chosen, np.ndarray):
                 yes, no = both(mask, chosen), both(mask, ~chosen)
                 if np.count_nonzero(yes) and np.count_nonzero(no):
-                    first = yield from then(frame, yes)
+                    if frame.lenient is not None and behind is not None:
+                        other = OtherPart(no, orelse, behind)
+                        frame.waiting = (*frame.waiting, other)
+                        first = yield from then(frame, yes)
+                        frame.waiting = frame.waiting[:-1]
+                        if other.lanes is False:
+                            return first
+                    else:
+                        first = yield from then(frame, yes)
                     second = yield from orelse(frame, no)
                     if first is yes and second is no:
                         return mask  # no lane left on the way
                     return union(first, second)
                 chosen = bool(np.count_nonzero(yes))
-            if chosen:
-                return (yield from then(frame, mask))
-            return (yield from orelse(frame, mask))
+            return (yield from (then if chosen else orelse)(frame, mask))
 
         return run
 
@@ -350,7 +389,7 @@ class Meaning(Evaluator):
         if is_last:
             self._last_ones.add(broken(loop))
         self._loops.append(loop)
-        block = self._block(body)
+        block = self._block_until(self._meet(continued(loop)), body)
         self._loops.pop()
 
         leavers = self._slot(continued(loop))
@@ -362,17 +401,15 @@ class Meaning(Evaluator):
 
         return loop, iteration
 
-    def _while(
-        self, statement: ir.While, is_last: bool
-    ) -> Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]:
-        prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
+    def _while(self, statement: ir.While, is_last: bool) -> Callable[[Frame, Mask], Steps]:
+        behind, test = self._after, self._evaluate(statement.test)
+        prelude = self._block_until(None, statement.prelude)
         loop, iteration = self._loop(statement.body, is_last)
         leavers, place = self._slot(broken(loop)), statement.place
 
-        def run(frame: Frame, mask: Mask, behind: Callable[[Frame, Mask], Steps]) -> StepsOfTwo:
+        def run(frame: Frame, mask: Mask) -> Steps:
             frame.variables[leavers] = False
             done: Mask = False
-            ahead: Mask = False
             trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
                 mask = yield from prelude(frame, mask)
@@ -383,14 +420,18 @@ class Meaning(Evaluator):
                     break
                 self._step(frame, mask, place)
                 if trips is not None and trips.repeat(frame, mask):
-                    gone = union(done, frame.variables[leavers])
-                    if gone is False or frame.lenient is None:
-                        yield Spinning(place, mask, gone)
-                    else:
+                    gone: Mask = False
+                    if frame.lenient is not None and behind is not None:
+                        gone = union(done, frame.variables[leavers])
                         frame.variables[leavers] = done = False
-                        ahead = union(ahead, (yield from behind(frame, gone)))
+                        if gone is not False:
+                            yield from behind(frame, gone)
+                        for other in reversed(frame.waiting):
+                            gone = union(gone, (yield from other.go_on(frame)))
+                    if gone is False:
+                        yield Spinning(place, mask)
                 mask = yield from iteration(frame, mask)
-            return union(done, frame.variables[leavers]), ahead
+            return union(done, frame.variables[leavers])
 
         return run
 
@@ -476,6 +517,12 @@ class Meaning(Evaluator):
             return mask
 
         return run
+
+
+def _end(_: Frame, mask: Mask) -> Steps:
+    """The end of the program."""
+    yield from ()
+    return mask
 
 
 def _staying(mask: Mask, stay: Value, done: Mask) -> tuple[Mask, Mask]:

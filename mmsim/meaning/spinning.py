@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mmsim.errors import EndlessError
+from mmsim.ir.operators import without
 from mmsim.meaning.frame import Frame, Request, Spinning
 from mmsim.meaning.launch import Launch
 
@@ -30,15 +31,16 @@ def refuse(launch: Launch, frame: Frame, at: Spinning, last: Request | None) -> 
             f"line {last.site.place.line} finds {array.name}[{', '.join(map(str, index))}] = "
             f"{value} again and again, and "
         )
-        gone = np.flatnonzero(np.broadcast_to(at.gone, frame.lanes))
+        others = without(without(frame.live, at.lanes), frame.idle)
+        gone = np.flatnonzero(np.broadcast_to(others, frame.lanes))
         if len(gone):
             is_lock_step = launch.schedule == "synchronous"
             together = "in lock step all threads leave a loop together"
             if not is_lock_step:
                 together = "the lanes of a warp leave a loop together"
             again += (
-                f"thread {frame.thread(int(gone[0]))}, which has left the loop, waits for the "
-                f"others: {together}; let one thread of each warp take the lock, or do the work "
+                f"thread {frame.thread(int(gone[0]))}, which is not in the loop, waits for those "
+                f"in it: {together}; let one thread of each warp take the lock, or do the work "
                 "and free the lock inside the loop"
             )
             if launch.code.arithmetic == "numba":

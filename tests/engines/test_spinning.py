@@ -66,8 +66,8 @@ def test_lanes_that_wait_for_one_of_their_warp(program):
     error = refused(program, zeros(1), zeros(1), schedules=["asynchronous"])
     said = (
         "thread 1 and 2 more repeat this loop forever: line "
-        f"{error.place.line} finds lock[0] = 1 again and again, and thread 0, which has left the "
-        "loop, waits for the others: the lanes of a warp leave a loop together; let one thread of "
+        f"{error.place.line} finds lock[0] = 1 again and again, and thread 0, which is not in the "
+        "loop, waits for those in it: the lanes of a warp leave a loop together; let one thread of "
         "each warp take the lock, or do the work and free the lock inside the loop"
     )
     if program is not spins:
@@ -141,7 +141,8 @@ def test_an_element_of_a_block():
                 pass
         a[T.id] = 1
 
-    error = refused(own, zeros(8), threads=8, block_size=4)
+    how = {"threads": 8, "block_size": 4, "schedules": ["asynchronous"]}
+    error = refused(own, zeros(8), **how)
     assert "thread 4 and 3 more" in error.message
     assert "finds s[0, 1] = 1 again" in error.message
     assert error.index == (0, 1)
