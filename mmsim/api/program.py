@@ -8,7 +8,6 @@ from typing import Any, Literal
 from mmsim.errors import Brief, LaunchError
 from mmsim.frontend import program as plain
 from mmsim.frontend.python.parse import parse, plain_function
-from mmsim.frontend.thread.dialect import THREAD, ThreadDialect
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers
@@ -193,4 +192,4 @@ def program(function: Callable[..., Any]) -> Program:
         return function
     with Brief():
         python = plain_function(function)
-        return Program(python, parse(python, ThreadDialect(), THREAD))
+        return Program(python, parse(python))

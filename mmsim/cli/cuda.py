@@ -19,7 +19,7 @@ from mmsim.cli.machine import (
 from mmsim.cli.output import add_targets, complain, save, show
 from mmsim.model.byte_banks import BANK_BYTES
 
-OWN = {"--check", "--json", "--html", "--machine"}
+OWN = {"--check", "--lenient", "--json", "--html", "--machine"}
 OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
 """The options of the command itself."""
 
@@ -34,6 +34,8 @@ ABOUT = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     check = "check every launch; status 1 if anything is found"
     parser.add_argument("--check", action="store_true", help=check)
+    lenient = "go on with some mistakes as a card does, with a warning for each"
+    parser.add_argument("--lenient", action="store_true", help=lenient)
     page = "save a page: the table, and for each kernel its source with costs and the player of "
     page += "its first launch, if that is small"
     add_targets(parser, json="save the table as JSON", html=page)
@@ -47,16 +49,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cuda.machines import set_machine  # loads what launches
+    from mmsim.cuda import in_python  # loads what launches
+    from mmsim.cuda.machines import set_machine
+    from mmsim.cuda.mistakes import set_lenient
     from mmsim.cuda.replacing import run_script
     from mmsim.cuda.report import Report
     from mmsim.view.tables import rich_table
 
     if not arguments.module and not Path(arguments.script).is_file():
         raise CommandError(f"no file {arguments.script!r}")
+    if arguments.check and in_python.is_asked_for():
+        raise CommandError(in_python.UNCHECKED)
     for option in OWN.intersection(arguments.arguments):
         complain(f"{option} stands after the program's name and is passed to the program")
     set_machine(machine_of(arguments))
+    if arguments.lenient:
+        set_lenient()
     report = Report()
     report.listen(check=arguments.check)
     begin = ("-m", [arguments.script]) if arguments.module else (arguments.script, [])

@@ -9,21 +9,35 @@ leave in it, and every launch shows the cost of its memory accesses.
 array([0, 1, 2])
 
 In addition to Numba's names there are `cuda.last` (the run of the last launch), `kernel.profile()`,
-`kernel.player()`, `cuda.trace` (records launches) and `cuda.machine` (chooses the machine).
+`kernel.player()`, `cuda.trace` (records launches), `cuda.machine` (chooses the machine) and
+`cuda.lenient` (goes on with some mistakes, as cards do).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from mmsim.cuda import allocation, cg, devices, interface, random, streams, stubs, types
+from mmsim.cuda import (
+    allocation,
+    cg,
+    cudadrv,
+    devices,
+    interface,
+    libdevice,
+    random,
+    streams,
+    stubs,
+    types,
+)
 from mmsim.cuda.allocation import *  # noqa: F403  each part lists its own names
 from mmsim.cuda.arguments import In, InOut, Out
 from mmsim.cuda.devices import *  # noqa: F403
 from mmsim.cuda.dispatcher import Dispatcher, jit
+from mmsim.cuda.in_python import current
 from mmsim.cuda.interface import *  # noqa: F403
 from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
+from mmsim.cuda.mistakes import LenientWarning, lenient
 from mmsim.cuda.reduction import Reduce, reduce
 from mmsim.cuda.stepping import trace
 from mmsim.cuda.streams import *  # noqa: F403
@@ -43,12 +57,16 @@ __all__ = [
     "Dispatcher",
     "In",
     "InOut",
+    "LenientWarning",
     "Out",
     "Reduce",
     "TypingError",
     "cg",
+    "cudadrv",
     "guvectorize",
     "jit",
+    "lenient",
+    "libdevice",
     "machine",
     "random",
     "reduce",
@@ -60,6 +78,9 @@ __all__ = [
 ]
 for _part in (allocation, devices, interface, streams, stubs, types):
     __all__ += _part.__all__
+
+OF_THREADS = {name: globals().pop(name) for name in ("laneid", "warpsize")}
+"""Numbers that each thread has: in a kernel that runs as a Python function, they are its own."""
 
 INSTEAD = instead(
     {
@@ -75,9 +96,12 @@ INSTEAD = instead(
 
 
 def __getattr__(name: str) -> Any:
-    """`last`: the run of the last launch; None before the first."""
+    """`last`: the run of the last launch, None before the first; the lane of a thread."""
     if name == "last":
         return history.last
+    if name in OF_THREADS:
+        thread = current()
+        return OF_THREADS[name] if thread is None else getattr(thread, name)
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise unknown("mmsim.cuda", name, __all__, INSTEAD)

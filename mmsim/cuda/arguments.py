@@ -20,7 +20,7 @@ class ArgHint:
     copies_in = copies_out = True
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self.value = on_host(value)
 
     def to_device(self, retr: Afterwards, stream: Any = 0) -> Any:
         """Return the array of the device for it; append the actions after the launch to `retr`."""
@@ -49,6 +49,27 @@ class InOut(ArgHint):
 def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
     """The value with its direction of copying."""
     return value if isinstance(value, ArgHint) else default(value)
+
+
+def on_host(value: Any) -> Any:
+    """Another library's array of the host as a NumPy array in its memory; all else unchanged.
+
+    So are tensors of Torch and series of pandas taken. An object that makes a new array at each
+    request would not have the kernel's writes, so it isn't.
+    """
+    if isinstance(value, tuple):
+        return tuple_like(value, map(on_host, value))
+    if isinstance(value, np.ndarray | np.generic | type) or not any(
+        hasattr(value, name) for name in ("__array__", "__array_interface__")
+    ):
+        return value
+    if hasattr(value, "__cuda_array_interface__"):
+        return value
+    try:
+        found, again = np.asarray(value), np.asarray(value)
+    except Exception:  # the object's own refusal
+        return value
+    return found if found.ctypes.data == again.ctypes.data else value
 
 
 def of_argument(value: Any) -> Type:

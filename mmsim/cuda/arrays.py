@@ -62,6 +62,10 @@ class OnDevice:
         return self.gpu_data.flags.f_contiguous
 
 
+DeviceNDArrayBase = OnDevice
+"""Numba's name of the class."""
+
+
 def _of_memory(name: str, meaning: str) -> Any:
     """A property that an array has in common with its memory."""
     return property(attrgetter(f"gpu_data.{name}"), doc=meaning)
@@ -141,6 +145,10 @@ class DeviceNDArray(OnDevice):
         _check_alike(self, ary)
         np.copyto(_on_host(ary), self.gpu_data)
         return ary
+
+    def to_host(self, stream: Given = 0) -> Any:
+        """Copy it to a new NumPy array: the old name of `copy_to_host`."""
+        return self.copy_to_host(stream=stream)
 
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""

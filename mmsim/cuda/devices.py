@@ -31,6 +31,7 @@ __all__ = [
     "profile_stop",
     "profiling",
     "require_context",
+    "runtime",
     "select_device",
 ]
 
@@ -43,6 +44,26 @@ class CudaSupportError(MMSimError, RuntimeError):
 
 class CudaAPIError(MMSimError, RuntimeError):
     """A call in a wrong order, or with a wrong argument."""
+
+
+CudaDriverError = CudaRuntimeError = LinkerError = CudaSupportError
+NvvmError = NvvmSupportError = CudaSupportError
+"""Errors of CUDA's parts, which programs catch."""
+
+
+class Driver:
+    """The driver, and the runtime system, as far as programs ask for it."""
+
+    def get_version(self) -> tuple[int, int]:
+        """The first version of CUDA for compute capability 9.0."""
+        return 11, 8
+
+    def get_device_count(self) -> int:
+        """The number of devices: one."""
+        return len(gpus)
+
+
+driver = runtime = Driver()
 
 
 @contextmanager
@@ -195,6 +216,10 @@ def require_context(function: F) -> F:
 def current_context(devnum: int | None = None) -> Context:
     """The device in use."""
     return _only(devnum)
+
+
+get_context = current_context
+"""The same, under its name in `numba.cuda.cudadrv.devices`."""
 
 
 def select_device(device_id: int) -> Device:

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any, overload
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
-from mmsim.cuda import machines, stepping
-from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
+from mmsim.cuda import in_python, machines, stepping
+from mmsim.cuda.arguments import converted, memory_of, of_argument, on_host, seen_as
 from mmsim.cuda.kernels import Kernel, check_carveout
-from mmsim.cuda.launches import Configuration, Extents, Launched, extents_of, launch
+from mmsim.cuda.launches import (
+    Configuration,
+    Extents,
+    Launched,
+    extents_of,
+    launch,
+    launch_in_python,
+)
 from mmsim.cuda.overloads import ByTypes, best, reinterpreted
 from mmsim.cuda.source_text import defined
 from mmsim.cuda.types import (
@@ -27,7 +34,7 @@ from mmsim.cuda.types import (
     none,
     signatures_of,
 )
-from mmsim.errors import Brief, MMSimError, shown
+from mmsim.errors import Brief, CallError, MMSimError, shown
 from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
@@ -105,6 +112,8 @@ class Dispatcher(Guessed):
         return self if obj is None else python.MethodType(self, obj)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if in_python.current() is not None:
+            return self.py_func(*args, **kwargs)
         raise ValueError(UNCONFIGURED)
 
     def __getitem__(self, configuration: Any) -> Configured:
@@ -138,15 +147,22 @@ class Dispatcher(Guessed):
             raise MMSimError(
                 f"{self.__name__!r} is a device function, which a kernel calls; launch a kernel"
             )
-        inspect.signature(self.py_func).bind(*args)
+        expected = inspect.signature(self.py_func)
+        try:
+            expected.bind(*args)
+        except TypeError as error:
+            raise CallError(f"the kernel {self.__name__}{expected}: {error}") from None
         afterwards: list[Callable[[], Any]] = []
-        args = tuple(self._extended(arg, configured.stream, afterwards) for arg in args)
+        args = tuple(on_host(self._extended(arg, configured.stream, afterwards)) for arg in args)
         kernel, args = self._chosen(args)
         for callback in configured.pre_launch_callbacks:
             callback(kernel, configured)
         sizes = configured.griddim, configured.blockdim, configured.sharedmem
         asked = Configuration(*sizes, kernel.max_threads_per_block)
-        kernel.last = self._launched = launch(self.program, args, asked)
+        if in_python.is_asked_for():
+            launch_in_python(self.py_func, args, asked)
+        else:
+            kernel.last = self._launched = launch(self.program, args, asked)
         for action in afterwards:
             action()
 
@@ -249,6 +265,11 @@ class Dispatcher(Guessed):
     def _last_launch(self) -> Launched:
         if self._launched is None:
             name = self.__name__
+            if in_python.is_asked_for():
+                raise MMSimError(
+                    f"the launches of {name!r} have no costs, as {in_python.VARIABLE} is set: they "
+                    "call the Python function"
+                )
             raise MMSimError(
                 f"kernel {name!r} hasn't been launched yet; launch it as {name}[grid, block](...)"
             )
@@ -350,6 +371,10 @@ class Dispatcher(Guessed):
         self.specialized = state["specialized"]
 
 
+CUDADispatcher = Dispatcher
+"""Numba's name of the class."""
+
+
 @dataclass(eq=False)
 class Configured:
     """A kernel with its grid, block, stream and dynamic shared memory. A call launches it.
@@ -430,6 +455,7 @@ def jit(
         Refused, as mmsim can't run foreign code.
     debug
         Whether an exception in a kernel is an error of the launch. Else it ends the thread.
+        With `MMSIM_PYTHON=1` in the environment launches call the function: it is always an error.
     inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
         Accepted without effect, as is `max_registers`: a kernel computes what its Python says.
 

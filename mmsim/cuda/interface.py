@@ -6,6 +6,7 @@ https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ __all__ = ["as_cuda_array", "from_cuda_array_interface", "is_cuda_array"]
 
 
 class ForeignMemoryError(MMSimError, TypeError):
-    """An array in a GPU's memory, which mmsim can't access."""
+    """An array in memory that mmsim can't access, such as a GPU's."""
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
@@ -51,14 +52,28 @@ def from_cuda_array_interface(
             stream.synchronize()
     if 0 in shape:
         return DeviceNDArray(shape, strides, dtype, stream)
-    if not is_described(address):
-        raise ForeignMemoryError(
-            f"the array lies at {address:#x} in the memory of a GPU, which mmsim cannot reach; "
-            "copy it to the host and pass that"
-        )
     below = sum((n - 1) * step for n, step in zip(shape, strides, strict=True) if step < 0)
     above = sum((n - 1) * step for n, step in zip(shape, strides, strict=True) if step > 0)
+    if not is_described(address) and not _on_host(address + below, address + above):
+        raise ForeignMemoryError(
+            f"the array lies at {address:#x}, which mmsim cannot reach: in the memory of a GPU, or "
+            "in no memory; copy it to the host and pass that"
+        )
     memory = (ctypes.c_char * (above - below + dtype.itemsize)).from_address(address + below)
     memory._owner = owner  # the array keeps the memory, and the memory its owner
     array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, memory, -below, strides)
     return DeviceNDArray.of(array, stream)
+
+
+def _on_host(first: int, last: int) -> bool:
+    """Return whether addresses lie in memory that this process may read, as far as Linux says."""
+    try:
+        lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    for line in lines:
+        bounds, allowed, *_ = line.split()
+        begin, end = (int(bound, 16) for bound in bounds.split("-"))
+        if begin <= first <= last < end:
+            return allowed.startswith("r") and "/dev/nvidia" not in line
+    return False

@@ -15,7 +15,7 @@ import numpy as np
 
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
-from mmsim.cuda import machines
+from mmsim.cuda import in_python, machines
 from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError, RaisedError, TypeFault
@@ -101,7 +101,7 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     given = tuple(prepared(value, afterwards) for value in args)
     kernel = kernel.with_shared(configuration.shared_bytes)
     special = kernel.specialized(given)
-    _refuse_sizes(special.program, configuration)
+    _refuse_sizes(special.program.name, bytes_of(special.program, "shared"), configuration)
     _refuse_read_only(special.program, special.args)
     before = _copied(special.args)
     try:
@@ -115,6 +115,18 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     launched = Launched(kernel, special.program, configuration, run, machine, before)
     history.ended(launched)
     return launched
+
+
+def launch_in_python(
+    function: Callable[..., Any], args: tuple[Any, ...], asked: Configuration
+) -> None:
+    """Call a kernel's Python function for each thread; the arguments have its writes afterwards."""
+    afterwards: Afterwards = []
+    given = tuple(prepared(value, afterwards) for value in args)
+    _refuse_sizes(function.__name__, 0, asked)
+    in_python.Launch(function, given, asked.grid, asked.block, asked.shared_bytes).run()
+    for action in afterwards:
+        action()
 
 
 def _copied(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -154,16 +166,19 @@ def _refuse_read_only(program: Program, args: Sequence[Any]) -> None:
             if one.array in read_only and written_arrays((one,)):
                 raise TypeFault(
                     f"{one.array!r} is written here, but the array that was given for it is "
-                    "read-only (by setflags(write=False) or np.broadcast_to); give a copy of it",
+                    "read-only (by setflags(write=False) or np.broadcast_to, or as pandas gives "
+                    "it); give a copy of it",
                     program=program.name,
                     place=one.place,
                     array=one.array,
                 )
 
 
-def _refuse_sizes(program: Program, asked: Configuration) -> None:
-    """Refuse a launch that a GPU of compute capability 9.0 would not begin."""
-    name = program.name
+def _refuse_sizes(name: str, needed: int, asked: Configuration) -> None:
+    """Refuse a launch that a GPU of compute capability 9.0 would not begin.
+
+    A block needs so many bytes of shared memory.
+    """
     most_grid = Device.MAX_GRID_DIM_X, Device.MAX_GRID_DIM_Y, Device.MAX_GRID_DIM_Z
     most_block = Device.MAX_BLOCK_DIM_X, Device.MAX_BLOCK_DIM_Y, Device.MAX_BLOCK_DIM_Z
     for what, extents, most in (
@@ -182,7 +197,7 @@ def _refuse_sizes(program: Program, asked: Configuration) -> None:
             f"kernel {name!r} is launched with blocks of {threads} threads; a block has at most "
             f"{asked.most_threads}"
         )
-    most_shared, needed = Device.MAX_SHARED_MEMORY_PER_BLOCK, bytes_of(program, "shared")
+    most_shared = Device.MAX_SHARED_MEMORY_PER_BLOCK
     if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > most_shared:
         raise LaunchConfigurationError(
             f"kernel {name!r} needs {needed} bytes of shared memory for a block and is launched "

@@ -1,8 +1,8 @@
 """Replace `numba.cuda` with `mmsim.cuda` in this process, for programs that import `numba.cuda`.
 
 Then `from numba import cuda` and `from numba_cuda_mlir import cuda` import `mmsim.cuda`, whether or
-not these packages are installed, and `numba.vectorize(target="cuda")` is mmsim's. `run_script` runs
-a program in this way.
+not numba-cuda or numba-cuda-mlir is installed, and `numba.vectorize(target="cuda")` is mmsim's.
+`run_script` runs a program in this way.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import runpy
 import sys
 from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,10 +19,10 @@ from typing import Any
 import mmsim.cuda
 from mmsim.cuda import (
     arguments,
-    arrays,
     cg,
-    devices,
+    cudadrv,
     dispatcher,
+    libdevice,
     random,
     source_text,
     stubs,
@@ -30,33 +31,32 @@ from mmsim.cuda import (
 )
 
 PACKAGES = ("numba", "numba_cuda_mlir")
+REDIRECTOR = "_numba_cuda_redirector"
+"""The module that looks for parts of `numba.cuda` in numba-cuda; here it would look for ever."""
 PARTS: dict[str, ModuleType] = {
     "api": mmsim.cuda,
     "args": arguments,
     "cg": cg,
+    "cudadrv": cudadrv,
     "dispatcher": dispatcher,
+    "libdevice": libdevice,
     "random": random,
     "stubs": stubs,
     "types": types,
     "vector_types": vectors,
-    "cudadrv.devicearray": arrays,
-    "cudadrv.devices": devices,
-    "cudadrv.driver": devices,
-    "cudadrv.error": devices,
+    **{f"cudadrv.{name}": getattr(cudadrv, name) for name in cudadrv.__all__},
 }
 """The parts of `numba.cuda` that programs import, and their counterparts here."""
 
 
 def replace() -> None:
     """Let `numba.cuda` mean `mmsim.cuda` from now on. Call it before any import of `numba.cuda`."""
+    sys.meta_path[:] = [one for one in sys.meta_path if type(one).__module__ != REDIRECTOR]
     for name in PACKAGES:
         vars(_package(name)).update(cuda=mmsim.cuda)
         sys.modules[f"{name}.cuda"] = mmsim.cuda
-        sys.modules[f"{name}.cuda.cudadrv"] = drivers = ModuleType(f"{name}.cuda.cudadrv")
         for part, module in PARTS.items():
             sys.modules[f"{name}.cuda.{part}"] = module
-            if part.startswith("cudadrv."):
-                setattr(drivers, part.partition(".")[2], module)
     numba: Any = sys.modules["numba"]
     for decorator in ("vectorize", "guvectorize"):
         if hasattr(numba, decorator):
@@ -71,7 +71,9 @@ def _package(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError:
         package = sys.modules[name] = ModuleType(name)
-        vars(package).update({one: getattr(types, one) for one in types.__all__})
+        package.__spec__, package.__path__ = ModuleSpec(name, None, is_package=True), []
+        vars(package).update({one: getattr(types, one) for one in types.__all__}, types=types)
+        sys.modules[f"{name}.types"] = types
         return package
 
 

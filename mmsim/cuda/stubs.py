@@ -1,8 +1,9 @@
 """The names that have a meaning only inside a kernel.
 
 They exist for the reader, the type checker and the editor, so functions have no body. mmsim parses
-a kernel and never calls it. The front end knows these names by module and qualified name, like
-those of `numba.cuda`. A call from the host raises a `HostCallError`.
+a kernel. The front end knows these names by module and qualified name, like those of `numba.cuda`.
+A call from the host raises a `HostCallError`. In a kernel that runs as a Python function, they are
+those of its thread (`in_python`).
 """
 # mypy: disable-error-code="empty-body"
 
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
+from mmsim.cuda.in_python import WORDS, current
 from mmsim.errors import MMSimError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,14 +33,22 @@ def outside(name: str) -> NoReturn:
     )
 
 
-def refused(function: F) -> F:
-    """A function in its place that refuses every call."""
+def called(name: str, *args: Any) -> Any:
+    """The result of a name that has a meaning only in a kernel, for the thread that runs here."""
+    thread = current()
+    if thread is None:
+        outside(name)
+    return WORDS[name](thread, *args)
+
+
+def in_thread(function: F) -> F:
+    """A function in its place that acts for the thread that runs here, and refuses the host."""
 
     @wraps(function)
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        outside(function.__qualname__)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return called(function.__qualname__, *signature(function).bind(*args, **kwargs).args)
 
-    return refuse  # type: ignore[return-value]
+    return call  # type: ignore[return-value]
 
 
 class _Name(type):
@@ -46,10 +57,17 @@ class _Name(type):
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
         for own, value in space.items():
             if isinstance(value, staticmethod):
-                setattr(cls, own, staticmethod(refused(value.__func__)))
+                setattr(cls, own, staticmethod(in_thread(value.__func__)))
 
     def __repr__(cls) -> str:
         return f"<{cls.__qualname__}>"
+
+    def __getattr__(cls, name: str) -> Any:
+        """An axis of threadIdx and the like, for the thread that runs here."""
+        thread, axis = current(), "xyz".find(name)
+        if thread is None or axis < 0 or cls.__name__ not in thread.places:
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return thread.places[cls.__name__][axis]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
         outside(cls.__qualname__)
@@ -308,4 +326,4 @@ class atomic(metaclass=_Name):
 __all__ = sorted(set(globals()) - _OTHERS)
 for _name in set(__all__) - {"declare_device"}:
     if isinstance(globals()[_name], FunctionType):
-        globals()[_name] = refused(globals()[_name])
+        globals()[_name] = in_thread(globals()[_name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mmsim.cuda import types
+from mmsim.cuda import in_python, types
 from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.vectors import ALIASES, AXES
 
@@ -38,7 +38,9 @@ class VectorType:
         return self.name
 
     def __call__(self, *args: Any) -> Any:
-        outside(self.name)
+        if in_python.current() is None:
+            outside(self.name)
+        return in_python.vector(self.attr_names, self.base_type, args)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

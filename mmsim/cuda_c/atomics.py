@@ -39,6 +39,8 @@ def call(op: AtomicOp, held: str, word: str, value: Text, compare: Text | None, 
     if op not in NAMES or (op in ("inc", "dec") and held != "uint32"):
         raise LaunchError(f"CUDA C has no atomic {op} of {held}; Numba writes a loop for it")
     own, name = C_TYPES[held], NAMES[op]
+    if held.startswith("complex"):
+        return f"complex_atomic_add(({own} *)&{word}, {own}({value.code}))"
     given = [value.code] if compare is None else [compare.code, value.code]
     if (op == "cas" and held in BITS) or (op == "exch" and held == "float64"):
         type_, to, fro = BITS[held]

@@ -94,6 +94,14 @@ __device__ complex<Part> complex_SHUFFLE(unsigned int mask, complex<Part> x, int
     Part real = __SHUFFLE(mask, x.real, other);
     return complex<Part>(real, __SHUFFLE(mask, x.imag, other));
 }
+
+// The atomic sum of each part: CUDA adds real numbers only.
+template <class Part>
+__device__ complex<Part> complex_atomic_add(complex<Part> *word, complex<Part> x)
+{
+    Part real = atomicAdd(&word->real, x.real);
+    return complex<Part>(real, atomicAdd(&word->imag, x.imag));
+}
 """
 """The type of complex numbers, which NVRTC lacks. In memory they are volatile, as all words are."""
 

@@ -43,7 +43,10 @@ def bytes_per_lane(launch: Launch) -> int:
     def counted() -> int:
         meaning.ready()
         variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
-        return variables + register_bytes(meaning) + _block(meaning, meaning.code.body)
+        found = variables + register_bytes(meaning)
+        if meaning.may_spin:  # loops keep the state before an earlier trip
+            found *= 2
+        return found + _block(meaning, meaning.code.body)
 
     return launch.memo.once("bytes of a lane", counted)
 

@@ -4,7 +4,7 @@ An atomic access reads a word, computes and writes it back in one indivisible st
 old value. The operations are CUDA's, and so are their types (CUDA C++ Programming Guide, *Atomic
 Functions*): integers wrap around at the size of the word, a float is rounded to its type, "cas"
 compares bits. Lanes that access one word take turns. Each receives the word that the previous one
-left.
+left. Numba's kernels add to a part of a complex word by adding -0.0 to the other part.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> 
     for one in accesses(block):
         if isinstance(one, ir.Atomic):
             kind = COMMUTING.get(one.op)
-            if kind is None or one.target is not None or types[one.array].kind == "f":
+            if kind is None or one.target is not None or types[one.array].kind in "fc":
                 return True
             kinds.setdefault(one.array, set()).add(kind)
     return any(len(found) > 1 for found in kinds.values())

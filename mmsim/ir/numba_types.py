@@ -14,7 +14,6 @@ from functools import reduce
 
 import numpy as np
 
-from mmsim.errors import Place
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
@@ -42,12 +41,6 @@ class NumbaTyping(Typing):
     """The types of one program of Numba's language for one set of argument types."""
 
     ieee = True
-    _strict = True
-
-    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
-        self.of_complex: list[tuple[str, Place]] = []
-        """Functions of real numbers with complex arguments, and their places."""
-        super().__init__(code, arrays, numbers)
 
     def element(self, type_: Type) -> ValueType:
         """Every value keeps its type."""
@@ -89,30 +82,17 @@ class NumbaTyping(Typing):
 
     def computed(self, value: ir.Operating, known: list[ValueType]) -> ValueType | None:
         """The type of an operation; open until all operands are known."""
-        if len(known) < len(expressions(value)) and (self._strict or not known):
+        if len(known) < len(expressions(value)):
             return None
         return self.computes(value, *known).result
-
-    def _infer(self) -> None:
-        """Widen until nothing changes, at first with operations whose operands are all known."""
-        for self._strict in (True, False):
-            super()._infer()
 
     def _fault_of_store(self, array: str, value: ir.Expr) -> str | None:
         """Find no fault: every stored value is converted to the type of the array."""
 
-    def _fault_of_operation(self, value: ir.Operating, kinds: set[str]) -> str | None:
-        """The fault of operands; functions of complex numbers are noted, and handled elsewhere."""
-        row = row_of(value)
-        if "c" in kinds and (row.kind == "power" or row.takes == "float"):
-            self.of_complex.append((value.op, value.place))
-            return None
-        return super()._fault_of_operation(value, kinds)
-
     def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
         """The fault of an atomic that Numba lacks for the array's type."""
         held, taken = self.arrays[array].name, ATOMICS[op]
-        if held in taken:
+        if held in taken or (op == "add" and self.arrays[array].kind == "c"):
             return None
         return (
             f"cuda.atomic has no {op} for {held}, which {array!r} holds; it has one for "

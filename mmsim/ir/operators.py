@@ -287,10 +287,10 @@ def _compare(compute: Any, refused: str, *means: Any) -> Row:
 COMPARE: dict[str, Row] = {
     "==": _compare(operator.eq, "", ast.Eq, np.equal),
     "!=": _compare(operator.ne, "", ast.NotEq, np.not_equal),
-    "<": _compare(operator.lt, ORDERED, ast.Lt),
-    "<=": _compare(operator.le, ORDERED, ast.LtE),
-    ">": _compare(operator.gt, ORDERED, ast.Gt),
-    ">=": _compare(operator.ge, ORDERED, ast.GtE),
+    "<": _compare(operator.lt, ORDERED, ast.Lt, np.less),
+    "<=": _compare(operator.le, ORDERED, ast.LtE, np.less_equal),
+    ">": _compare(operator.gt, ORDERED, ast.Gt, np.greater),
+    ">=": _compare(operator.ge, ORDERED, ast.GtE, np.greater_equal),
 }
 
 UNARY: dict[str, Row] = {

@@ -169,7 +169,7 @@ class Typing(Types):
     starts with the parameters' element types, `numbers` with the types of number parameters.
     `strong` are the variables, and the arrays without a dtype, whose type was requested.
 
-    These are Python's rules, with NumPy's for requested types; a dialect with others
+    These are Python's rules, with NumPy's for requested types; a language with others
     overrides `element`, `join`, `made`, `common`, and the refusals.
     """
 

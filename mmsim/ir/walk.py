@@ -134,6 +134,18 @@ def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Access]:
     return (one for one in statements(block) if isinstance(one, ir.Access))
 
 
+def has_effect(block: Iterable[ir.Stmt]) -> bool:
+    """Return whether a statement of a block does more than local work.
+
+    It accesses memory, waits at a barrier, exchanges values, or ends the program with an error.
+    """
+    effects = ir.Access | ir.Barrier | ir.Exchange
+    return any(
+        isinstance(one, effects) or (isinstance(one, ir.Return) and one.message is not None)
+        for one in statements(block)
+    )
+
+
 def written_arrays(block: Iterable[ir.Stmt]) -> set[str]:
     """The arrays that a block's statements may change."""
     return {one.array for one in accesses(block) if not isinstance(one, ir.Load | ir.VectorLoad)}

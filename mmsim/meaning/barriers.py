@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,11 @@ from mmsim.meaning.frame import Frame, Waiting
 
 
 def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
-    """Two lanes of one warp: one at a barrier, the other alive and elsewhere.
+    """Two lanes of one warp: one at a barrier, the other elsewhere and not at its end.
 
-    Every live lane of a warp must be there, or none.
+    Every lane of a warp that has more to do must be there, or none.
     """
-    missing = without(frame.live, mask)
+    missing = without(without(frame.live, mask), frame.idle)
     if missing is False:
         return None
     warps = np.broadcast_to(frame.fields["warp"], frame.lanes)
@@ -31,7 +31,7 @@ def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
     return int(np.argmax(here & (warps == warps[lane]))), lane
 
 
-def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., NoReturn]) -> None:
+def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., None]) -> None:
     """Refuse a barrier that only some of a warp's live lanes reach, by `fault`."""
     apart = parted(frame, mask)
     if apart is None:

@@ -26,7 +26,17 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Integers, limits, no_index
 from mmsim.ir.lower import Lowered, as_written
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import Mask, NoValue, Value, both, refuse_where, select, truth, without
+from mmsim.ir.operators import (
+    Mask,
+    NoValue,
+    Value,
+    both,
+    refuse_where,
+    select,
+    truth,
+    union,
+    without,
+)
 from mmsim.ir.typed import computing, constants, may_refuse
 from mmsim.ir.walk import expressions
 from mmsim.meaning.frame import Frame
@@ -303,22 +313,34 @@ class Evaluator:
         def run(frame: Frame, mask: Mask) -> Value:
             value = frame.variables[slot]
             if value is None or (slot in frame.partial):
-                self._check_assigned(name, slot, place, frame, mask)
+                return self._assigned(name, slot, place, frame, mask)
             return value
 
         return run
 
-    def _check_assigned(self, name: str, slot: int, place: Place, frame: Frame, mask: Mask) -> None:
-        """Refuse a variable that an active lane hasn't assigned yet."""
-        known: Mask = False if frame.variables[slot] is None else frame.partial[slot]
+    def _assigned(self, name: str, slot: int, place: Place, frame: Frame, mask: Mask) -> Value:
+        """The value of a variable; refuse it if an active lane hasn't assigned it yet.
+
+        In lenient mode it is 0 there.
+        """
+        value = frame.variables[slot]
+        known: Mask = False if value is None else frame.partial[slot]
         bare = without(mask, known)
-        if bare is not False:
+        if bare is False:
+            return value
+        if frame.unset is not None:
+            frame.unset = union(frame.unset, bare)
+        else:
             lane = 0 if bare is True else int(np.argmax(bare))
             text = place.text[place.column : place.end_column]  # a helper's names have numbers
             message = f"the variable {text!r} is read before this thread has assigned it"
             if not text.isidentifier():
                 message = f"{text!r} gives this thread no value: its function returned without one"
-            self._fault(UnassignedError, message, place, frame, lane)
+            if frame.lenient is None:
+                self._fault(UnassignedError, message, place, frame, lane)
+            frame.lenient.warn(UnassignedError, message, place, frame, lane)
+        nothing = self.typing.variables[name].type(0)
+        return nothing if value is None else np.where(known, value, nothing)
 
     def _operation(self, value: ir.Operating) -> Evaluate:
         """The value of an operation; one without a value is reported at its place."""

@@ -17,6 +17,7 @@ from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
 from mmsim.ir.operators import Mask, Value, union, without
+from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.threads import Grid
 
@@ -93,29 +94,63 @@ class Waiting:
     test: Value = None
 
 
-Steps = Generator[Request | Waiting, Any, Mask]
+@dataclass(frozen=True)
+class Spinning:
+    """A sequencer's message: unless others change memory, it repeats a loop forever.
+
+    `lanes` are in the loop, `gone` have left it and go on after them. The loop goes on for any
+    answer.
+    """
+
+    place: Place
+    lanes: Mask
+    gone: Mask
+
+
+class Changes:
+    """Counts the changes of memory, for sequencers that may repeat a loop forever."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def note(
+        self, request: Request, array: ArrayInMemory, blocks: Integers | int, new: Any
+    ) -> None:
+        """Note that a request is about to leave new words; the same words are no change."""
+        old = array.read(request.elements, blocks)
+        if old.tobytes() != np.asarray(new, old.dtype).tobytes():
+            self.count += 1
+
+
+Steps = Generator[Request | Waiting | Spinning, Any, Mask]
 
 
 class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it. `partial[slot]` holds the lanes that have
-    assigned it, unless all have. `live` are the lanes that haven't returned. `steps` counts
-    accesses and trips of loops. `watched` is called with it at each, `synced` with the lanes of
-    each `mm.warp.sync()`. `within` is the latest index of all lanes that was found in range, with
-    its extent, at first T.id: arrays of a frame don't change. `offsets` are the word offsets of
-    the arrays with a layout.
+    assigned it, unless all have. `live` are the lanes that haven't returned, `idle` those that are
+    known to have nothing more to do: see `Meaning`. `steps` counts accesses and trips of loops.
+    `watched` is called with it at each, `synced` with the lanes of each `mm.warp.sync()`. `within`
+    is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
+    of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
+    `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
+    lanes without a value while a variable is computed; it is None at any other time.
     """
 
     __slots__ = (
+        "changes",
         "fields",
+        "idle",
         "lanes",
+        "lenient",
         "live",
         "offsets",
         "partial",
         "registers",
         "steps",
         "synced",
+        "unset",
         "variables",
         "watched",
         "within",
@@ -134,8 +169,12 @@ class Frame:
         self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
         self.registers = registers
         self.live: Mask = True
+        self.idle: Mask = False
         self.offsets: dict[str, Integers] = NONE
         self.steps = 0
+        self.changes: Changes | None = None
+        self.lenient: Lenient | None = None
+        self.unset: Mask | None = None
         self.watched: Callable[[int], None] | None = None
         self.synced: Callable[[Mask], None] | None = None
         ids = fields["id"]
@@ -241,7 +280,12 @@ def scope_lanes(
     return union(through, frame.variables[leavers])
 
 
-def leave_lanes(leavers: int, frame: Frame, mask: Mask) -> Mask:
-    """Let lanes leave a loop, a trip or a call; the variable keeps them."""
+def leave_lanes(leavers: int, is_last: bool, frame: Frame, mask: Mask) -> Mask:
+    """Let lanes leave a loop, a trip or a call; the variable keeps them.
+
+    If that is the last that has an effect, they have nothing more to do.
+    """
+    if is_last:
+        frame.idle = union(frame.idle, mask)
     frame.variables[leavers] = union(frame.variables[leavers], mask)
     return False

@@ -22,8 +22,9 @@ from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
 from mmsim.ir.walk import statements, written_arrays
+from mmsim.meaning import leniency
 from mmsim.meaning.arguments import checked, completed, key_of
-from mmsim.meaning.frame import Frame, Site
+from mmsim.meaning.frame import Changes, Frame, Site
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
@@ -47,7 +48,8 @@ class Launch:
 
     `code` is the program's text, `lowered` the same with types, `grid` forms warps from threads,
     `meaning` runs the program, and `arrays` are its memory; those in `placed` have a layout. `memo`
-    is for an engine's results that equal launches share. `left` is the cache that another launch
+    is for an engine's results that equal launches share. `lenient` has the warnings of a kernel
+    that goes on as on a card. `left` is the cache that another launch
     left, in arrays, and then the one that this launch leaves; None for the machine's initial cache.
     """
 
@@ -70,6 +72,8 @@ class Launch:
         self.schedule = schedule
         self.placed: frozenset[str] = NONE
         self.left: State | None = None
+        is_lenient = self.code.arithmetic == "numba" and leniency.is_lenient()
+        self.lenient = leniency.Lenient() if is_lenient else None
         self._of_program = memoized(program)
         values = completed(program, args)
         sizes = (threads, block_size, shape, max_accesses)
@@ -152,12 +156,20 @@ class Launch:
         scopes = (one.scope for one in every if isinstance(one, ir.Barrier))
         return self.once("barrier of the grid", lambda: "grid" in scopes)
 
-    def frame(self, warp: int | None) -> Frame:
-        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
+    def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
+        """The state of a warp's lanes, or (None) of all threads, before their first statement.
+
+        With `changes` of memory, the sequencer says if it repeats a loop forever.
+        """
         frame = self.meaning.frame(self.grid, warp)
+        frame.changes, frame.lenient = changes, self.lenient
         if self.placed:
             frame.offsets = self.offsets
         return frame
+
+    def changes(self) -> Changes | None:
+        """A count of the changes of memory, if a loop may repeat forever."""
+        return Changes() if self.meaning.may_spin else None
 
     @cached_property
     def offsets(self) -> dict[str, Integers]:

@@ -9,13 +9,17 @@ over its own lanes. An engine only decides when an access happens and what it co
 Lanes that branch differently run the two parts in turn, the then-part first. A statement takes
 the mask of active lanes and returns the mask of those that go on to the next statement. `False`
 means no lane.
+
+A statement is *last* if none behind it has an effect, whichever way the lanes go. Lanes that leave
+such a statement have nothing more to do, just like lanes that have returned: no barrier within it
+waits for them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import Lock
 from typing import Any
@@ -37,7 +41,7 @@ from mmsim.ir.operators import (
     trip_count,
     union,
 )
-from mmsim.ir.walk import accesses, expressions, stored, targets
+from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
@@ -45,6 +49,7 @@ from mmsim.meaning.frame import (
     Frame,
     Request,
     Site,
+    Spinning,
     Steps,
     Waiting,
     broken,
@@ -56,11 +61,13 @@ from mmsim.meaning.frame import (
     return_lanes,
     scope_lanes,
 )
+from mmsim.meaning.trips import Trips
 from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
 
 Execute = Callable[[Frame, Mask], Mask]
+StepsOfTwo = Generator[Request | Waiting | Spinning, Any, tuple[Mask, Mask]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,16 @@ class Nested:
     """A statement with inner statements, or a barrier: a separate generator."""
 
     steps: Callable[[Frame, Mask], Steps]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A `while` loop: lanes that have left it may go on, by the function given, before others.
+
+    It returns the lanes that are to go on behind it, and those that have done so.
+    """
+
+    trips: Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]
 
 
 class Meaning(Evaluator):
@@ -108,12 +125,15 @@ class Meaning(Evaluator):
         self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
+        self._last_ones: set[str] = (
+            set()
+        )  # the last loops and scopes, by the names of their leavers
         self._loop_count = 0
 
     @cached_property
     def _body(self) -> Callable[[Frame, Mask], Steps]:
         with np.errstate(all="ignore"):
-            return self._block(self.code.body)
+            return self._block(self.code.body, is_last=True)
 
     def ready(self) -> Callable[[Frame, Mask], Steps]:
         """The program as a function; making it numbers the variables and notes the fields of T."""
@@ -138,13 +158,24 @@ class Meaning(Evaluator):
         """Run the program for the lanes of a frame."""
         return self._body(frame, True)
 
+    @cached_property
+    def may_spin(self) -> bool:
+        """Return whether a loop may repeat forever: a `for` loop ends."""
+        return any(isinstance(one, ir.While) for one in statements(self.code.body))
+
     # Statements
 
-    def _block(self, block: Iterable[ir.Stmt]) -> Callable[[Frame, Mask], Steps]:
-        items = [self._statement(statement) for statement in block]
+    def _block(
+        self, block: ir.Block, is_last: bool = False, ends: bool = False
+    ) -> Callable[[Frame, Mask], Steps]:
+        """The statements of a block; with `ends` the lanes that leave it have no more to do."""
+        items = [
+            self._statement(statement, is_last and not has_effect(block[place + 1 :]))
+            for place, statement in enumerate(block)
+        ]
 
-        def run(frame: Frame, mask: Mask) -> Steps:
-            for item in items:
+        def run(frame: Frame, mask: Mask, first: int = 0) -> Steps:
+            for place, item in enumerate(items[first:] if first else items, first + 1):
                 if type(item) is Local:
                     mask = item.execute(frame, mask)
                 elif type(item) is Access:
@@ -152,15 +183,26 @@ class Meaning(Evaluator):
                     values = yield request
                     if item.finish is not None:
                         item.finish(frame, request, values, mask)
+                elif type(item) is Waits:
+                    mask, ahead = yield from item.trips(frame, mask, partial(run, first=place))
+                    if ahead is not False:
+                        if mask is not False:
+                            mask = yield from run(frame, mask, place)
+                        return union(mask, ahead)
                 else:
                     mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
                 if mask is False:
                     return False
+            if ends:
+                frame.idle = union(frame.idle, mask)
             return mask
 
         return run
 
-    def _statement(self, statement: ir.Stmt) -> Local | Access | Nested:
+    def _statement(
+        self, statement: ir.Stmt, is_last: bool = False
+    ) -> Local | Access | Nested | Waits:
+        is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
             case ir.Assign():
                 return Local(self._assign(statement))
@@ -173,30 +215,37 @@ class Meaning(Evaluator):
             case ir.RegisterWrite():
                 return Local(self._register_write(statement))
             case ir.If():
-                return Nested(self._if(statement))
+                return Nested(self._if(statement, is_last))
             case ir.While():
-                return Nested(self._while(statement))
+                return Waits(self._while(statement, is_last))
             case ir.For():
-                return Nested(self._for(statement))
+                return Nested(self._for(statement, is_last))
             case ir.Break():
-                return Local(partial(leave_lanes, self._slot(broken(self._loops[-1]))))
+                return self._leave(broken(self._loops[-1]))
             case ir.Continue():
-                return Local(partial(leave_lanes, self._slot(continued(self._loops[-1]))))
+                return self._leave(continued(self._loops[-1]))
             case ir.Return(place, message):
                 return Local(return_lanes if message is None else self._raise(message, place))
             case ir.Forget(names, registers):
                 slots = [self._slot(name) for name in names]
                 return Local(partial(forget_lanes, slots, registers))
             case ir.Scope(name, body):
-                return Nested(partial(scope_lanes, self._slot(left(name)), self._block(body)))
+                if is_last:
+                    self._last_ones.add(left(name))
+                block = self._block(body, is_last, is_last)
+                return Nested(partial(scope_lanes, self._slot(left(name)), block))
             case ir.Leave(scope):
-                return Local(partial(leave_lanes, self._slot(left(scope))))
+                return self._leave(left(scope))
             case ir.Barrier():
                 return Nested(self._barrier(statement))
             case ir.Exchange():
                 return Local(self._exchange(statement))
             case _:
                 assert_never(statement, "the interpreter")
+
+    def _leave(self, leavers: str) -> Local:
+        """A jump out of a loop, a trip or a scope."""
+        return Local(partial(leave_lanes, self._slot(leavers), leavers in self._last_ones))
 
     def _raise(self, message: str, place: Place) -> Execute:
         def run(frame: Frame, mask: Mask) -> Mask:
@@ -210,7 +259,14 @@ class Meaning(Evaluator):
         value = self._evaluate(statement.value)
 
         def run(frame: Frame, mask: Mask) -> Mask:
+            if frame.lenient is None:
+                frame.assign(slot, value(frame, mask), mask)
+                return mask
+            frame.unset = False
             frame.assign(slot, value(frame, mask), mask)
+            unset, frame.unset = frame.unset, None
+            if unset is not False:
+                frame.forget(slot, unset)
             return mask
 
         return run
@@ -259,9 +315,13 @@ class Meaning(Evaluator):
 
         return run
 
-    def _if(self, statement: ir.If) -> Callable[[Frame, Mask], Steps]:
+    def _if(self, statement: ir.If, is_last: bool) -> Callable[[Frame, Mask], Steps]:
+        if is_last and not has_effect(statement.orelse):  # those without more to do come first
+            other = ir.Unary("not", statement.test, statement.place)
+            statement = replace(statement, test=other, then=statement.orelse, orelse=statement.then)
         test = self._evaluate(statement.test)
-        then, orelse = self._block(statement.then), self._block(statement.orelse)
+        then = self._block(statement.then, is_last, is_last)
+        orelse = self._block(statement.orelse, is_last, is_last)
 
         def run(frame: Frame, mask: Mask) -> Steps:
             chosen = test(frame, mask)
@@ -280,13 +340,15 @@ class Meaning(Evaluator):
 
         return run
 
-    def _loop(self, body: ir.Block) -> tuple[int, Callable[[Frame, Mask], Steps]]:
+    def _loop(self, body: ir.Block, is_last: bool) -> tuple[int, Callable[[Frame, Mask], Steps]]:
         """The number of a new loop, and one iteration of it.
 
         An iteration returns the lanes that go on to the next one.
         """
         self._loop_count += 1
         loop = self._loop_count
+        if is_last:
+            self._last_ones.add(broken(loop))
         self._loops.append(loop)
         block = self._block(body)
         self._loops.pop()
@@ -300,29 +362,42 @@ class Meaning(Evaluator):
 
         return loop, iteration
 
-    def _while(self, statement: ir.While) -> Callable[[Frame, Mask], Steps]:
+    def _while(
+        self, statement: ir.While, is_last: bool
+    ) -> Callable[[Frame, Mask, Callable[[Frame, Mask], Steps]], StepsOfTwo]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
-        loop, iteration = self._loop(statement.body)
-        leavers = self._slot(broken(loop))
+        loop, iteration = self._loop(statement.body, is_last)
+        leavers, place = self._slot(broken(loop)), statement.place
 
-        def run(frame: Frame, mask: Mask) -> Steps:
+        def run(frame: Frame, mask: Mask, behind: Callable[[Frame, Mask], Steps]) -> StepsOfTwo:
             frame.variables[leavers] = False
             done: Mask = False
+            ahead: Mask = False
+            trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
                 mask = yield from prelude(frame, mask)
                 mask, done = _staying(mask, test(frame, mask), done)
+                if is_last:
+                    frame.idle = union(frame.idle, done)
                 if mask is False:
                     break
-                self._step(frame, mask, statement.place)
+                self._step(frame, mask, place)
+                if trips is not None and trips.repeat(frame, mask):
+                    gone = union(done, frame.variables[leavers])
+                    if gone is False or frame.lenient is None:
+                        yield Spinning(place, mask, gone)
+                    else:
+                        frame.variables[leavers] = done = False
+                        ahead = union(ahead, (yield from behind(frame, gone)))
                 mask = yield from iteration(frame, mask)
-            return union(done, frame.variables[leavers])
+            return union(done, frame.variables[leavers]), ahead
 
         return run
 
-    def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
+    def _for(self, statement: ir.For, is_last: bool) -> Callable[[Frame, Mask], Steps]:
         slot = self._slot(statement.target)
         bounds = list(map(self._evaluate, expressions(statement)))
-        loop, iteration = self._loop(statement.body)
+        loop, iteration = self._loop(statement.body, is_last)
         leavers, place = self._slot(broken(loop)), statement.place
 
         def run(frame: Frame, mask: Mask) -> Steps:
@@ -338,6 +413,8 @@ class Meaning(Evaluator):
             trip = 0
             while mask is not False:
                 mask, done = _staying(mask, trip < trips, done)
+                if is_last:
+                    frame.idle = union(frame.idle, done)
                 if mask is False:
                     break
                 self._step(frame, mask, place)
@@ -356,7 +433,10 @@ class Meaning(Evaluator):
         slot = None if statement.target is None else self._slot(statement.target)
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            refuse_parted(frame, mask, place, self._fault)
+            fault: Callable[..., None] = self._fault
+            if frame.lenient is not None:
+                fault = frame.lenient.warn
+            refuse_parted(frame, mask, place, fault)
             given = None if test is None else test(frame, mask)
             found = yield Waiting(place, mask, scope, op, given)
             if slot is not None:

@@ -110,7 +110,12 @@ class Stay:
 
 
 class Listener:
-    """Receives the events of a run; a subclass reacts to them."""
+    """Receives the events of a run; a subclass reacts to them.
+
+    If one `finds_deadlocks`, a loop that never ends goes on until it has seen enough of it.
+    """
+
+    finds_deadlocks = False
 
     def forget(self) -> None:
         """Discard all events so far: the run begins again."""
@@ -130,9 +135,15 @@ class Listener:
         """In lock step the threads `here` come to a barrier, of all those that `live`."""
 
     def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+        self,
+        warp: int,
+        place: Place,
+        here: Mask,
+        live: Mask,
+        time: int = -1,
+        scope: BarrierScope = "block",
     ) -> None:
-        """A warp that runs independently comes to a barrier, with its live lanes."""
+        """Lanes of a warp that runs independently come to a barrier, of all those that `live`."""
 
     def synced(self, threads: Integers) -> None:
         """Lanes of warps that run independently come to `mm.warp.sync()`."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.nodes import BarrierScope
-from mmsim.ir.operators import Mask
+from mmsim.ir.operators import Mask, without
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import found_access
@@ -55,7 +55,7 @@ class SyncCheck(Listener):
         self.gone: set[int] = set()  # warps
         self.came_first = np.zeros(self.grid.blocks, np.int64)  # of first threads, to the grid's
         self.returned: list[int] = []  # the first threads of their blocks that have
-        self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step
+        self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step, or in a warp
 
     def accessed(self, access: Access) -> None:
         self.latest[access.threads] = access.site.number
@@ -92,12 +92,21 @@ class SyncCheck(Listener):
         self._note(place, np.flatnonzero(here), time)
 
     def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+        self,
+        warp: int,
+        place: Place,
+        here: Mask,
+        live: Mask,
+        time: int = -1,
+        scope: BarrierScope = "block",
     ) -> None:
         lanes = self.grid.warp_threads(warp)
         threads = lanes.start + np.flatnonzero(np.broadcast_to(here, len(lanes)))
         block = self.grid.block_of_warp(warp)
         action = found_access(place, "barrier", int(threads[0]), block, time)
+        absent = np.flatnonzero(np.broadcast_to(without(live, here), len(lanes)))
+        if len(absent):
+            self.apart.append((action, self.last(lanes.start + int(absent[0]))))
         self.came.setdefault(warp, []).append(action)
         if scope == "grid":
             self.came_of_grid.setdefault(warp, []).append(action)
@@ -121,7 +130,7 @@ class SyncCheck(Listener):
     def findings(self) -> Iterator[Finding]:
         """A finding for each barrier and each other place where threads were meanwhile."""
         found: dict[tuple[FoundAccess, ...], Finding] = {}
-        for actions in (*self.apart, *self._apart()):
+        for actions in (*self._apart(), *self.apart):
             key = tuple(replace(action, thread=0, block=0) for action in actions)
             if key in found:
                 found[key] = replace(found[key], elements=found[key].elements + 1)

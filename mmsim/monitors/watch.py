@@ -52,6 +52,7 @@ class Monitors(Listener):
         self.barriers = SyncCheck(launch)
         self.concurrent_writes = ConcurrentWrites(launch, lines) if thorough else None
         self.deadlock = DeadlockCheck(launch) if thorough else None
+        self.finds_deadlocks = thorough
         independent = launch.schedule == "asynchronous"
         self.warp_syncs = WarpSyncCheck(launch, lines) if independent else None
         some = (self.concurrent_writes, self.deadlock, self.warp_syncs)

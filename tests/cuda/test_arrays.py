@@ -1,5 +1,7 @@
 """Device arrays: what Numba's documentation says of them, and what it refuses."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -191,12 +193,26 @@ def test_another_librarys_view_is_the_same_memory():
 
 def test_memory_of_a_real_gpu_is_refused():
     device = cuda.to_device(numbered(6))
-    with pytest.raises(ForeignMemoryError, match="copy it to the host"):
-        cuda.as_cuda_array(Foreign(device, data=(0x7F0000000000, False)))
+    with pytest.raises(ForeignMemoryError, match="0x10, which mmsim cannot reach"):
+        cuda.as_cuda_array(Foreign(device, data=(0x10, False)))
     with pytest.raises(NotImplementedError, match="Masked"):
         cuda.as_cuda_array(Foreign(device, mask=device))
     with pytest.raises(TypeError, match="cuda array interface"):
         cuda.as_cuda_array([1, 2])
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system lists no memory")
+def test_an_interface_of_memory_of_the_host_is_taken():
+    class Described:
+        def __init__(self, array):
+            self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3}
+
+    array = numbered(6)
+    for view in (array[::2], array[::-2]):
+        kept = view.copy()
+        cuda.as_cuda_array(Described(view))[1] = 40
+        kept[1] = 40
+        assert np.array_equal(view, kept)
 
 
 def test_numpy_gets_a_copy():

@@ -60,7 +60,8 @@ def test_a_kernel_that_writes_a_read_only_array_is_refused(how):
         plus_one[1, 4](np.zeros(4, int), given)
     text = (
         "program 'plus_one', line 15: 'b' is written here, but the array that was given for it is "
-        "read-only (by setflags(write=False) or np.broadcast_to); give a copy of it\n"
+        "read-only (by setflags(write=False) or np.broadcast_to, or as pandas gives it); give "
+        "a copy of it\n"
     )
     assert str(caught.value).startswith(text)
     assert "b[i] = a[i] + 1" in str(caught.value)

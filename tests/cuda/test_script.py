@@ -91,6 +91,39 @@ def test_findings_are_printed_and_end_with_status_1(call):
     assert "race" in done.stdout
 
 
+PARTED = """
+import threading
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def parted(a):
+    if cuda.threadIdx.x < 3:
+        cuda.syncthreads()
+    a[cuda.threadIdx.x] = 1
+
+def launch():
+    a = np.zeros(8)
+    parted[1, 8](a)
+    print(a.sum())
+
+launch()
+threads = [threading.Thread(target=launch)]
+threads[0].start()
+threads[0].join()
+"""
+
+
+def test_lenient_launches_go_on_and_warn(call, tmp_path):
+    (tmp_path / "parted.py").write_text(PARTED)
+    assert "thread 3 (threadIdx (3, 0, 0)" in call("parted.py").stderr
+    done = call("--lenient", "parted.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("8.0") == 2
+    assert "parted.py:9: LenientWarning: thread 3: thread 0 waits at this barrier" in done.stderr
+    assert call("--lenient", "--check", "parted.py").returncode == 1
+
+
 APART = """
 import numpy as np
 from numba import cuda, float64
@@ -223,10 +256,11 @@ def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
     assert f"\n{SCOPE}" in done.stdout
 
 
-def test_numba_need_not_be_there(call, tmp_path):
+def test_numbas_packages_for_cuda_need_not_be_there(call, tmp_path):
     (tmp_path / "blocked.py").write_text(
         "import sys\n"
-        "sys.modules['numba'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba.cuda'] = sys.modules['numba_cuda'] = None\n"
+        "sys.modules['numba_cuda_mlir'] = None\n"
         "from mmsim.cuda.replacing import run_script\n"
         "sys.exit(run_script('small.py', []))\n"
     )
@@ -240,3 +274,73 @@ def test_numba_need_not_be_there(call, tmp_path):
     )
     done = call(command=("blocked",))
     assert "[1. 1. 1. 1.]" in done.stdout, done.stderr
+
+
+PARTS = """
+import importlib.util
+import numpy as np
+import numba_cuda_mlir
+from numba_cuda_mlir import cuda, types
+import numba_cuda_mlir.cuda.cudadrv.driver
+import numba.cuda.libdevice
+from numba.cuda.cudadrv.devicearray import DeviceNDArray, DeviceNDArrayBase
+from numba.cuda.cudadrv.driver import CudaAPIError, driver
+from numba.cuda.cudadrv.error import CudaSupportError, NvvmError
+from numba.cuda.cudadrv.nvvm import NvvmSupportError
+from numba.cuda.dispatcher import CUDADispatcher
+
+for name in ("numba_cuda_mlir", "numba.cuda", "numba.cuda.cudadrv", "numba.cuda.cudadrv.driver"):
+    assert importlib.util.find_spec(name) is not None, name
+importlib.util.find_spec("numba_cuda")
+for name in ("numba.cuda.nothing", "numba.cuda.cudadrv.nothing"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert error.name == name
+    else:
+        raise AssertionError(name)
+
+assert cuda.cudadrv.driver is numba.cuda.cudadrv.driver
+device = cuda.to_device(np.arange(3))
+assert isinstance(device, cuda.cudadrv.devicearray.DeviceNDArray)
+assert isinstance(device, DeviceNDArrayBase)
+assert device.to_host().tolist() == [0, 1, 2]
+assert driver.get_device_count() == 1
+assert cuda.runtime.get_version() >= (11, 8)
+assert numba.cuda.cudadrv.devices.get_context() is cuda.current_context()
+assert cuda.libdevice.exp10f is numba.cuda.libdevice.exp10f
+assert types.float32(1.5) == 1.5
+
+@cuda.jit
+def fill(a):
+    a[cuda.grid(1)] = 1
+
+assert isinstance(fill, CUDADispatcher)
+fill[1, 3](device)
+print("all is there", device.copy_to_host())
+"""
+
+
+def test_the_parts_of_numba_cuda_that_programs_name_are_there(call, tmp_path):
+    (tmp_path / "parts.py").write_text(PARTS)
+    done = call("parts.py")
+    assert done.returncode == 0, done.stderr
+    assert "all is there [1 1 1]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "status"),
+    [
+        (("mmsim", "cuda"), ("--check", "program.py"), 2),
+        (("pytest", "-p", "mmsim.cuda.pytest"), ("--cuda-check", "program.py"), 4),
+    ],
+)
+def test_a_check_is_refused_where_launches_call_the_python_function(
+    call, command, arguments, status, monkeypatch
+):
+    monkeypatch.setenv("MMSIM_PYTHON", "1")
+    done = call(*arguments, command=command)
+    assert done.returncode == status
+    assert "with MMSIM_PYTHON set" in done.stderr
+    if command[0] == "mmsim":
+        assert call("program.py", "0").returncode == 0

@@ -39,6 +39,7 @@ def examples(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some save a file
+    monkeypatch.setenv("MMSIM_PYTHON", "0")  # one sets it
     namespace = {"__name__": page.stem}
     for number, (source, expected) in enumerate(examples(page)):
         name = f"<{page.name} {number}>"

@@ -196,6 +196,7 @@ def test_a_barrier_that_not_all_reach_names_both():
     def some(T, a):
         if T.threadIdx.x < 2:
             T.barrier()
+        a[0] = 1
 
     with pytest.raises(BarrierError) as caught:
         mm.DMM(4, 3).run(some, np.zeros(1), grid=1, block=(4, 2))

@@ -587,12 +587,13 @@ def test_barriers_at_different_lines_are_one():
 @both_schedules
 def test_a_barrier_that_part_of_a_warp_reaches_is_an_error(schedule):
     @mm.program
-    def part(T):
+    def part(T, a):
         if T.lane == 0:
             T.barrier()
+        a[T.id] = 1
 
     with pytest.raises(BarrierError):
-        mm.DMM(4, 3).run(part, threads=4, schedule=schedule)
+        mm.DMM(4, 3).run(part, numbers(4), threads=4, schedule=schedule)
 
 
 @both_schedules

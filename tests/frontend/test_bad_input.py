@@ -91,7 +91,7 @@ FAULTS = [
     ("r = mm.registers(2, int)\na[0] = r[T.id]", (AddressError, 3, "r", 2, (2,)), ""),
     ("s = mm.shared(2)\ns[T.id - 1] = 1", (AddressError, 3, "s", 0, (-1,)), ""),
     (
-        "if T.id != 6:\n    T.barrier()",
+        "if T.id != 6:\n    T.barrier()\na[T.id] = 1",
         (BarrierError, 3, None, 6, None),
         "thread 4 waits at this barrier but thread 6 of the same warp 1 is elsewhere",
     ),
@@ -203,13 +203,29 @@ def test_a_barrier_that_whole_warps_or_all_live_lanes_reach(schedule):
 
 
 @both_schedules
-@pytest.mark.parametrize("body", ["while a[0] == 0:\n    x = 1", "while True:\n    a[0] = 0"])
+@pytest.mark.parametrize(
+    "body", ["x = 0\nwhile a[0] == 0:\n    x += 1", "while True:\n    a[T.id] += 1"]
+)
 def test_a_program_that_never_ends(body, schedule):
     error = fault(body, kind=EndlessError, schedule=schedule, max_accesses=500)
     assert error.program == "bad"
     assert error.place.line in (2, 3)
     assert "no end after max_accesses=500 accesses and loop iterations" in str(error)
     assert "give run a larger max_accesses" in str(error)
+
+
+@both_schedules
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("while a[0] == 0:\n    x = 1", "line 2 finds a[0] = 0 again and again"),
+        ("while True:\n    a[0] = 0", "nothing changes in it"),
+    ],
+)
+def test_a_program_that_changes_nothing_any_more(body, said, schedule):
+    error = fault(body, kind=EndlessError, schedule=schedule, max_accesses=500)
+    assert error.place.line == 2
+    assert f"repeat this loop forever: {said}" in str(error)
 
 
 @both_schedules

@@ -10,7 +10,7 @@ from numba.core import types
 
 from mmsim import cuda
 from mmsim.errors import LanguageError
-from mmsim.frontend.typed.context import inferred
+from mmsim.frontend.numba.context import inferred
 
 ARRAY = types.Array(types.float32, 1, "A")
 SETTINGS = {"x": 1}
@@ -99,15 +99,15 @@ def surplus_of_a_function(x):
 @pytest.mark.parametrize(
     ("function", "message", "offset"),
     [
-        (recursive, "'recursive' calls itself; write a loop", 0),
-        (without, "int32 has no 'length'", 1),
-        (unknown, "the name 'zork' is not defined", 1),
-        (of_a_dict, "'SETTINGS' is of the type dict, which kernels don't have", 1),
+        (recursive, "'recursive' calls itself; write a loop", 1),
+        (without, "'x.length' doesn't exist; it has real, imag", 1),
+        (unknown, "the name 'zork' means nothing here; assign it first", 1),
+        (of_a_dict, "'SETTINGS' is a dict from outside the program; numbers", 1),
         (of_two_types, "'y' is 1 on one way and UniTuple(int32 x 2) on another", None),
-        (of_text, "no types fit the call add(int32, text)", 1),
-        (generator, "a kernel has no yield", 0),
-        (without_a_number, "the shape of cuda.shared.array is not a number in the text", 1),
-        (surplus, "cuda.popc takes value", 1),
+        (of_text, "'\"text\"' is a string; programs compute with numbers only", 1),
+        (generator, "yield isn't in the language of programs", 1),
+        (without_a_number, "the shape of a cuda.shared.array is not known before", 1),
+        (surplus, "'cuda.popc' takes value; write cuda.popc(value)", 1),
         (surplus_of_a_function, "'scaled' can't be called so: got an unexpected", 1),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
@@ -146,7 +146,7 @@ def refuse(self):
     raise AssertionError("a target was filled")
 
 base.BaseContext.refresh = refuse
-from mmsim.frontend.typed.context import inferred
+from mmsim.frontend.numba.context import inferred
 
 def helper(x):
     return x * 2

@@ -51,7 +51,9 @@ def test_a_field_that_is_not_there_is_named():
     def lacking(points):
         points[0].z = 1
 
-    with pytest.raises(LanguageError, match=r"no field 'z' of numbers; it has x, y, inner"):
+    with pytest.raises(
+        LanguageError, match=r"'points\[0\]\.z' doesn't exist; it has x, y, name, inner"
+    ):
         MACHINE.run(numba_program(lacking), np.zeros(2, POINT), threads=1)
 
 
@@ -97,3 +99,51 @@ def test_numbas_type_of_records_is_numpys():
     found = record_dtype(numba_types.from_dtype(POINT))
     assert found is not None
     assert (found["y"], found["inner"], found.itemsize) == (POINT["y"], POINT["inner"], 20)
+
+
+def test_text_and_dates_are_copied():
+    def copied(points, text, wide, days):
+        own = cuda.local.array(1, POINT)
+        own[0] = points[1]
+        points[0] = own[0]
+        points[2].name = points[1].name
+        text[1] = text[0]
+        wide[1:] = wide[0]
+        days[0] = days[1]
+        if len(text) == 3 and wide.size == 3 and days.shape[0] == 2:
+            points[2].x = text.itemsize
+
+    days = np.array(["2026-01-02", "2026-01-01"], "M8[D]")
+    points = np.zeros(3, POINT)
+    points["name"], points["x"] = [b"", b"abc", b"e"], [1, 2, 3]
+    args = [points, np.array([b"ab", b"", b"c"]), np.array(["x", "yz", ""]), days]
+    program = numba_program(copied)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
+    program.specialized(args).store(run.arrays)
+    assert points["name"].tolist() == [b"abc", b"abc", b"abc"]
+    assert points["x"].tolist() == [2, 2, 2]
+    assert [one.tolist() for one in args[1:3]] == [[b"ab", b"ab", b"c"], ["x", "x", "x"]]
+    assert days[0] == days[1]
+
+
+COMPUTING = [
+    (lambda text, days, out: out.fill(days[0] > days[1]), "text and dates can only be copied"),
+    (lambda text, days, out: abs(days[0] - days[1]), "text and dates can only be copied"),
+    (lambda text, days, out: len(text[0]), "no types fit the call len"),
+]
+
+
+@pytest.mark.parametrize("case", COMPUTING)
+def test_text_and_dates_can_only_be_copied(case):
+    kernel, said = case
+    days = np.array(["2026-01-02", "2026-01-01"], "M8[D]")
+    with pytest.raises(LanguageError, match=said):
+        MACHINE.run(numba_program(kernel), np.array([b"ab"]), days, np.zeros(1), threads=1)
+
+
+def test_only_records_with_the_same_fields_are_stored():
+    def mixed(text):
+        text[0] = "abc"
+
+    with pytest.raises(LanguageError, match="only a record with the same fields"):
+        MACHINE.run(numba_program(mixed), np.array(["abc"]), threads=1)

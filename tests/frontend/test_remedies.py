@@ -10,7 +10,7 @@ from numba import cuda
 
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError
-from mmsim.frontend.thread.remedies import LAUNCH, REMEDIES, SLICE, table
+from mmsim.frontend.python.remedies import LAUNCH, REMEDIES, SLICE, table
 from tests.kit.generators.random_programs import define
 
 DOCS = Path(__file__).parents[2] / "docs" / "cuda.md"

@@ -18,9 +18,9 @@ from numba.cuda import libdevice, libdevicefuncs
 from numba.cuda import types as cuda_types
 from numba.cuda.descriptor import cuda_target
 
+from mmsim.frontend.numba.context import context
+from mmsim.frontend.numba.signatures import RULES
 from mmsim.frontend.numba.vectors import VECTORS
-from mmsim.frontend.typed.context import context
-from mmsim.frontend.typed.signatures import RULES
 
 pytest.importorskip("numba_cuda")  # else numba.cuda is Numba's own, which is older
 NUMBERS = ("int32", "int64", "uint32", "uint64", "float32", "float64", "boolean")

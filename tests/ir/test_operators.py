@@ -119,8 +119,8 @@ NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
     "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
-    "frontend/typed/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
-    "frontend/numba/numbers.py": set(COMPARE),  # of complex numbers: equality alone
+    "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
+    "frontend/numba/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
@@ -164,7 +164,7 @@ COMPARED = {
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/expressions.py": {"-"},  # a literal with a sign
-    "frontend/typed/values.py": {"+"},  # a sum with 0
+    "frontend/numba/values.py": {"+"},  # a sum with 0
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "sweeps/functions.py": {"*"},  # the names of an import

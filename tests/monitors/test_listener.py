@@ -40,7 +40,7 @@ class Diary(Listener):
     def met(self, place, here, live, time=-1, scope="block"):
         self.lines.append(("met", here, live, time))
 
-    def arrived(self, warp, place, here, time=-1, scope="block"):
+    def arrived(self, warp, place, here, live, time=-1, scope="block"):
         self.lines.append(("arrived", warp, time))
 
     def released(self, block, stays, time):

@@ -5,17 +5,19 @@ Two paths lead to the same result. A program whose loops are the same for all th
 NumPy. So is a launch for which compiling takes longer (see `fused.tiering`), or one on a machine
 with sectors and a cache. If an error occurs on the first path, the second runs the launch again,
 because only the interpreter knows the language's errors. Under the asynchronous
-schedule the event engine runs a program whose blocks meet at a barrier of the grid.
+schedule the event engine runs a program whose blocks meet at a barrier of the grid, and one in
+which a warp waits in a loop for what another does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from mmsim.engines.array.interpreted import Interpreted
+from mmsim.engines.array.interpreted import Interpreted, Spins
 from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
@@ -38,18 +40,21 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     """
     progress = Progress(launch.program.name)
     try:
-        if launch.schedule == "asynchronous" and launch.meets_as_grid:
-            from mmsim.engines.events import engine as events  # loads SimPy
+        if not (launch.schedule == "asynchronous" and launch.meets_as_grid):
+            with suppress(Spins):
+                return _checked(launch, progress) if check else _run(launch, progress, path)
+            launch.rewind()
+        from mmsim.engines.events import engine as events  # loads SimPy
 
-            return events.run(launch, recording=False, checking=check)
-        if check:
-            from mmsim.monitors.watch import Monitors  # a run without a check loads none
-
-            monitors = Monitors(launch)
-            return _interpreted(launch, progress, monitors=monitors)
-        return _run(launch, progress, path)
+        return events.run(launch, recording=False, checking=check)
     finally:
         progress.close()
+
+
+def _checked(launch: Launch, progress: Progress) -> Run:
+    from mmsim.monitors.watch import Monitors  # a run without a check loads none
+
+    return _interpreted(launch, progress, monitors=Monitors(launch))
 
 
 def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:

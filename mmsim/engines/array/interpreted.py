@@ -31,9 +31,10 @@ from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
-from mmsim.meaning.frame import Frame, Request, Steps, Waiting, Words
+from mmsim.meaning.frame import Frame, Request, Spinning, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
+from mmsim.meaning.spinning import refuse
 from mmsim.model.conflicts import Conflict
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion, dispatch_times, round_time
@@ -50,6 +51,10 @@ COUNTER = LazilyCompiled("counting.count_stages", 1 << 24)
 
 class NotInStep(Exception):
     """Some warps of a block are at a barrier and others are not: lock step is the wrong order."""
+
+
+class Spins(Exception):
+    """A warp repeats a loop: the warps that may end it run at the same time."""
 
 
 class Counted:
@@ -148,6 +153,7 @@ class Interpreted:
         self.monitors = Listener() if monitors is None else monitors
         self.growth = Growth(launch, "the list of its warps' requests")
         self.step = step
+        self.changes = launch.changes()
         self.now = -1  # when the round begins, if that is known
         self._begin()
 
@@ -246,16 +252,26 @@ class Interpreted:
 
     def lock_step(self, operations: InStep | None = None) -> Iterator[tuple[Request, Counted]]:
         """Run all threads; barriers do nothing, or are noted in `operations`."""
-        frame = self.launch.frame(None)
+        frame = self.launch.frame(None, self.changes)
         frame.watched = self.step
         frame.synced = self.hears_of_syncs(frame, 0)
         steps = self.launch.meaning.start(frame)
         values: Any = None
+        spun, last = False, None  # the latest read since a loop was first seen to repeat
         try:
             while True:
                 want = steps.send(values)
                 values = None
+                if isinstance(want, Spinning):
+                    if operations is not None:
+                        raise NotInStep
+                    if spun:
+                        refuse(self.launch, frame, want, last)
+                    spun, last = True, None
+                    continue
                 if isinstance(want, Request):
+                    if want.site.kind != "write":
+                        last = want
                     counted = Counted(self.launch, want, want.lanes)
                     values = self.move(want, counted)
                     self.progress.requested(len(want.elements))
@@ -277,11 +293,15 @@ class Interpreted:
         site, array, blocks = request.site, counted.array, counted.blocks
         if not self.is_watched and site.op in UFUNCS and not site.returns:
             assert request.values is not None
+            if self.changes is not None:
+                self.changes.count += 1
             array.gather(site.op, request.elements, blocks, request.values)
             return None
         received, left = request.evaluate(array, blocks)
         if self.is_watched:
             self.report(request, counted, left)
+        if left is not None and self.changes is not None:
+            self.changes.note(request, array, blocks, left)
         if left is not None and site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif left is not None:
@@ -347,7 +367,7 @@ class Interpreted:
 
     def start(self, warp: int) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
-        frame = self.launch.frame(warp)
+        frame = self.launch.frame(warp, self.changes)
         frame.synced = self.hears_of_syncs(frame, self.grid.warp_threads(warp).start)
         return frame, self.launch.meaning.start(frame)
 
@@ -367,8 +387,10 @@ class Interpreted:
         try:
             while True:
                 want = steps.send(values)
+                if isinstance(want, Spinning):
+                    raise Spins
                 if isinstance(want, Waiting):
-                    self.monitors.arrived(warp, want.place, want.lanes)
+                    self.monitors.arrived(warp, want.place, want.lanes, frame.live)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
                     return want

@@ -17,8 +17,9 @@ from mmsim.errors import MMSimError
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
-from mmsim.meaning.frame import Request, Site, Waiting
+from mmsim.meaning.frame import Request, Site, Spinning, Waiting
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.spinning import refuse
 from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
@@ -83,6 +84,8 @@ class Asynchronous(Driver):
         self.sites = [self.about(site) for site in launch.meaning.sites]
         self.barriers = Barriers(self.grid, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
+        self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
+        self.spinning_at = -1  # the changes of memory then; the next one lets them go on
         self.ended_now: list[int] = []  # blocks that have not made room yet
         self.needs = needed(launch).tolist()
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
@@ -111,6 +114,24 @@ class Asynchronous(Driver):
         ended, self.ended_now = sorted(self.ended_now), []
         for block in ended:
             self.begin_blocks(self.residency.ended(block))
+
+    def spins(self, warp: Warp, at: Spinning) -> None:
+        """Note that a warp repeats a loop; refuse it if no other warp can change memory."""
+        assert self.changes is not None
+        if self.changes.count != self.spinning_at:
+            self.spinning, self.spinning_at = {}, self.changes.count
+        if warp.warp not in self.spinning:
+            self.spinning[warp.warp], warp.read = warp.sent, None
+        elif self.spinning[warp.warp] == warp.sent:
+            refuse(self.launch, warp.frame, at, None)
+        elif self.all_spin:
+            refuse(self.launch, warp.frame, at, warp.read)
+
+    @property
+    def all_spin(self) -> bool:
+        """Return whether every warp repeats a loop, or waits at a barrier for those that do."""
+        moving = sum(self.running) - sum(map(len, self.barriers.waiting))
+        return len(self.spinning) == moving and not self.ended_now
 
     def dmm_of_warp(self, warp: int) -> int:
         """The DMM of a warp's block."""
@@ -149,13 +170,15 @@ class Warp(Job):
         self.block = driver.grid.block_of_warp(number)
         self.passed = 0
         self.passed_by_grid = 0
+        self.sent = 0  # requests
+        self.read: Request | None = None  # the latest one that is no plain write
         self.want: Request | Waiting | None
         self.request: Request
 
     def begin(self) -> None:
         """Make the warp's sequencer, and run it to its first request or barrier."""
         driver = self.driver
-        self.frame = driver.launch.frame(self.warp)
+        self.frame = driver.launch.frame(self.warp, driver.changes)
         self.steps = driver.launch.meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
@@ -173,7 +196,11 @@ class Warp(Job):
         driver, values = self.driver, self.values
         self.values = None
         try:
-            self.want = self.steps.send(values)
+            want = self.steps.send(values)
+            while isinstance(want, Spinning):
+                driver.spins(self, want)
+                want = self.steps.send(None)
+            self.want = want
         except StopIteration:
             self.want = None
         except MMSimError as error:
@@ -193,6 +220,9 @@ class Warp(Job):
             self.wait(want)
             return
         self.request, self.elements = want, want.elements
+        self.sent += 1
+        if want.site.kind != "write":
+            self.read = want
         self.ready = self.now
         self.stages, self.least = 0, 1
         self.array, own_units, counts = driver.sites[want.site.number]
@@ -219,7 +249,7 @@ class Warp(Job):
         """Come to a barrier."""
         driver = self.driver
         for listener in driver.listeners:
-            listener.arrived(self.warp, at.place, at.lanes, driver.now, at.scope)
+            listener.arrived(self.warp, at.place, at.lanes, self.frame.live, driver.now, at.scope)
         self.passed += 1
         self.passed_by_grid += at.scope == "grid"
         driver.barriers.arrive(self.warp, at, tests_of(at, self.frame.lanes), self)

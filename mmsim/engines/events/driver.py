@@ -30,6 +30,8 @@ class Driver(ABC):
         self.launch = launch
         self.grid = launch.grid
         self.listeners = listeners
+        finds_deadlocks = any(one.finds_deadlocks for one in listeners)
+        self.changes = None if finds_deadlocks else launch.changes()
         self.others: Mapping[int, Other] = {}  # the sites where another concurrent write wins
         self.env = Environment()
         self.tally = Tally(launch)
@@ -84,6 +86,8 @@ class Driver(ABC):
         left: npt.NDArray[Any],
     ) -> None:
         """Store the words that a request leaves."""
+        if self.changes is not None:
+            self.changes.note(request, array, blocks, left)
         if request.site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif request.site.number in self.others:

@@ -71,7 +71,13 @@ class Recorder(Listener):
         self.waits += len(warps)
 
     def arrived(
-        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+        self,
+        warp: int,
+        place: Place,
+        here: Mask,
+        live: Mask,
+        time: int = -1,
+        scope: BarrierScope = "block",
     ) -> None:
         block = self.launch.grid.block_of_warp(warp)
         self.arrivals.append(Arrival(time, warp, block, place.line))

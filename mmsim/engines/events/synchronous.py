@@ -15,8 +15,9 @@ from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
 from mmsim.ir.dtypes import Integers
 from mmsim.meaning.barriers import in_lock_step
-from mmsim.meaning.frame import Request, Site
+from mmsim.meaning.frame import Request, Site, Spinning
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.spinning import refuse
 from mmsim.model.machines import Unit
 from mmsim.model.rounds import dispatch_times
 from mmsim.model.turns import Turns, WarpsInOrder
@@ -73,7 +74,7 @@ class Synchronous(Driver):
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
-        self.frame = launch.frame(None)
+        self.frame = launch.frame(None, self.changes)
         self.round: Round
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
@@ -88,10 +89,16 @@ class Synchronous(Driver):
         for listener in listeners:
             listener.began(frame, range(self.grid.warps))
         values: Any = None
+        spun, last = False, None  # the latest read since a loop was first seen to repeat
         try:
             while True:
                 want = steps.send(values)
                 values = None
+                if isinstance(want, Spinning):
+                    if spun:
+                        refuse(self.launch, frame, want, last)
+                    spun, last = True, None
+                    continue
                 for listener in listeners:
                     listener.worked(frame, self.now)
                 if not isinstance(want, Request):
@@ -101,6 +108,8 @@ class Synchronous(Driver):
                         values = in_lock_step(want, self.grid.block)
                     continue
                 start = self.now
+                if want.site.kind != "write":
+                    last = want
                 values = self.begin(want)
                 yield self.round.over
                 self.end(want, start)

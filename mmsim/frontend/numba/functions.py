@@ -15,7 +15,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.numba import cmath, library
-from mmsim.frontend.python.dialect import Intrinsic, Operands, Vocabulary
+from mmsim.frontend.python.words import Intrinsic, Operands, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir import operators
 from mmsim.ir.functions import FUNCTIONS

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.dialect import python_function
 from mmsim.frontend.numba.kinds import Flattened, Kind
-from mmsim.frontend.numba.parser import Options, parse_kernel
-from mmsim.frontend.numba.state import no_memory
+from mmsim.frontend.numba.names import python_function
+from mmsim.frontend.numba.state import Options, no_memory
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
 
@@ -77,9 +76,12 @@ class NumbaProgram(Program):
         if self.is_helper:
             self.code  # noqa: B018  # an error
         python = cast(types.FunctionType, self.function)
-        given = Flattened(self.name, args)
+        code = python.__code__
+        given = Flattened(self.name, args, code.co_varnames[: code.co_argcount])
         found = self._specialized.get(given.kinds)
         if found is None:
+            from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
+
             parsed = parse_kernel(python, given.kinds, self._options)
             found = Program(python, parsed.code), parsed.from_outside
             self._specialized[given.kinds] = found

@@ -9,23 +9,30 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, shown
-from mmsim.frontend.numba.dialect import python_function
+from mmsim.frontend.numba.names import python_function
+from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
+
+Layout = Literal["C", "F", "A"]
 
 
 @dataclass(frozen=True)
 class ArrayKind:
-    """An array of `ndim` axes of elements of a type."""
+    """An array of `ndim` axes of elements of a type.
+
+    Its `layout` is Numba's letter: C and F for the order of C and of Fortran, A for any other one.
+    """
 
     dtype: str
     ndim: int
+    layout: Layout = "C"
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class NumberKind:
 
 @dataclass(frozen=True)
 class TupleKind:
-    """A tuple, or a list, of such arguments; those of a named tuple have names."""
+    """A tuple of such arguments; those of a named tuple have names."""
 
     items: tuple[Kind, ...]
     names: tuple[str, ...] | None = None
@@ -52,11 +59,13 @@ class SameKind:
 
 @dataclass(frozen=True)
 class RecordKind:
-    """An array of `ndim` axes of records: an array for each of their fields.
+    """An array of `ndim` axes of records of a type: an array for each of their fields.
 
-    A field's array has the axes of the records, followed by those of the field.
+    A field's array has the axes of the records, followed by those of the field. Text and dates are
+    records of their bits.
     """
 
+    dtype: np.dtype[Any]
     fields: tuple[tuple[str, Kind], ...]
     ndim: int
 
@@ -85,11 +94,15 @@ class Flattened:
     An array that is given twice is one argument of the launch, because it is one array.
     """
 
-    def __init__(self, name: str, args: Sequence[Any]) -> None:
+    def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
         self.name = name
+        named = [f" ({one!r})" for one in parameters]
+        named += [""] * (len(args) - len(named))
         self.values: list[Any] = []
         self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
-        self.kinds = tuple(self._kind(value, f"argument {n}") for n, value in enumerate(args, 1))
+        self.kinds = tuple(
+            self._kind(value, f"argument {n}{named[n - 1]}") for n, value in enumerate(args, 1)
+        )
 
     def put_back(self) -> None:
         """Copy the contents of the records' copies into the records."""
@@ -104,7 +117,7 @@ class Flattened:
         if isinstance(value, enum.Enum) or (known is None and _is_object(value)):
             return ObjectKind(value)
         names = field_names(type(value))
-        if type(value) in (tuple, list) or names is not None:
+        if type(value) is tuple or names is not None:
             inside = (self._kind(one, f"{where}[{n}]") for n, one in enumerate(value))
             return TupleKind(tuple(inside), names)
         if isinstance(value, np.void) and value.dtype.names:
@@ -116,9 +129,10 @@ class Flattened:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if known is None:
+            advice = "; give np.array(...) of it, or a tuple" if isinstance(value, list) else ""
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} is {shown(value)}: kernels take arrays, "
-                "numbers and tuples of these"
+                f"numbers and tuples of these{advice}"
             )
         self.values.append(known)
         if isinstance(value, np.generic):
@@ -126,14 +140,15 @@ class Flattened:
         return NumberKind(type_of_number(known).name)
 
     def _array(self, value: npt.NDArray[Any], where: str) -> Kind:
-        if value.dtype.names:
+        held = in_bits(value.dtype)
+        if held.names:
             plain = np.asarray(value).view(np.ndarray)
+            if held != value.dtype:
+                plain = plain.view(held)
             fields = tuple(
-                (name, self._array(plain[name], f"{where}[{name!r}]"))
-                for name in value.dtype.names
-                if _is_held(plain[name].dtype)
+                (name, self._array(plain[name], f"{where}[{name!r}]")) for name in held.names
             )
-            return RecordKind(fields, value.ndim)
+            return RecordKind(value.dtype, fields, value.ndim)
         if not supported(value.dtype.name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
@@ -143,7 +158,9 @@ class Flattened:
             if isinstance(other, np.ndarray) and same(value, other):
                 return SameKind(place)
         self.values.append(value if value.ndim else value.reshape(1))
-        return ArrayKind(value.dtype.name, value.ndim)
+        flags = value.flags
+        layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return ArrayKind(value.dtype.name, value.ndim, layout)
 
 
 def _is_object(value: Any) -> bool:
@@ -153,11 +170,6 @@ def _is_object(value: Any) -> bool:
         or isinstance(value, enum.Enum | str | type)
         or python_function(value) is not None
     )
-
-
-def _is_held(dtype: np.dtype[Any]) -> bool:
-    """Return whether a kernel can use a field of a type; it must not access other fields."""
-    return supported(dtype.name) or bool(dtype.names)
 
 
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

@@ -70,32 +70,32 @@ def less_equal(x: Any, y: Any) -> Any:
 
 def greater(x: Any, y: Any) -> Any:
     """np.greater(x, y), as `less`."""
-    return less(y, x)
+    return np.less(y, x)
 
 
 def greater_equal(x: Any, y: Any) -> Any:
     """np.greater_equal(x, y), as `less`."""
-    return less_equal(y, x)
+    return np.less_equal(y, x)
 
 
 def larger(x: Any, y: Any) -> Any:
     """np.maximum(x, y): a NaN is the result."""
-    return x if less_equal(y, x) or x != x else y
+    return x if np.less_equal(y, x) or x != x else y
 
 
 def smaller(x: Any, y: Any) -> Any:
     """np.minimum(x, y): a NaN is the result."""
-    return x if less_equal(x, y) or x != x else y
+    return x if np.less_equal(x, y) or x != x else y
 
 
 def larger_number(x: Any, y: Any) -> Any:
     """np.fmax(x, y): a NaN is left out."""
-    return x if less_equal(y, x) or y != y else y
+    return x if np.less_equal(y, x) or y != y else y
 
 
 def smaller_number(x: Any, y: Any) -> Any:
     """np.fmin(x, y): a NaN is left out."""
-    return x if less_equal(x, y) or y != y else y
+    return x if np.less_equal(x, y) or y != y else y
 
 
 def parts(x: Any) -> Any:
@@ -132,9 +132,36 @@ def split(x: Any) -> Any:
     return fraction, exponent
 
 
+def divisor(x: Any, y: Any) -> Any:
+    """math.gcd(x, y), by Euclid."""
+    while y:
+        x, y = y, x % y
+    return abs(x)
+
+
+def multiple(x: Any, y: Any) -> Any:
+    """np.lcm(x, y)."""
+    if x == 0 or y == 0:
+        return x * 0
+    return abs(x // divisor(x, y) * y)
+
+
 def exclusive(x: Any, y: Any) -> Any:
     """np.logical_xor(x, y)."""
     return bool(x) != bool(y)
+
+
+def has_sign(x: Any) -> Any:
+    """np.signbit(x)."""
+    return math.copysign(1.0, x) < 0
+
+
+def summed(a: Any) -> Any:
+    """np.sum(a): the sum of all elements; that of integers has 64 bits."""
+    found = a.dtype.type(0)
+    for x in a.flat:
+        found += x
+    return found
 
 
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
@@ -155,6 +182,10 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (math.modf, 1, parts),
     (math.ldexp, 2, scaled),
     (math.frexp, 1, split),
+    (math.gcd, 2, divisor),
+    (np.gcd, 2, divisor),
+    (np.lcm, 2, multiple),
     (np.logical_xor, 2, exclusive),
+    (np.signbit, 1, has_sign),
 )
 """The called function and its number of arguments, with the function that replaces it."""

@@ -7,13 +7,10 @@ object by the module and the qualified name in its attributes. Nothing of it is 
 
 from __future__ import annotations
 
-import ast
 import types
 from typing import Any
 
-from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import numpy_name
-from mmsim.frontend.python.scope import Missing
 
 PACKAGES = (
     "numba.cuda",
@@ -27,30 +24,6 @@ INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernela
 """Parts of such a package whose members are those of the package."""
 TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
 """The modules of the types' classes; the text of such a type is its name."""
-
-
-def name_of(node: ast.expr, function: Function) -> str:
-    """The name in numba.cuda of the object of a name or a dotted name; "" for any other.
-
-    `cuda.shared.array` is "shared.array", whatever the name of the imported `cuda` is.
-    """
-    if isinstance(node, ast.Attribute):
-        owner = function.captured(node.value)
-        inside = name_of_module(owner)
-        if inside is not None:
-            return f"{inside}.{node.attr}" if inside else node.attr
-        if not isinstance(owner, types.ModuleType):
-            before = name_of(node.value, function)
-            return f"{before}.{node.attr}" if before else ""
-    found = function.captured(node)
-    return "" if isinstance(found, Missing) else name_of_object(found)
-
-
-def name_of_module(module: Any) -> str | None:
-    """A module's name inside numba.cuda, "" for that itself; None for anything else."""
-    if not isinstance(module, types.ModuleType):
-        return None
-    return _inside(getattr(module, "__name__", ""))
 
 
 def _inside(module: str) -> str | None:
@@ -90,3 +63,17 @@ def type_name(found: Any) -> str:
         name = str(found)
         return {"boolean": "bool"}.get(name) or numpy_name(name)
     return ""
+
+
+def python_function(called: Any) -> types.FunctionType | None:
+    """The Python function of a kernel or of a device function; None for anything else.
+
+    A dispatcher keeps it as `py_func`, that of Numba's simulator as `fn`.
+    """
+    if type(called) is types.FunctionType:
+        return called
+    for name in ("py_func", "fn"):
+        inside = vars(called).get(name) if hasattr(called, "__dict__") else None
+        if type(inside) is types.FunctionType:
+            return inside
+    return None

@@ -19,11 +19,11 @@ from mmsim.frontend.numba.kinds import (
     TupleKind,
     same,
 )
-from mmsim.frontend.numba.numbers import of_type
 from mmsim.frontend.numba.state import KernelUnit
-from mmsim.frontend.python.scope import Alias, Captured, Named, Value, View
+from mmsim.frontend.python.scope import Alias, Captured, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
+from mmsim.ir.numba_types import WIDE
 
 
 class Parameters:
@@ -49,7 +49,7 @@ class Parameters:
                 return Alias((View(self.given[number].name),))
             case TupleKind(items, names):
                 return self._tuple(name, items, names, place)
-            case RecordKind(fields, ndim):
+            case RecordKind(fields=fields, ndim=ndim):
                 self.unit.ranks[name] = ndim
                 self.unit.records[name] = {}
                 for field, inner in fields:
@@ -57,7 +57,7 @@ class Parameters:
                     self.unit.records[name][field] = own
                     self.value(own, inner, place)
                 return Alias((View(name),))
-            case ArrayKind(dtype, ndim):
+            case ArrayKind(dtype=dtype, ndim=ndim):
                 self._add(ir.Parameter(name, "array", None, place))
                 self.dtypes[name] = np.dtype(dtype)
                 self.unit.ranks[name] = ndim
@@ -68,7 +68,8 @@ class Parameters:
                 self.numbers[name] = {"f": FLOAT, "c": COMPLEX}.get(held.kind, INT)
                 if held in (BOOL, UNSIGNED):
                     self.numbers[name] = held
-                return of_type(ir.Number(name), held, place)
+                plain = ir.Number(name)
+                return plain if held in WIDE else ir.Unary(dtype, plain, place)
 
     def _tuple(
         self, name: str, items: Sequence[Kind], names: tuple[str, ...] | None, place: Place
@@ -83,7 +84,7 @@ class Parameters:
                     "take hold arrays, numbers and tuples of these"
                 )
             found.append(value)
-        return tuple(found) if names is None else Named(found, names)
+        return tuple(found)
 
     def _add(self, parameter: ir.Parameter) -> None:
         self.given.append(parameter)

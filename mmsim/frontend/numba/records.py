@@ -49,6 +49,29 @@ def _format(type_: Any) -> Any:
     return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
+def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same records, with text and dates as records of their bits.
+
+    >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
+    (dtype([('bits', 'u1', (3,))]), dtype([('bits', '<u8')]))
+    """
+    base, shape = dtype.base, dtype.shape
+    if base.kind in "SUMm":
+        size = base.itemsize
+        base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
+    elif base.names:
+        fields = [base.fields[name] for name in base.names]  # type: ignore[index]
+        base = np.dtype(
+            {
+                "names": list(base.names),
+                "formats": [in_bits(field[0]) for field in fields],
+                "offsets": [field[1] for field in fields],
+                "itemsize": base.itemsize,
+            }
+        )
+    return np.dtype((base, shape)) if shape else base
+
+
 def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
     """A program without questions for the extents of an array of records."""
     if not unit.records:

@@ -10,20 +10,12 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.dialect import Atomic, Effect, Intrinsic, Maker, Operands, Word
+from mmsim.frontend.numba.libdevice import MEANINGS
 from mmsim.frontend.python.functions import called
-from mmsim.frontend.python.scope import DialectName, Value
+from mmsim.frontend.python.scope import Value
+from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker, Operands, Word
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
-
-GRID = DialectName("the grid")
-"""The value of cuda.cg.this_grid()."""
-GRID_SYNC = Effect((), lambda _, given, place: ir.Barrier(place, "grid"))
-OWN_ARRAY = "a cuda.local.array"
-MAKERS = {
-    "shared.array": Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape"),
-    "local.array": Maker("registers", "cuda.local.array", OWN_ARRAY, "shape"),
-}
 
 
 def _typed(type_: str) -> Callable[[ir.Expr, Place], ir.Expr]:
@@ -98,7 +90,8 @@ WORDS: dict[str, Word] = {
     **{name: ir.ThreadField(name) for name in (*ir.INDICES, *ir.EXTENTS)},
     "laneid": ir.ThreadField("lane"),
     "warpsize": ir.Const(32),
-    **MAKERS,
+    "shared.array": Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape"),
+    "local.array": Maker("registers", "cuda.local.array", "a cuda.local.array", "shape"),
     "grid": _along(_position, "cuda.grid"),
     "gridsize": _along(_extent, "cuda.gridsize"),
     "syncthreads": Effect((), lambda _, given, place: ir.Barrier(place)),
@@ -133,6 +126,11 @@ WORDS: dict[str, Word] = {
     **{
         op: Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
         for op in ("popc", "clz", "ffs", "brev", "cbrt", "fma")
+    },
+    **{
+        f"libdevice.{name}": Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
+        for name, op in MEANINGS.items()
+        if isinstance(op, str)
     },
     "selp": Intrinsic((3,), lambda given, place: ir.Choose(*given)),
 }

@@ -9,7 +9,6 @@ such a name is one of several accesses behind an `if`; each thread makes one of 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -51,7 +50,7 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
         if 0 <= axis < len(spans):
             values.append(spans[axis].count)
             continue
-        fixed = len(part.index) - len(spans)
+        fixed = part.axes - len(spans)
         whole = None if rank is None else rank + fixed
         own = axis if axis < 0 else axis + fixed
         values.append(ir.Extent(part.array, own, whole, place))
@@ -63,7 +62,7 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
     values: list[ir.Expr] = []
     for part in alias.parts:
         value: ir.Expr = ir.Extent(part.array, None, None, place)
-        for axis in range(len(part.index)):
+        for axis in range(part.axes):
             value = ir.Binary("//", value, ir.Extent(part.array, axis, None, place), place)
         for span in part.spans:
             value = ir.Binary("*", value, span.count, place)
@@ -101,7 +100,7 @@ class Merged:
 
         An access tries the arrays in their order, and one array first with fewer fixed indices.
         """
-        known = tuple(sorted(set(keys), key=lambda key: (unit.order(key[0]), key[1])))
+        known = tuple(sorted(set(keys), key=lambda key: (unit.arrays.index(key[0]), key[1])))
         indices = tuple(
             tuple(ir.Var(unit.unique("t"), place) for _ in range(fixed)) for _, fixed in known
         )
@@ -152,71 +151,9 @@ class Merged:
 
 def key_of(part: View) -> Key:
     """The key of a part: all but the values of its fixed indices."""
-    return part.array, len(part.index)
+    return part.array, part.axes
 
 
 def keys_of(alias: Alias | None) -> list[Key]:
     """All parts that an alias may stand for."""
     return [] if alias is None else [key_of(part) for part in alias.parts]
-
-
-def reached(
-    body: Iterable[ast.stmt], entries: dict[str, Alias | None], named: dict[str, Alias]
-) -> dict[str, list[Key]]:
-    """All parts that each name of `entries` may stand for at the start of a trip of a loop.
-
-    `entries` maps the names that the body assigns to their parts before the loop; `named` does so
-    for the other names of arrays.
-    """
-    keys = {name: list(dict.fromkeys(keys_of(alias))) for name, alias in entries.items()}
-    found = [edge for statement in body for edge in _renamings(statement)]
-    grows = True
-    while grows:
-        grows = False
-        for target, source, fixed in found:
-            if target not in keys:
-                continue
-            for array, before in keys.get(source) or keys_of(named.get(source)):
-                key = array, before + fixed
-                if key not in keys[target] and key[1] <= MOST_FIXED:
-                    keys[target].append(key)
-                    grows = True
-    return keys
-
-
-def _renamings(statement: ast.stmt) -> Iterable[tuple[str, str, int]]:
-    """The names that may get their array from another one in a statement, with fixed indices."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from _pairs(target, node.value)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield from _pairs(node.target, node.value)
-        elif isinstance(node, ast.For):
-            yield from _all_pairs(node.target, node.iter)
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> Iterable[tuple[str, str, int]]:
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        for part, own in zip(target.elts, value.elts, strict=False):
-            yield from _pairs(part, own)
-    elif isinstance(target, ast.Name) and isinstance(value, ast.IfExp):
-        yield from _pairs(target, value.body)
-        yield from _pairs(target, value.orelse)
-    elif isinstance(target, ast.Name) and isinstance(value, ast.Name | ast.Subscript):
-        fixed = 0
-        while isinstance(value, ast.Subscript):
-            fixed += len(value.slice.elts) if isinstance(value.slice, ast.Tuple) else 1
-            value = value.value
-        if isinstance(value, ast.Name):
-            yield target.id, value.id, fixed
-    else:
-        yield from _all_pairs(target, value)
-
-
-def _all_pairs(target: ast.expr, value: ast.expr) -> Iterable[tuple[str, str, int]]:
-    names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
-    for node in ast.walk(target):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            for name in names:
-                yield node.id, name, 0

@@ -9,13 +9,14 @@ import ast
 from collections.abc import Callable
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python import aliases, tables, thread
 from mmsim.frontend.python.builder import Builder, Part
-from mmsim.frontend.python.dialect import Vectors, arguments_of
 from mmsim.frontend.python.function import with_article
+from mmsim.frontend.python.grammar import OWN_ARRAY
 from mmsim.frontend.python.scope import Alias, TupleName, View
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, indices_of, root
+from mmsim.frontend.python.words import Vectors, arguments_of
 from mmsim.ir import nodes as ir
 
 
@@ -44,18 +45,17 @@ class Arrays(Part):
     def no_array(self, owner: ast.expr) -> LanguageError:
         """The error for an element of a value without elements, or with fixed ones."""
         text, outside = written(owner), self.function.captured(owner)
-        dialect = self.builder.dialect
         if tables.is_table(outside):
             return self.refuse(
                 owner,
                 f"{text!r} is {with_article(tables.kind_of(outside))} from outside the program",
-                f"it is constant; make it a parameter and pass it to {dialect.launch}",
+                "it is constant; make it a parameter and pass it to run",
             )
         if isinstance(owner, ast.Name) and isinstance(self.function.entity(owner.id), TupleName):
             return self.refuse(
                 owner,
                 f"{text!r} is a tuple, whose values stay as they are",
-                f"assign a new tuple, or use {dialect.own_array}",
+                f"assign a new tuple, or use {OWN_ARRAY}",
             )
         self.function.refuse_no_array(owner)
         return self.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
@@ -99,17 +99,12 @@ class Arrays(Part):
             local.name == array and local.kind == "registers" for local in self.function.unit.locals
         )
 
-    def rank(self, part: View) -> int | None:
-        """The number of axes of a part of an array, if it is known."""
-        fixed = len(part.index) - len(part.spans)
-        for local in self.function.unit.locals:
-            if local.name == part.array:
-                return len(local.shape) - fixed
-        return None
-
     def axes(self, array: Alias) -> int | None:
         """The number of axes of an array, if it is known."""
-        found = {self.rank(part) for part in array.parts}
+        known = {local.name: len(local.shape) for local in self.function.unit.locals}
+        found = {
+            known[one.array] - len(one.index) if one.array in known else None for one in array.parts
+        }
         return found.pop() if len(found) == 1 else None
 
     def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
@@ -158,7 +153,7 @@ class VectorAccesses(Part):
         """The word of a call of `mm.vector`, None for anything else."""
         if not isinstance(node, ast.Call):
             return None
-        word = self.builder.dialect.word(node.func, self.function)
+        word = thread.word(node.func, self.function)
         return word if isinstance(word, Vectors) else None
 
     def read(self, node: ast.Subscript) -> tuple[ir.Expr, ...]:

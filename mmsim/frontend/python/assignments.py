@@ -133,8 +133,6 @@ class Assignments(ValuePart):
             )
         shape = tables.shape_of(value)
         assert shape is not None
-        if role is None and self.function.becomes_tuple(target.id, Role(place, shape)):
-            role = self.function.role(target.id)
         if role is None:
             self.function.variable(target)  # refuses names that can't be assigned
         if role is None or (role.shape is None and not role.declared):

@@ -14,10 +14,9 @@ from typing import Any
 
 from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
-from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View, like
+from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
@@ -31,9 +30,8 @@ class Builder:
     function's call is in such a loop.
     """
 
-    def __init__(self, function: Function, dialect: Dialect, looping: bool = False) -> None:
+    def __init__(self, function: Function, looping: bool = False) -> None:
         self.function = function
-        self.dialect = dialect
         self.looping = looping
         self.block: list[ir.Stmt] = []
         self.expression_forms: dict[type[ast.expr], Callable[[Any], ir.Expr]] = {}
@@ -47,7 +45,6 @@ class Builder:
         if isinstance(node, ast.stmt):
             known, unknown = STATEMENT_ADVICE, "leave it out"
         what, advice = known.get(type(node), (f"Python's {type(node).__name__!r}", unknown))
-        advice = advice.format(own_array=self.dialect.own_array)
         return self.function.refuse(node, f"{what} isn't in the language of programs", advice)
 
     # Emitting
@@ -71,7 +68,7 @@ class Builder:
     def spill_all(self, value: Value, place: Place) -> Value:
         """A value with its numbers in separate variables."""
         if isinstance(value, tuple):
-            return like(value, (self.spill_all(part, place) for part in value))
+            return tuple(self.spill_all(part, place) for part in value)
         return value if isinstance(value, Alias) else self.spill(value, place)
 
     def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:

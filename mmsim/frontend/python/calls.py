@@ -7,8 +7,14 @@ import types
 from collections.abc import Callable
 from functools import partial
 
-from mmsim.frontend.python import aliases
-from mmsim.frontend.python.dialect import (
+from mmsim.frontend.python import aliases, thread
+from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.remedies import remedy
+from mmsim.frontend.python.scope import Missing, Role, TupleName, Value, View
+from mmsim.frontend.python.source import written
+from mmsim.frontend.python.syntax import root
+from mmsim.frontend.python.values import ValuePart, Values
+from mmsim.frontend.python.words import (
     Atomic,
     Effect,
     Intrinsic,
@@ -19,11 +25,6 @@ from mmsim.frontend.python.dialect import (
     arguments_of,
     no_value,
 )
-from mmsim.frontend.python.functions import ADVICE, FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.scope import Alias, Missing, Role, TupleName, Value, View
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import root
-from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 COUNTS = {0: "no number", 1: "one number", 2: "two numbers", 3: "three numbers"}
@@ -51,8 +52,8 @@ class Calls(ValuePart):
         return self.values.single(self.result(node), node)
 
     def word(self, node: ast.expr) -> Word | None:
-        """The word for a called expression, of the dialect or of Python."""
-        word = self.builder.dialect.word(node, self.function)
+        """The word for a called expression, of a program or of Python."""
+        word = thread.word(node, self.function)
         if word is not None:
             return word
         return FUNCTIONS_OF_PYTHON.get(self.function.captured(node))
@@ -78,7 +79,7 @@ class Calls(ValuePart):
                 raise self.refuse(
                     node,
                     f"{name} stands inside an expression",
-                    self.builder.dialect.remedy(called, self.function)
+                    remedy(called, self.function)
                     or f"write name = {name}(...) at the top level of the function",
                 )
             case Vectors():
@@ -123,12 +124,8 @@ class Calls(ValuePart):
         array = self.values.in_memory(
             node.args[0], called, "which no other thread sees", "change it by an assignment"
         )
-        arguments = node.args[1:]
-        if "index" in word.parameters:
-            operands = self.index(arguments.pop(0), array)
-        else:  # on the first word
-            operands = [ir.Const(0)] * (self.arrays.rank(array.parts[0]) or 1)
-        for one in arguments:
+        operands = self.index(node.args[1])
+        for one in node.args[2:]:
             operands = self.builder.followed(operands, one)
 
         def atomic(part: View, given: list[ir.Expr]) -> ir.Stmt:
@@ -139,7 +136,7 @@ class Calls(ValuePart):
 
         self.builder.emit_for(array, operands, atomic, place)
 
-    def index(self, node: ast.expr, array: Alias) -> list[ir.Expr]:
+    def index(self, node: ast.expr) -> list[ir.Expr]:
         """The numbers of an atomic's index; for a tuple, those in it."""
         if isinstance(node, ast.Tuple) and node.elts:
             return self.builder.operands(*node.elts)
@@ -225,24 +222,24 @@ class Calls(ValuePart):
     def callee(self, node: ast.Call) -> types.FunctionType:
         """The helper of a call; every other call is refused."""
         target = self.function.captured(node.func)
-        helper = self.builder.dialect.helper(target)
+        helper = thread.helper(target)
         if helper is not None:
             return helper
         text = written(node.func)
-        remedy = self.builder.dialect.remedy(node.func, self.function)
+        advice = remedy(node.func, self.function)
         if isinstance(target, types.BuiltinFunctionType) and target.__module__ in ADVICE:
             raise self.refuse(
                 node.func, f"{text!r} isn't in the language of programs", ADVICE[target.__module__]
             )
         if isinstance(target, Missing):
-            advice = remedy or "define the function above the program"
+            advice = advice or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
                 advice = f"{text!r} is a name of this function; give that another name"
             raise self.refuse(node.func, f"{text!r} is not a function here", advice)
         raise self.refuse(
             node.func,
             f"the call of {text!r} isn't in the language of programs",
-            remedy
+            advice
             or "call min, max, abs, divmod, len, int, float, complex, bool or a function of the "
             "language",
         )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.python import thread
 from mmsim.frontend.python.builder import Builder, Part
-from mmsim.frontend.python.dialect import Maker
+from mmsim.frontend.python.grammar import numpy_name
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import is_none, parameter_names
+from mmsim.frontend.python.words import Maker
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 
@@ -61,37 +62,21 @@ class Declarations(Part):
         """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
-        maker = self.builder.dialect.word(node.func, self.function)
+        maker = thread.word(node.func, self.function)
         if not isinstance(maker, Maker):
             return False
         self.check_position(node, maker)
         self.check_name(target)
         shape, dtype = self.arguments_of(node, maker)
-        made = self.declare(target, node, maker, self.extents_of(shape, maker), dtype)
-        self.arrays[target.id] = self.function.bound[target.id] = made
-        return True
-
-    def declare(
-        self,
-        target: ast.Name,
-        node: ast.Call,
-        maker: Maker,
-        extents: tuple[ir.Expr, ...],
-        dtype: ast.expr | None,
-    ) -> ArrayName:
-        """The array that a call makes."""
-        local = self.local_array(target, node, maker, extents)
-        self.function.unit.locals.append(replace(local, dtype=self.array_dtype(dtype)))
-        return ArrayName(local.name, maker.kind)
-
-    def local_array(
-        self, target: ast.Name, node: ast.Call, maker: Maker, extents: tuple[ir.Expr, ...]
-    ) -> ir.LocalArray:
-        """The array under its unique name, without a type yet."""
+        extents, unit = self.extents_of(shape, maker), self.function.unit
         reserved = self.function.bound.get(target.id)
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
-            reserved = self.function.unit.variable(target.id, self.function.python.__name__)
-        return ir.LocalArray(reserved.name, maker.kind, extents, None, self.place(node))
+            reserved = unit.variable(target.id, self.function.python.__name__)
+        name, type_ = reserved.name, self.array_dtype(dtype)
+        unit.locals.append(ir.LocalArray(name, maker.kind, extents, type_, self.place(node)))
+        made = ArrayName(name, maker.kind)
+        self.arrays[target.id] = self.function.bound[target.id] = made
+        return True
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
         """Refuse an array that is made repeatedly."""
@@ -155,8 +140,8 @@ class Declarations(Part):
                 node,
                 f"the size of {maker.array} must be the same for all threads and known before the "
                 "launch",
-                f"make it of {self.builder.dialect.uniform}, by arithmetic and by calls of "
-                "functions without a branch or a loop",
+                "make it of numbers, parameters, shapes, T.count, T.block_size, T.blockDim.x and "
+                "the like, by arithmetic and by calls of functions without a branch or a loop",
             )
         return constant
 
@@ -180,7 +165,7 @@ class Declarations(Part):
             if array is not None and len(array.parts) == 1:
                 return self.dtype_of(array.parts[0].array, node)
         given: Any = node.value if isinstance(node, ast.Constant) else self.function.captured(node)
-        name = self.builder.dialect.element_type(given)
+        name = numpy_name(given)
         if not supported(name):
             raise self.refuse(
                 node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import Place
-from mmsim.frontend.python import aliases, tables
-from mmsim.frontend.python.dialect import value_of
+from mmsim.frontend.python import aliases, tables, thread
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
+from mmsim.frontend.python.remedies import remedy
 from mmsim.frontend.python.scope import (
     Alias,
     ArrayName,
@@ -25,12 +25,12 @@ from mmsim.frontend.python.scope import (
     NoArray,
     ParameterUse,
     TupleName,
-    ValueName,
     VariableName,
     number,
 )
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.values import ValuePart
+from mmsim.frontend.python.words import value_of
 from mmsim.ir import nodes as ir
 
 
@@ -62,16 +62,14 @@ class Expressions(ValuePart):
             )
         if isinstance(entity, TupleName):
             return self.values.single(self.tuples.tuple_value(entity, node), node)
-        if isinstance(entity, ValueName):
-            return self.values.single(entity.value, node)
-        own = value_of(self.builder.dialect.word(node, self.function), node, self.function)
+        own = value_of(thread.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if not isinstance(entity, Captured):
             raise self.refuse(
                 node,
                 f"the name {node.id!r} means nothing here",
-                self.builder.dialect.remedy(node, self.function)
+                remedy(node, self.function)
                 or "assign it first, make it a parameter, or define it above the program",
             )
         return self.captured_number(node, entity.value)
@@ -80,15 +78,15 @@ class Expressions(ValuePart):
         """The number for an object from outside."""
         converted = number(value)
         if converted is None:
-            text, launch = written(node), self.builder.dialect.launch
+            text = written(node)
             if tables.is_table(value):
                 raise self.refuse(
                     node,
                     f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
-                    f"read an element of it, as {text}[i], or pass it to {launch} as a parameter",
+                    f"read an element of it, as {text}[i], or pass it to run as a parameter",
                 )
             advice = (
-                self.builder.dialect.remedy(node, self.function)
+                remedy(node, self.function)
                 or "numbers, tables of numbers and functions of the language can be captured"
             )
             if isinstance(value, enum.Enum):
@@ -101,8 +99,8 @@ class Expressions(ValuePart):
         return self.builder.constant(converted, node)
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
-        """A name of the dialect, a.size, or a number of a module or a class."""
-        own = value_of(self.builder.dialect.word(node, self.function), node, self.function)
+        """A field of the thread, a.size, or a number of a module or a class."""
+        own = value_of(thread.word(node, self.function), node, self.function)
         if own is not None:
             return self.values.single(own, node)
         if isinstance(node.value, ast.Name):
@@ -123,7 +121,7 @@ class Expressions(ValuePart):
             raise self.refuse(
                 node,
                 f"{written(node)!r} means nothing in a program",
-                self.builder.dialect.remedy(node, self.function) or "",
+                remedy(node, self.function) or "",
             )
         return self.captured_number(node, value)
 

@@ -18,7 +18,6 @@ from mmsim.frontend.python.scope import (
     Alias,
     ArrayName,
     Captured,
-    DialectName,
     Entity,
     Missing,
     NameKey,
@@ -26,6 +25,7 @@ from mmsim.frontend.python.scope import (
     ParameterUse,
     Restart,
     Role,
+    ThreadName,
     Unit,
     VariableName,
     View,
@@ -51,7 +51,6 @@ class Function:
         self.bound = bound
         self.assignments = assignment_counts(text.node)
         self.assigned = list(self.assignments)
-        self.asked = {one.arg for one in text.node.args.args}  # names that were needed so far
 
     # Places and refusals
 
@@ -64,15 +63,17 @@ class Function:
         return LanguageError(message, self.place(node), advice)
 
     def refuse_no_array(self, node: ast.expr) -> None:
-        """Refuse a name of the dialect, such as the thread, in the place of an array."""
+        """Refuse the thread in the place of an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
-        if isinstance(entity, DialectName):
-            message = f"{ast.unparse(node)!r} is {entity.meaning}, not an array"
-            raise self.refuse(node, message, entity.advice)
+        if isinstance(entity, ThreadName):
+            raise self.refuse(
+                node,
+                f"{ast.unparse(node)!r} is the thread, not an array",
+                "a program's first parameter is the thread: write def name(T, ...)",
+            )
 
     def entity(self, name: str) -> Entity:
         """The meaning of a name here; names of this function hide those outside."""
-        self.asked.add(name)
         found = self.bound.get(name)
         if found is not None:
             return found
@@ -139,17 +140,6 @@ class Function:
         """The kind of a name that this function assigns, None for a number."""
         return self.unit.known.roles.get((self.python, name))
 
-    def becomes_tuple(self, name: str, role: Role) -> bool:
-        """Let a variable hold tuples if it has had no use; return whether it does now."""
-        entity = self.bound.get(name)
-        if name in self.asked or not isinstance(entity, VariableName) or role.shape is None:
-            return False
-        unit = self.unit
-        unit.known.roles[self.python, name] = role
-        unit.variables[:] = [one for one in unit.variables if one.name != entity.name]
-        self.bound[name] = unit.tuple_name(name, role.shape, self.python.__name__)
-        return True
-
     def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
         """Record the use of a parameter; after a different use, begin again."""
         if parameter.use not in ("unused", use):
@@ -166,12 +156,11 @@ class Function:
 
     def variable(self, node: ast.Name) -> str:
         """The unique name of a variable that is being assigned."""
-        self.asked.add(node.id)
         entity = self.bound.get(node.id)
         if isinstance(entity, VariableName):
             return entity.name
-        if isinstance(entity, DialectName):
-            raise self.refuse(node, f"{node.id!r} is {entity.meaning}; it can't be assigned")
+        if isinstance(entity, ThreadName):
+            raise self.refuse(node, f"{node.id!r} is the thread; it can't be assigned")
         if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
             raise self.refuse(
                 node,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables
@@ -13,7 +13,6 @@ from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.builder import Builder
 from mmsim.frontend.python.calls import Calls
 from mmsim.frontend.python.declarations import Declarations
-from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import MOST_CALLS
@@ -21,15 +20,13 @@ from mmsim.frontend.python.loops import Loops
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
-    DialectName,
     Entity,
     Missing,
     Role,
+    ThreadName,
     TupleName,
     Value,
-    ValueName,
     VariableName,
-    like,
 )
 from mmsim.frontend.python.source import FunctionText, read
 from mmsim.frontend.python.statements import Returns, Statements
@@ -42,26 +39,21 @@ from mmsim.ir import nodes as ir
 class Inlining(ValuePart):
     """The calls of helpers in one function: the statements of a helper replace its call."""
 
-    def __init__(
-        self,
-        values: Values,
-        declarations: Declarations,
-        parser: Callable[[Function, Dialect, str, str, bool], FunctionParser],
-    ) -> None:
+    def __init__(self, values: Values, declarations: Declarations) -> None:
         super().__init__(values)
-        self.declarations, self.parser = declarations, parser
+        self.declarations = declarations
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
         """Inline a call; return its value, None if it has none."""
         unit = self.function.unit
         self.check_call(node, function)
-        text = self.text_of(function)
+        text = read(function)
         arguments = arguments_of(node, self.function, function, text)
         scope = unit.unique(text.node.name)
         value = unit.unique(f"{text.node.name}_value")
         looping = self.builder.looping or self.builder.loops > 0
-        own = type(self.function)(unit, function, text, {})
-        inner = self.parser(own, self.builder.dialect, scope, value, looping)
+        own = Function(unit, function, text, {})
+        inner = FunctionParser(own, scope, value, looping)
         for name, argument in arguments.items():
             own.bound[name] = self.argument(name, argument, inner)
         own.bind_variables()
@@ -77,10 +69,6 @@ class Inlining(ValuePart):
             self.builder.block.extend(body)
         given = inner.returns.given
         return None if given is None else placed(given, self.place(node))
-
-    def text_of(self, function: types.FunctionType) -> FunctionText:
-        """The text of a called function."""
-        return read(function, self.builder.dialect.decorator)
 
     def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
         """Refuse recursion, and more calls than a program may have."""
@@ -112,7 +100,7 @@ class Inlining(ValuePart):
             entity = self.function.entity(argument.id)
             if not assigned and not isinstance(entity, VariableName | TupleName | Missing):
                 return entity
-            if isinstance(entity, DialectName):
+            if isinstance(entity, ThreadName):
                 raise own.refuse(
                     own.text.node, f"{own.python.__name__!r} assigns its parameter {name!r}"
                 )
@@ -127,7 +115,7 @@ class Inlining(ValuePart):
 
     def number_argument(
         self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
-    ) -> VariableName | ValueName:
+    ) -> VariableName:
         """A number that an inlined function gets."""
         known = self.declarations.launch_constant(value)
         if known is not None and name not in inner.function.assigned:
@@ -209,7 +197,7 @@ def variables_of(names: Iterable[Entity]) -> Iterator[str]:
 def placed(value: Value, place: Place) -> Value:
     """The value of a call, at the place of the call."""
     if isinstance(value, tuple):
-        return like(value, (placed(part, place) for part in value))
+        return tuple(placed(part, place) for part in value)
     if isinstance(value, ir.Var):
         return ir.Var(value.name, place)
     return value
@@ -220,38 +208,24 @@ class FunctionParser:
 
     The tables define the lowering of expressions and statements, and so the language. A helper has
     a `scope` that it leaves where it returns, and a variable for its value, called `given_name`.
-    `looping` says whether its call is in a loop. Another dialect may have parts of its own.
+    `looping` says whether its call is in a loop.
     """
-
-    arrays_by: type[Arrays] = Arrays
-    tuples_by: type[Tuples] = Tuples
-    values_by: type[Values] = Values
-    declarations_by: type[Declarations] = Declarations
-    inlining_by: type[Inlining] = Inlining
-    calls_by: type[Calls] = Calls
-    assignments_by: type[Assignments] = Assignments
-    expressions_by: type[Expressions] = Expressions
-    loops_by: type[Loops] = Loops
-    statements_by: type[Statements] = Statements
 
     def __init__(
         self,
         function: Function,
-        dialect: Dialect,
         scope: str | None = None,
         given_name: str = "",
         looping: bool = False,
     ) -> None:
         self.function = function
-        builder = self.builder = Builder(function, dialect, looping)
-        arrays, tuples = self.arrays_by(builder), self.tuples_by(builder)
-        values = self.values = self.values_by(builder, arrays, tuples, self.result)
-        declarations = self.declarations = self.declarations_by(builder)
-        inlining = self.inlining_by(values, declarations, type(self))
-        calls = self.calls = self.calls_by(values, inlining.call)
-        assignments = self.assignments_by(values, declarations)
-        expressions, loops = self.expressions_by(values), self.loops_by(values, assignments)
-        statements = self.statements = self.statements_by(values, calls)
+        builder = self.builder = Builder(function, looping)
+        values = Values(builder, Arrays(builder), Tuples(builder), self.result)
+        declarations = self.declarations = Declarations(builder)
+        calls = self.calls = Calls(values, Inlining(values, declarations).call)
+        assignments = Assignments(values, declarations)
+        expressions, loops = Expressions(values), Loops(values, assignments)
+        statements = Statements(values, calls)
         self.returns = Returns(values, scope, given_name)
         builder.expression_forms = {
             ast.Constant: expressions.literal,

@@ -6,8 +6,8 @@ import math
 from functools import partial
 
 from mmsim.errors import Place
-from mmsim.frontend.python.dialect import Intrinsic, Operands, Vocabulary
 from mmsim.frontend.python.grammar import CASTS
+from mmsim.frontend.python.words import Intrinsic, Operands, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 

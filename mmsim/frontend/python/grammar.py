@@ -36,18 +36,19 @@ MOST_TRIPS = 1000
 LONGEST = 25
 """After this many operators a long chain, such as a sum, is kept in a variable and continued."""
 
+OWN_ARRAY = "an mm.registers array"
 NO_SLICE = "give one index for each dimension, in a loop where there are several"
 
-ADVICE: dict[type[ast.AST], tuple[str, str]] = {  # {own_array}: what the dialect calls one
+ADVICE: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "write a function with def and call it"),
     ast.NamedExpr: ("an assignment inside an expression", "assign in a statement of its own"),
-    ast.ListComp: ("a list comprehension", "write a loop and {own_array}"),
+    ast.ListComp: ("a list comprehension", f"write a loop and {OWN_ARRAY}"),
     ast.SetComp: ("a set comprehension", "write a loop"),
     ast.DictComp: ("a dict comprehension", "write a loop"),
     ast.GeneratorExp: ("a generator expression", "write a loop"),
-    ast.List: ("a list", "use {own_array}"),
+    ast.List: ("a list", f"use {OWN_ARRAY}"),
     ast.Tuple: ("a tuple", "assign it to a name, or to several"),
-    ast.Set: ("a set", "use {own_array}"),
+    ast.Set: ("a set", f"use {OWN_ARRAY}"),
     ast.Dict: ("a dict", "use arrays"),
     ast.JoinedStr: ("a string", "programs compute with numbers only"),
     ast.Slice: ("a slice", NO_SLICE),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.grammar import MOST_TRIPS
@@ -22,13 +21,12 @@ class Loops(ValuePart):
         super().__init__(values)
         self.assignments, self.merging = assignments, Merging(values.builder)
         self.within: list[Loop] = []
-        self.ending = ""  # the scope of the next loop; it contains more than the loop
 
     def while_loop(self, node: ast.While) -> None:
         """while test: ..."""
         self.no_else(node)
         place = self.place(node.test)
-        loop = self.enter(node, place)
+        loop = self.merging.enter(node.body, place)
         self.builder.loops += 1  # the test runs again with every iteration
         test, prelude = self.builder.apart(node.test)
         body = self.trip(loop, node.body)
@@ -50,12 +48,6 @@ class Loops(ValuePart):
             if kind is enumerate and self.counted(node, call):
                 return
         self.unroll(node, self.items(call, node.target))
-
-    def enter(self, node: ast.For | ast.While, place: Place) -> Loop:
-        """Begin a loop; its scope may already exist."""
-        loop = self.merging.enter(node.body, place)
-        loop.scope, self.ending = self.ending, ""
-        return loop
 
     def range_of(self, call: ast.Call) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         """Start, stop and step of range(...)."""
@@ -83,7 +75,7 @@ class Loops(ValuePart):
         if role is not None:
             raise self.assignments.two_kinds(target, role)
         place, name = self.place(node.iter), self.function.variable(target)
-        loop = self.enter(node, place)
+        loop = self.merging.enter(node.body, place)
         self.builder.loops += 1
         before: list[ir.Stmt] = []
         if counter is not None:
@@ -189,10 +181,8 @@ class Loops(ValuePart):
         if sum(len(tables.leaves(item)) for item in items) > 1:
             items = tuple(self.builder.spill_all(item, place) for item in items)
         jumps = list(jumps_of(node.body))
-        loop = self.enter(node, place) if jumps else Loop({})
-        self.ending = ""
-        own = bool(jumps) and not loop.scope
-        if own:
+        loop = self.merging.enter(node.body, place) if jumps else Loop({})
+        if jumps:
             loop.scope = self.function.unit.unique("loop")
         with self.builder.aside() as block:
             for item in items:
@@ -205,7 +195,7 @@ class Loops(ValuePart):
                 if any(isinstance(jump, ast.Continue) for jump in jumps):
                     trip = (ir.Scope(loop.trip, trip),)
                 self.builder.block.extend(trip)
-        if own and any(isinstance(jump, ast.Break) for jump in jumps):
+        if any(isinstance(jump, ast.Break) for jump in jumps):
             self.builder.emit(ir.Scope(loop.scope, tuple(block)))
         else:
             self.builder.block.extend(block)

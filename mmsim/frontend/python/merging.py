@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.builder import Part
-from mmsim.frontend.python.scope import Entity, NoArray, ParameterUse
+from mmsim.frontend.python.scope import Entity, NoArray, Restart
 from mmsim.frontend.python.syntax import assigned_in
 from mmsim.ir import nodes as ir
 
@@ -21,11 +21,13 @@ from mmsim.ir import nodes as ir
 class Loop:
     """A loop that is being parsed.
 
-    `merged` are the names of arrays that it gives to others, `unset` those without an array before
-    it. A loop over a tuple is unrolled: `scope` is its name, `trip` that of the trip at work.
+    `merged` are the names of arrays that it gives to others, with their `keys`, and `unset` those
+    without an array before it. A loop over a tuple is unrolled: `scope` is its name, `trip` that
+    of the trip at work.
     """
 
     merged: dict[str, aliases.Merged]
+    keys: dict[str, set[aliases.Key]] = field(default_factory=dict)
     unset: list[str] = field(default_factory=list)
     scope: str = ""
     trip: str = ""
@@ -70,42 +72,47 @@ class Merging(Part):
 
     def enter(self, body: list[ast.stmt], place: Place) -> Loop:
         """Begin a loop: names that its body gives to other arrays are variables from here on."""
-        renamed = set(assigned_in(body))
-        known = self.function.array_names()
-        named = {
-            name: alias
-            for name, entity in self.function.bound.items()
-            if (alias := self.function.stands_for(entity)) is not None
-        }
-        entries = {name: self.function.stands_for(known[name]) for name in known if name in renamed}
-        reached = aliases.reached(body, entries, named)
-        loop = Loop({}, [name for name, entry in entries.items() if entry is None])
-        for name, entry in entries.items():
-            if entry is None:
+        loop, renamed, unit = Loop({}), set(assigned_in(body)), self.function.unit
+        unit.loops += 1
+        for name, entity in self.function.array_names().items():
+            if name not in renamed:
                 continue
-            arrays = {array for array, _ in reached[name]}
-            given = (one for one in self.function.bound.values() if isinstance(one, ParameterUse))
-            for one in given:
-                if one.use == "unused" and one.name in arrays:
-                    self.function.use(one, "array", self.function.text.node)
-            merged = aliases.Merged.of(reached[name], place, self.function.unit)
-            self.builder.block += merged.settings(entry, place, True)
-            loop.merged[name] = merged
+            entry = self.function.stands_for(entity)
+            if entry is None:
+                loop.unset.append(name)
+            else:
+                known = unit.known.keys.setdefault((unit.loops, name), set())
+                known.update(aliases.keys_of(entry))
+                here = [key for key in known if key[0] in unit.arrays]
+                loop.keys[name], loop.merged[name] = known, aliases.Merged.of(here, place, unit)
+                self.builder.block += loop.merged[name].settings(entry, place, True)
         loop.begin_trip(self.function.bound)
         return loop
 
     def keep_names(self, loop: Loop, place: Place) -> None:
-        """Set the variables of a loop's names before the trip ends."""
+        """Set the variables of a loop's names before the trip ends.
+
+        A name that stands for one more array now does so from the begin of the loop on: parsing
+        begins again with it.
+        """
         settings: list[ir.Assign] = []
+        is_new = False
         for name, merged in loop.merged.items():
             alias = self.function.stands_for(self.function.bound[name])
-            if alias is None or not merged.holds(alias):
+            more = set(aliases.keys_of(alias)) - loop.keys[name]
+            is_missing = alias is None or not (more or merged.holds(alias))
+            if is_missing or any(fixed > aliases.MOST_FIXED for _, fixed in more):
                 raise LanguageError(
                     f"{name!r} may not name one array after this iteration of the loop",
                     place,
                     "assign an array to it on every path through the loop's body",
                 )
-            settings += merged.settings(alias, place, False)
+            loop.keys[name] |= more
+            is_new |= bool(more)
+            if not more and alias is not None:
+                settings += merged.settings(alias, place, False)
+        if is_new:
+            raise Restart
         if len(settings) > 1:
             settings = [
                 replace(one, value=self.builder.spill(one.value, place)) for one in settings

@@ -1,4 +1,4 @@
-"""From a function to its representation (docs/language.md), in any dialect."""
+"""From a function to its representation (docs/language.md)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mmsim.errors import LanguageError, Place, shown
-from mmsim.frontend.python.dialect import Dialect
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
-from mmsim.frontend.python.scope import DialectName, Entity, Known, ParameterUse, Restart, Unit
+from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
 from mmsim.frontend.python.source import FunctionText, read
 from mmsim.frontend.python.syntax import default_numbers, is_none, parameter_names, source_key
 from mmsim.ir import nodes as ir
@@ -30,19 +29,15 @@ def plain_function(function: Callable[..., Any]) -> types.FunctionType:
     )
 
 
-def parse(
-    function: types.FunctionType, dialect: Dialect, first: DialectName | None = None
-) -> ir.Code | Place:
+def parse(function: types.FunctionType) -> ir.Code | Place:
     """The representation of `function`, or a `LanguageError` at the first fault.
 
     A function that returns a value is a helper, which is parsed at its calls. Before, only the
-    place of its return is known. `first` is the meaning of the first parameter, if a launch doesn't
-    give it.
+    place of its return is known.
     """
     try:
-        text = read(function, dialect.decorator)
-        returns = returns_value(text)
-        return returns or parse_program(function, text, dialect, first)
+        text = read(function)
+        return returns_value(text) or parse_program(function, text)
     except RecursionError:
         code = function.__code__
         number = code.co_firstlineno
@@ -66,19 +61,17 @@ def returns_value(text: FunctionText) -> Place | None:
     return None
 
 
-def parse_program(
-    function: types.FunctionType, text: FunctionText, dialect: Dialect, first: DialectName | None
-) -> ir.Code:
+def parse_program(function: types.FunctionType, text: FunctionText) -> ir.Code:
     """The representation of a program."""
     names = parameter_names(text)
-    if first is not None and not names:
+    if not names:
         name = text.source.function
         raise LanguageError(
             f"the program {name!r} has no parameter",
             text.place(text.node),
-            f"its first parameter is {first.meaning}: def {name}(T, ...)",
+            f"its first parameter is the thread: def {name}(T, ...)",
         )
-    bound: dict[str, Entity] = {} if first is None else {names[0]: first}
+    bound: dict[str, Entity] = {names[0]: ThreadName()}
     defaults = default_numbers(function, text)
     known = Known()
     while True:
@@ -86,14 +79,14 @@ def parse_program(
             function.__name__, {source_key(text.source): text.source}, stack=[function], known=known
         )
         try:
-            return _parsed(Function(unit, function, text, dict(bound)), dialect, defaults)
+            return _parsed(Function(unit, function, text, dict(bound)), defaults)
         except Restart:  # the kind of one more name or parameter; so this ends
             continue
 
 
-def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]) -> ir.Code:
+def _parsed(function: Function, defaults: dict[str, ir.Scalar]) -> ir.Code:
     """The representation, if enough is known of the names; else `Restart`."""
-    unit, parser = function.unit, FunctionParser(function, dialect)
+    unit, parser = function.unit, FunctionParser(function)
     uses = [
         _parameter(node, parser, defaults.get(node.arg))
         for node in function.text.node.args.args

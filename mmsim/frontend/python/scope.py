@@ -1,6 +1,6 @@
 """The meaning of names inside a function of the language.
 
-A name is the dialect's (the thread), a variable, a parameter, an array of the program, or something
+A name is the thread's, a variable, a parameter, an array of the program, or something
 captured from outside: a number, a function, a type, a module. Everything is resolved once, at
 decoration.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import builtins
 import re
 import types
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,31 +19,6 @@ import numpy as np
 from mmsim.errors import LanguageError, Place
 from mmsim.host.arguments import is_whole
 from mmsim.ir import nodes as ir
-
-
-class Named(tuple[Any, ...]):
-    """A tuple with a name for each of its values.
-
-    >>> Named((1, 2), ("x", "y")).item("y")
-    2
-    """
-
-    names: tuple[str, ...]
-
-    def __new__(cls, items: Iterable[Any], names: Iterable[str]) -> Named:
-        """A tuple of these items, under these names."""
-        made = super().__new__(cls, items)
-        made.names = tuple(names)
-        return made
-
-    def item(self, name: str) -> Any:
-        """The value of a name."""
-        return self[self.names.index(name)]
-
-
-def like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple with the names of another tuple's items, if these have any."""
-    return Named(items, model.names) if isinstance(model, Named) else tuple(items)
 
 
 def field_names(thing: Any) -> tuple[str, ...] | None:
@@ -57,14 +32,8 @@ INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
 
 @dataclass(frozen=True)
-class DialectName:
-    """A name with a meaning in the dialect, such as the thread T; `meaning` is for messages.
-
-    `advice` is for a user who uses it as an array.
-    """
-
-    meaning: str
-    advice: str = ""
+class ThreadName:
+    """The name of the thread, the first parameter of a program."""
 
 
 @dataclass
@@ -149,6 +118,11 @@ class View:
         """The axes with a span."""
         return tuple(one for one in self.index if isinstance(one, Span))
 
+    @property
+    def axes(self) -> int:
+        """The number of the array's axes that `index` restricts."""
+        return len(self.index)
+
     def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
@@ -159,7 +133,7 @@ class View:
                 continue
             inner = given.pop(0)
             found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
-        return View(self.array, (*found, *given))
+        return replace(self, index=(*found, *given))
 
     def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
         """The indices of an element of the array, by those of the element of this part."""
@@ -192,13 +166,6 @@ class TupleName:
 
 
 @dataclass(frozen=True)
-class ValueName:
-    """A name of a constant value: a number, or a tuple of numbers and arrays."""
-
-    value: Value
-
-
-@dataclass(frozen=True)
 class Captured:
     """An object from outside the function."""
 
@@ -211,14 +178,13 @@ class Missing:
 
 
 Entity = (
-    DialectName
+    ThreadName
     | ParameterUse
     | ArrayName
     | Alias
     | NoArray
     | VariableName
     | TupleName
-    | ValueName
     | Captured
     | Missing
 )
@@ -257,11 +223,13 @@ class Known:
     """The knowledge of a program from earlier parsing.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
-    number; each has the error that is right if that use is one.
+    number; each has the error that is right if that use is one. `keys` are the arrays that a name
+    may stand for in a loop, by the number of the loop and the name.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
+    keys: dict[tuple[int, str], set[tuple[str, int]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -278,13 +246,14 @@ class Unit:
     parameters: list[str] = field(default_factory=list)
     doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
+    loops: int = 0
     trips: int = 0  # of unrolled loops
     depth: int = 0  # of blocks and expressions
 
-    def order(self, array: str) -> int:
-        """The place of an array: parameters come first, then arrays as they are declared."""
-        names = [*self.parameters, *(local.name for local in self.locals)]
-        return names.index(array)
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays so far: parameters come first, then arrays as they are declared."""
+        return [*self.parameters, *(local.name for local in self.locals)]
 
     def unique(self, name: str) -> str:
         """`name`, or `name_2`, `name_3`, ... if it is taken."""
@@ -306,15 +275,13 @@ class Unit:
         items: list[VariableName | TupleName] = []
         for position, inner in enumerate(shape):
             part = f"{text}[{position}]"
-            if isinstance(shape, Named):
-                part = f"{text}.{shape.names[position]}"
             if inner is not None:
                 items.append(self.tuple_name(part, inner, function))
                 continue
             name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
             self.variables.append(ir.Variable(name, part, function))
             items.append(VariableName(name))
-        return TupleName(like(shape, items))
+        return TupleName(tuple(items))
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:

@@ -56,35 +56,25 @@ def _column(text: str, offset: int) -> int:
     return len(text.encode()[:offset].decode(errors="ignore"))
 
 
-def read(function: FunctionType, decorator: str) -> FunctionText:
-    """The text of `function`, or a `LanguageError` with a remedy.
-
-    `decorator` is the decorator of programs.
-    """
+def read(function: FunctionType) -> FunctionText:
+    """The text of `function`, or a `LanguageError` with a remedy."""
     code = function.__code__
     if hasattr(function, "__wrapped__"):
         raise LanguageError(
             f"{function.__name__!r} is wrapped by another decorator",
             Place(function.__name__, code.co_filename, code.co_firstlineno),
-            f"put {decorator} alone, or under the other decorator",
+            "put mm.program alone, or under the other decorator",
         )
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
-        lines, first = _from_history(code), code.co_firstlineno
-    if not lines:
+    source = source_of(function)
+    if not source.lines:
         raise LanguageError(
             f"the source of {function.__name__!r} can't be read",
             Place(function.__name__, code.co_filename, code.co_firstlineno),
             "define it in a file, a notebook cell or an interactive session, not through exec",
         )
-    lines = [line.rstrip("\n") for line in lines]
-    source = ir.Source(function.__name__, code.co_filename, first, tuple(lines))
-    place = Place(function.__name__, code.co_filename, first, 0, len(lines[0]), lines[0])
-    try:
-        node = _parse(lines)
-    except (SyntaxError, IndexError, ValueError):
-        node = None
+    first, text = source.first, source.lines[0]
+    place = Place(function.__name__, code.co_filename, first, 0, len(text), text)
+    node = parsed(source)
     if code.co_name == "<lambda>" or isinstance(node, ast.AsyncFunctionDef):
         kind = "a lambda" if code.co_name == "<lambda>" else "no plain function"
         raise LanguageError(
@@ -97,6 +87,25 @@ def read(function: FunctionType, decorator: str) -> FunctionText:
             "its file may have changed since it was loaded: load it again",
         )
     return FunctionText(source, node)
+
+
+def source_of(function: FunctionType) -> ir.Source:
+    """The text of a function; without lines if it can't be read."""
+    code = function.__code__
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
+        lines, first = _from_history(code), code.co_firstlineno
+    whole = tuple(line.rstrip("\n") for line in lines)
+    return ir.Source(function.__name__, code.co_filename, first, whole)
+
+
+def parsed(source: ir.Source) -> ast.stmt | None:
+    """The statement in a text, None if there is none."""
+    try:
+        return _parse(list(source.lines))
+    except (SyntaxError, IndexError, ValueError):
+        return None
 
 
 def _parse(lines: list[str]) -> ast.stmt:

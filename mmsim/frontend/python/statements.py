@@ -9,11 +9,11 @@ import ast
 
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.calls import Calls
-from mmsim.frontend.python.dialect import Atomic, Effect
 from mmsim.frontend.python.merging import Merging
 from mmsim.frontend.python.scope import RETURNED, Alias, Value
 from mmsim.frontend.python.syntax import is_none, root
 from mmsim.frontend.python.values import ValuePart, Values
+from mmsim.frontend.python.words import Atomic, Effect
 from mmsim.ir import nodes as ir
 
 
@@ -26,10 +26,7 @@ class Statements(ValuePart):
 
     def branch(self, node: ast.If) -> None:
         """if test: ... else: ..."""
-        self.split(node, self.builder.expression(node.test))
-
-    def split(self, node: ast.If, test: ir.Expr) -> None:
-        """The branches of an `if`, for the lanes whose test is true and for the others."""
+        test = self.builder.expression(node.test)
         before = self.function.array_names()
         then = self.builder.inner(node.body)
         after_then = self.function.array_names()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import Place
-from mmsim.frontend.python.scope import Alias, Named, Shape, Value, field_names, like, number
+from mmsim.frontend.python.scope import Alias, Shape, Value, field_names, number
 from mmsim.ir import nodes as ir
 
 MOST_CAPTURED = 1024
@@ -28,13 +28,6 @@ def is_table(value: Any) -> bool:
 def is_named(value: Any) -> bool:
     """Return whether an object from outside is a named tuple."""
     return field_names(type(value)) is not None
-
-
-def is_large(value: Any) -> bool:
-    """Return whether an object from outside is an array that no program can hold as a table."""
-    return type(value) is np.ndarray and (
-        value.dtype.names is not None or value.size > MOST_CAPTURED
-    )
 
 
 def kind_of(table: Any) -> str:
@@ -59,8 +52,7 @@ def values_of(table: Any) -> Value | None:
             items.append(value)
             if len(leaves(tuple(items))) > MOST_CAPTURED:
                 raise TooMany
-        names = field_names(type(table))
-        return tuple(items) if names is None else Named(items, names)
+        return tuple(items)
     known = number(table)
     if known is None or (isinstance(known, int) and not -(2**63) <= known < 2**63):
         return None
@@ -102,7 +94,7 @@ def leaves(value: Value) -> list[ir.Expr | Alias]:
 
 def shape_of(value: Value) -> Shape | None:
     """The structure of a value, if it holds no array."""
-    return like(value, map(shape_of, value)) if isinstance(value, tuple) else None
+    return tuple(map(shape_of, value)) if isinstance(value, tuple) else None
 
 
 def constant_of(value: ir.Expr) -> ir.Scalar | None:

@@ -8,7 +8,8 @@ from typing import Any
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
 from mmsim.frontend.python.builder import Part
-from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, ValueName, like
+from mmsim.frontend.python.grammar import OWN_ARRAY
+from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
@@ -26,7 +27,7 @@ class Tuples(Part):
             raise self.refuse(
                 node,
                 f"{text!r} has more than {tables.MOST_CAPTURED} numbers",
-                f"make it a parameter and pass it to {self.builder.dialect.launch}",
+                "make it a parameter and pass it to run",
             ) from None
         if value is None:
             raise self.refuse(
@@ -38,14 +39,11 @@ class Tuples(Part):
 
     def tuple_value(self, name: TupleName, node: ast.AST) -> tuple[Value, ...]:
         """The variables of a tuple."""
-        return like(
-            name.items,
-            (
-                self.tuple_value(item, node)
-                if isinstance(item, TupleName)
-                else ir.Var(item.name, self.place(node))
-                for item in name.items
-            ),
+        return tuple(
+            self.tuple_value(item, node)
+            if isinstance(item, TupleName)
+            else ir.Var(item.name, self.place(node))
+            for item in name.items
         )
 
     def has_values(self, owner: ast.expr) -> bool:
@@ -55,9 +53,7 @@ class Tuples(Part):
                 entity = self.function.entity(owner.id)
                 if isinstance(entity, Captured):
                     return tables.is_table(entity.value)
-                return isinstance(entity, TupleName) or (
-                    isinstance(entity, ValueName) and isinstance(entity.value, tuple)
-                )
+                return isinstance(entity, TupleName)
             case ast.Attribute():
                 return tables.is_table(self.function.captured(owner))
         return isinstance(owner, ast.Tuple | ast.Call)
@@ -110,7 +106,7 @@ class Tuples(Part):
             raise self.refuse(
                 indices[0],
                 f"{text!r} is not a regular table of constants",
-                f"write its index as a number, or use {self.builder.dialect.own_array}",
+                f"write its index as a number, or use {OWN_ARRAY}",
             )
         if len(indices) > len(shape):
             raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")

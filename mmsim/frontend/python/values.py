@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python import aliases, tables
+from mmsim.frontend.python import aliases, tables, thread
 from mmsim.frontend.python.arrays import Arrays, VectorAccesses
 from mmsim.frontend.python.builder import Builder, Part
+from mmsim.frontend.python.grammar import OWN_ARRAY
 from mmsim.frontend.python.scope import (
     RETURNED,
     Alias,
@@ -20,7 +21,6 @@ from mmsim.frontend.python.scope import (
     Role,
     TupleName,
     Value,
-    ValueName,
 )
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, root
@@ -112,8 +112,6 @@ class Values(Part):
         match entity:
             case TupleName():
                 return self.tuples.tuple_value(entity, node)
-            case ValueName(value):
-                return value
             case Captured(table) if tables.is_table(table):
                 return self.tuples.table(node, table)
             case ArrayName() | Alias() | ParameterUse(use="array"):
@@ -201,7 +199,7 @@ class Values(Part):
                 if isinstance(value, Alias):
                     return value
                 called = self.function.captured(node.func)
-                helper = self.builder.dialect.helper(called)
+                helper = thread.helper(called)
                 if helper is not None:
                     self.function.learn_once((helper, RETURNED), role)
         text = role.place.text[role.place.column : role.place.end_column]
@@ -227,7 +225,7 @@ class Values(Part):
         if array is None:
             array = self.alias(node, Role(self.place(node)))
         if any(self.arrays.is_registers(part.array) for part in array.parts):
-            own_array = self.builder.dialect.own_array
+            own_array = OWN_ARRAY
             raise self.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
         return array
 

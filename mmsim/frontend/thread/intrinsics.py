@@ -1,4 +1,4 @@
-"""The functions of every dialect in addition to Python's own: counts of bits, `fma`, `exp10`.
+"""The functions of programs in addition to Python's own: counts of bits, `fma`, `exp10`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called.
 """

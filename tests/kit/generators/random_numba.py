@@ -92,7 +92,7 @@ class Author:
         if name == "thread":
             return self.pick(("i", "i"), ("t", "i"), ("cuda.blockDim.x", "i"), ("n", self.n))
         return self.pick(
-            *(("0", "i"), ("1", "i"), ("-2", "i"), ("3", "i"), ("9223372036854775807", "i")),
+            *(("0", "i"), ("1", "i"), ("-2", "i"), ("3", "i"), ("numba.int64(2**63 - 1)", "i")),
             *(("0.5", "f"), ("-3.0", "f"), ("1e300", "f"), ("numba.float32(0.1)", "f")),
             *(("numba.int32(-7)", "i"), ("numba.uint8(200)", "u"), ("numba.uint32(5)", "u")),
         )
@@ -156,7 +156,7 @@ class Author:
         if found == kind:
             return x
         if kind == "f":
-            return f"float({x})"
+            return f"numba.float64({x})"
         return f"numba.{'uint64' if kind == 'u' else 'int64'}({'t' if found == 'f' else x})"
 
     def of(self, kind, depth):
@@ -164,7 +164,7 @@ class Author:
         x, found = self.expression(depth)
         if found == kind:
             return x
-        return f"float({x})" if kind == "f" else self.leaf_of(kind)
+        return f"numba.float64({x})" if kind == "f" else self.leaf_of(kind)
 
     def test(self, depth):
         """Something that is true or false."""

@@ -6,6 +6,7 @@ import mmsim as mm
 from tests.kit.planted.pair import HMM, TWO, apart, planted, race, zeros
 
 
+@apart((0, "barrier", "T.barrier(", 15), (32, "end", "def half_a_warp("))
 @apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp("))
 @planted(np.arange(64))
 def half_a_warp(T, a):
@@ -26,7 +27,7 @@ def one_warp_waits(T, a):
     T.barrier()  # twin
 
 
-@apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10))
+@apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10), elements=2)
 @planted(np.arange(64) % 2, zeros(64))
 def where_positive(T, a, b):
     """A barrier where the thread's element is positive."""
@@ -38,7 +39,9 @@ def where_positive(T, a, b):
         b[T.id] = s[T.block_size - 1 - T.index]
 
 
-@apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads("))
+@apart((32, "barrier", "T.barrier(", 191), (0, "end", "def trips_of_threads("))
+@apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads("), elements=31)
+@apart((33, "barrier", "T.barrier(", 196), (32, "elsewhere", "T.barrier(", 191), elements=31)
 @planted(zeros(64))
 def trips_of_threads(T, a):
     """A barrier in a loop that each thread goes round as often as its number says."""

@@ -151,7 +151,7 @@ def thread_for_its_block(T, a, b):
     b[T.id] = a[T.count - 1 - T.id]
 
 
-@apart((1, "barrier", "T.barrier_or(", 20), (0, "elsewhere", "a[T.id] != b[T.id]", 5))
+@apart((1, "barrier", "T.barrier_or(", 20), (0, "elsewhere", "a[T.id] != b[T.id]", 5), elements=2)
 @planted(np.arange(64) % 2, zeros(64))
 def asked_where_it_changed(T, a, b):
     """Whether anything has changed is asked by those threads alone whose element has."""

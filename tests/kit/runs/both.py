@@ -1,5 +1,6 @@
 """Runs on both engines and under both schedules, and what the reference says of them."""
 
+from inspect import isfunction
 from itertools import product
 
 import pytest
@@ -13,7 +14,7 @@ DMM = mm.DMM(8, 3)
 
 
 def as_program(function):
-    return function if isinstance(function, mm.Program) else mm.program(function)
+    return mm.program(function) if isfunction(function) else function
 
 
 def on_all(function, *arrays, machine=DMM, threads=8, **how):

@@ -1,0 +1,491 @@
+"""Elements, parts and extents of arrays; operations on all elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.np.numpy_support import as_dtype
+
+from mmsim.frontend.numba.base import Base
+from mmsim.frontend.numba.values import (
+    NONE,
+    Index,
+    Object,
+    Remade,
+    Slice,
+    Value,
+    binary,
+    chosen,
+    is_number,
+)
+from mmsim.frontend.python import aliases
+from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import with_expressions
+
+
+def form_of(part: View) -> str:
+    """The part of each element, or the type as which it is read; "" for the whole one."""
+    return part.form if isinstance(part, Remade) else ""
+
+
+class ArrayLowering(Base):
+    """The accesses of one function."""
+
+    def rank(self, array: Alias) -> int:
+        """The number of axes of a part of an array."""
+        part = array.parts[0]
+        return self.unit.ranks[part.array] - part.axes + len(part.spans)
+
+    def extent(self, array: Alias, axis: int) -> ir.Expr:
+        """An extent of an array."""
+        return self.known(aliases.extent_of(array, axis, self.rank(array), self.place))
+
+    def known(self, extent: ir.Expr) -> ir.Expr:
+        """An extent without those of constant arrays."""
+        if isinstance(extent, ir.Extent) and extent.array in self.unit.tables:
+            return ir.Const(self.unit.tables[extent.array].shape[extent.axis])
+        return with_expressions(extent, self.known)
+
+    def shape(self, array: Alias) -> Index:
+        """The extents of an array."""
+        return tuple(self.extent(array, axis) for axis in range(self.rank(array)))
+
+    def size(self, array: Alias) -> ir.Expr:
+        """The number of elements of an array."""
+        is_whole = not any(part.index or part.array in self.unit.tables for part in array.parts)
+        if is_whole and self.rank(array):
+            return aliases.size_of(array, self.place)
+        return self.product(self.shape(array))
+
+    def product(self, extents: Sequence[ir.Expr]) -> ir.Expr:
+        """The product of some extents."""
+        found: ir.Expr = ir.Const(1)
+        for one in extents:
+            found = one if found == ir.Const(1) else ir.Binary("*", found, one, self.place)
+        return found
+
+    def attribute_of_array(self, array: Alias, type_: Any, name: str) -> Value:
+        """a.shape and its siblings."""
+        match name:
+            case "shape":
+                return self.shape(array)
+            case "size":
+                return self.size(array)
+            case "ndim":
+                return ir.Const(type_.ndim)
+            case "dtype":
+                return Object(type_.dtype)
+            case "itemsize":
+                return ir.Const(as_dtype(type_.dtype).itemsize)
+            case "nbytes":
+                size = ir.Const(as_dtype(type_.dtype).itemsize)
+                return ir.Binary("*", self.size(array), size, self.place)
+            case "strides":
+                return self.strides(array, as_dtype(type_.dtype).itemsize)
+            case "T":
+                return self.transposed(array, reversed(range(type_.ndim)))
+            case "flat":
+                return self.reshaped(array, (self.size(array),))
+            case "real" | "imag" if isinstance(type_.dtype, types.Complex):
+                return self.remade(array, self.shape(array), lambda index: index, name)
+            case "real":
+                return array
+        raise self.refused(f"an array has no {name!r} here")
+
+    # The same elements under other axes
+
+    def remade(
+        self, array: Alias, extents: Sequence[ir.Expr], to: Callable[[Index], Index], form: str = ""
+    ) -> Alias:
+        """An array with other axes: `to` gives the index in the array for one in these."""
+
+        def part(one: View) -> Remade:
+            return Remade(
+                one.array,
+                spans,
+                lambda index: one.element(to(index)),
+                len(spans),
+                self.unit.ranks[one.array],
+                form or form_of(one),
+            )
+
+        spans = tuple(
+            Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
+        )
+        return Alias(tuple(map(part, array.parts)), array.which)
+
+    def transposed(self, array: Alias, order: Iterable[int]) -> Alias:
+        """An array with its axes in another order."""
+        axes = tuple(order)
+        back = tuple(axes.index(axis) for axis in range(len(axes)))
+        shape = self.shape(array)
+        extents = [shape[axis] for axis in axes]
+        return self.remade(array, extents, lambda index: tuple(index[axis] for axis in back))
+
+    def reshaped(self, array: Alias, extents: Sequence[ir.Expr]) -> Alias:
+        """The elements of an array, in row-major order, with other extents."""
+        shape = tuple(map(self.fixed, self.shape(array)))
+        given = tuple(map(self.fixed, extents))
+        return self.remade(array, given, lambda index: self.split(self.flat(index, given), shape))
+
+    def flat(self, index: Index, shape: Sequence[ir.Expr]) -> ir.Expr:
+        """The number of an element in row-major order."""
+        found: ir.Expr = ir.Const(0)
+        for one, extent in zip(index, shape, strict=True):
+            if found != ir.Const(0):
+                found = ir.Binary("*", found, extent, self.place)
+            found = binary("+", found, one, self.place)
+        return found
+
+    def split(self, number: ir.Expr, shape: Sequence[ir.Expr]) -> Index:
+        """The index of the element with a number in row-major order."""
+        found: list[ir.Expr] = []
+        for axis, extent in enumerate(shape):
+            inner = self.product(shape[axis + 1 :])
+            one = number if inner == ir.Const(1) else ir.Binary("//", number, inner, self.place)
+            found.append(one if axis == 0 else ir.Binary("%", one, extent, self.place))
+        return tuple(found)
+
+    def strides(self, array: Alias, size: int) -> Index:
+        """The bytes from an element to the next one of each axis."""
+        rank, (part, *others) = self.rank(array), array.parts
+        if others:
+            raise self.refused("which array's strides these are depends on the path")
+        shape = self.shape(Alias((View(part.array),)))[: self.unit.ranks[part.array]]
+
+        def address(axis: int | None) -> ir.Expr:
+            index = tuple(ir.Const(int(own == axis)) for own in range(rank))
+            return self.flat(part.element(index), shape)
+
+        first = self.fixed(address(None)) if rank else ir.Const(0)
+        return tuple(
+            ir.Binary(
+                "*", binary("-", address(axis), first, self.place), ir.Const(size), self.place
+            )
+            for axis in range(rank)
+        )
+
+    def method_of_array(
+        self, array: Alias, type_: Any, name: str, args: list[Value], sig: Any
+    ) -> Value:
+        """The value of a.name(...)."""
+        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+        match name:
+            case "reshape" if type_.layout == "C":
+                extents = [self.single(one) for one in given]
+                known = [one for one in extents if one != ir.Const(-1)]
+                if len(known) < len(extents):
+                    size, others = self.size(array), self.product(known)
+                    rest = ir.Binary("//", size, others, self.place)
+                    extents = [rest if one == ir.Const(-1) else one for one in extents]
+                return self.reshaped(array, extents)
+            case "reshape":
+                raise self.refused("only an array in row-major order can be reshaped here")
+            case "transpose":
+                axes = [getattr(one, "value", None) for one in given if one != NONE]
+                if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]
+                    raise self.refused("the axes of a transpose are not a permutation of 0, 1, ...")
+                return self.transposed(array, axes or reversed(range(type_.ndim)))  # type: ignore[arg-type]
+            case "item":
+                return self.load(array, (ir.Const(0),) * self.rank(array))
+            case "view":
+                own, wanted = type_.dtype, sig.return_type.dtype
+                both = isinstance(own, types.Integer) and isinstance(wanted, types.Integer)
+                if not both or own.bitwidth != wanted.bitwidth:
+                    raise self.refused(
+                        f"an array of {own} can't be viewed as one of {wanted}",
+                        "integers can be viewed with or without a sign",
+                    )
+                return self.remade(array, self.shape(array), lambda index: index, wanted.name)
+        raise self.refused(f"an array has no method {name!r} here")
+
+    # Indices
+
+    def static(self, index: Any) -> Value:
+        """A constant index."""
+        if isinstance(index, slice):
+            start, stop = (
+                None if end is None else ir.Const(end) for end in (index.start, index.stop)
+            )
+            return Slice(start, stop, 1 if index.step is None else index.step)
+        if isinstance(index, tuple):
+            return tuple(map(self.static, index))
+        return Object(index) if index is Ellipsis or isinstance(index, str) else ir.Const(index)
+
+    def item(self, array: Value, index: Value) -> Value:
+        """The value of x[index]."""
+        if isinstance(array, tuple):
+            return self.picked(array, index)
+        if not isinstance(array, Alias):
+            raise self.refused("only arrays and tuples have elements")
+        given = index if isinstance(index, tuple) else (index,)
+        return self.element_or_part(self.part(array, given))
+
+    def element_or_part(self, array: Alias) -> Value:
+        """An array, or its element if it has no axes."""
+        if self.rank(array) or self.fields(array):
+            return array
+        return self.load(array, ())
+
+    def picked(self, items: tuple[Value, ...], index: Value) -> Value:
+        """One of several values, by a number or a slice."""
+        if isinstance(index, Slice):
+            start: Any = getattr(index.start, "value", None)
+            stop: Any = getattr(index.stop, "value", None)
+            return items[start : stop : index.step]
+        if isinstance(index, ir.Const):
+            return items[index.value]  # type: ignore[index]
+        at = self.spill(self.single(index))
+        if not isinstance(at, ir.Var) or len(items) > 1:
+            below = ir.Compare("<", at, ir.Const(0), self.place)
+            end = binary("+", at, ir.Const(len(items)), self.place)
+            at = self.spill(ir.Choose(below, end, at)) if items else at
+        return self.picked_at(items, at)
+
+    def picked_at(self, items: tuple[Value, ...], at: ir.Expr) -> Value:
+        """One of several values, by their number from 0 on."""
+        if not items:
+            return ir.Const(0)  # never: there are no trips
+        if all(isinstance(one, ir.Expr) for one in items):
+            wanted = np.result_type(*map(self.type_of, items))
+            return chosen(at, [self.as_type(one, wanted) for one in items], self.place)
+        if all(isinstance(one, tuple) for one in items):
+            return tuple(self.picked_at(one, at) for one in zip(*items, strict=True))
+        if all(isinstance(one, Alias) for one in items):
+            found: list[View] = []
+            whichs: list[ir.Expr] = []
+            for one in items:
+                whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
+                found += one.parts
+            which = self.spill(chosen(at, whichs, self.place))
+            return Alias(tuple(found), which) if len(found) > 1 else items[0]
+        if all(one == items[0] for one in items):
+            return items[0]
+        raise self.refused("the values of this tuple are of different kinds")
+
+    def part(self, array: Alias, index: Sequence[Value]) -> Alias:
+        """The part of an array that indices and slices leave."""
+        if NONE in index:
+            return self.with_new_axes(array, index)
+        rank, given, whole = self.rank(array), list(index), Slice(None, None)
+        if Object(Ellipsis) in given:
+            at = given.index(Object(Ellipsis))
+            given[at : at + 1] = [whole] * (rank - len(given) + 1)
+        while given and given[-1] == whole:
+            given.pop()  # a[i, :] is a[i]
+        found: list[ir.Expr | Span] = []
+        for axis, one in enumerate(given):
+            if isinstance(one, Slice):
+                found.append(self.span(array, one, axis))
+            else:
+                number = self.single(one)
+                found.append(self.fixed(number) if len(given) < rank else number)
+        if any(isinstance(one, Span) for one in found):
+            found = [one if isinstance(one, Span) else self.fixed(one) for one in found]
+        return array.restricted(found)
+
+    def with_new_axes(self, array: Alias, index: Sequence[Value]) -> Alias:
+        """The part for an index with None in it: an axis of one element."""
+        inner = self.part(array, [one for one in index if one != NONE])
+        more = self.rank(inner) - sum(isinstance(one, Slice) for one in index)
+        axes: list[int | None] = []
+        count = 0
+        for one in index:
+            own = 1 if isinstance(one, Slice) else more if one == Object(Ellipsis) else 0
+            axes += [None] if one == NONE else range(count, count + own)
+            count += own
+        axes += range(count, self.rank(inner))
+        extents = [ir.Const(1) if axis is None else self.extent(inner, axis) for axis in axes]
+        keep = [number for number, axis in enumerate(axes) if axis is not None]
+        return self.remade(inner, extents, lambda given: tuple(given[number] for number in keep))
+
+    def span(self, array: Alias, given: Slice, axis: int) -> Span:
+        """The elements of an axis that a slice takes, as Python counts them."""
+        extent, back = self.extent(array, axis), given.step < 0
+        ends: tuple[ir.Expr, ir.Expr] = (ir.Const(0), extent)
+        if back:
+            ends = (binary("-", extent, ir.Const(1), self.place), ir.Const(-1))
+        start, stop = (
+            end if bound is None else self.bound(bound, extent, back)
+            for bound, end in zip((given.start, given.stop), ends, strict=True)
+        )
+        count = binary("-", *((start, stop) if back else (stop, start)), self.place)
+        by = abs(given.step)
+        if by > 1:
+            count = binary("+", count, ir.Const(by - 1), self.place)
+            count = binary("//", count, ir.Const(by), self.place)
+        if given.start is not None or given.stop is not None:
+            count = binary("max", count, ir.Const(0), self.place)
+        return Span(self.fixed(start), ir.Const(given.step), self.fixed(count), self.place)
+
+    def bound(self, given: ir.Expr, extent: ir.Expr, back: bool) -> ir.Expr:
+        """A bound of a slice: from the end if it is negative, and not past either end."""
+        value = self.spill(given)
+        if value == ir.Const(0):
+            return value
+        least = ir.Const(-1) if back else ir.Const(0)
+        most = binary("-", extent, ir.Const(1), self.place) if back else extent
+        if isinstance(value, ir.Const) and int(value.value.real) < 0:
+            return binary("max", binary("+", extent, value, self.place), least, self.place)
+        if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
+            below = ir.Compare("<", value, ir.Const(0), self.place)
+            last = binary("max", binary("+", value, extent, self.place), least, self.place)
+            value = ir.Choose(below, last, value)
+        return binary("min", value, most, self.place)
+
+    # Accesses
+
+    def only(self, array: Alias) -> Index:
+        """The index of the only element of an array without axes; in a launch it has one axis."""
+        whole = [
+            self.unit.ranks[part.array] == 0 and part.array in self.unit.parameters
+            for part in array.parts
+        ]
+        return (ir.Const(0),) if all(whole) else ()
+
+    def load(self, array: Alias, index: Index) -> ir.Expr:
+        """An element of an array, read by a statement in front."""
+        (first, *others), index = array.parts, index or self.only(array)
+        form = self.form(array)
+        own = self.own(first, index)
+        if own is None or others:
+            target = self.unit.temporary(self.unit.held.arrays[first.array])
+
+            def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
+                value = self.own(part, given)
+                if value is not None:
+                    return ir.Assign(target, value, self.place)
+                return ir.Load(target, part.array, part.element(given), self.place)
+
+            self.emit_for(array, index, read)
+            own = ir.Var(target, self.place)
+        if form in ("real", "imag"):
+            return ir.Call(form, (own,), self.place)
+        return ir.Unary(form, own, self.place) if form else own
+
+    def own(self, part: View, index: Sequence[ir.Expr]) -> ir.Expr | None:
+        """An element that isn't in memory: of a thread's own array, or of a constant one."""
+        array, whole = part.array, part.element(index)
+        if array in self.unit.tables:
+            table = self.unit.tables[array]
+            numbers = tuple(table.ravel().tolist())
+            found = ir.Lookup(array, numbers, table.shape, whole, self.place)
+            return self.as_type(found, table.dtype)
+        return ir.RegisterRead(array, whole, self.place) if self.is_registers(array) else None
+
+    def form(self, array: Alias) -> str:
+        """The part of each element that an array has, or the type as which it is read."""
+        forms = set(map(form_of, array.parts))
+        if len(forms) > 1:
+            raise self.refused("parts of complex numbers, and which ones depends on the run")
+        return forms.pop()
+
+    def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
+        """Write an element of an array."""
+        form = self.form(array)
+        if form in ("real", "imag"):
+            raise self.refused(
+                "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
+            )
+
+        def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
+            *own, last = operands
+            node = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
+            return node(part.array, part.element(own), last, self.place)
+
+        self.emit_for(array, (*(index or self.only(array)), value), write)
+
+    def emit_for(
+        self, array: Alias, operands: Sequence[ir.Expr], make: Callable[[View, Any], ir.Stmt]
+    ) -> None:
+        """Put an access of an array at the end: one for each view that it may be, behind tests."""
+        kept = list(operands)
+        if len(array.parts) > 1:
+            kept = [self.spill(one) for one in operands]
+        self.block.append(aliases.chosen(array, lambda view: make(view, kept), self.place))
+
+    def is_registers(self, array: str) -> bool:
+        """Return whether an array is a thread's own."""
+        return any(one.name == array and one.kind == "registers" for one in self.unit.locals)
+
+    # All elements
+
+    def fill(self, array: Alias, make: Callable[[Index], ir.Expr]) -> None:
+        """Store in each element the result of `make` for its index, in row-major order."""
+        rank = self.rank(array)
+        index = tuple(
+            ir.Var(self.unit.temporary(np.dtype(np.int64)), self.place) for _ in range(rank)
+        )
+        body = self.aside(lambda: self.store(array, index, make(index)))
+        for axis in reversed(range(rank)):
+            stop, name = self.extent(array, axis), index[axis].name
+            body = (ir.For(name, ir.Const(0), stop, ir.Const(1), body, self.place),)
+        self.block += body
+
+    def along(self, value: Value, index: Index) -> ir.Expr:
+        """The number for an element: an element of an array along its last axes, or a number."""
+        if not isinstance(value, Alias):
+            return self.single(value)
+        rank = self.rank(value)
+        return self.load(value, index[len(index) - rank :] if rank else ())
+
+    def assign_part(self, array: Alias, value: Value) -> None:
+        """Store a number, an array or a tuple in the elements of an array, or a record in one."""
+        fields = self.fields(array)
+        if fields:
+            given = self.fields(value) if isinstance(value, Alias) else {}
+            if set(given) != set(fields):
+                raise self.refused("only a record with the same fields can be stored here")
+            for name, own in fields.items():
+                self.assign_part(own, given[name])
+        elif isinstance(value, tuple):
+            for number, one in enumerate(value):
+                self.assign_part(self.part(array, (ir.Const(number),)), one)
+        elif self.rank(array) == 0:
+            self.store(array, (), self.along(value, ()))
+        else:
+            source = self.spill(value) if isinstance(value, ir.Expr) else value
+            self.fill(array, lambda index: self.along(source, index))
+
+    def stored(self, target: Any, index: Value, value: Any, wanted: types.Type) -> None:
+        """a[index] = value."""
+        array = self.of(target)
+        if not isinstance(array, Alias):
+            raise self.refused("constants and tuples stay as they are")
+        given = index if isinstance(index, tuple) else (index,)
+        if given and isinstance(given[0], Object) and isinstance(given[0].thing, str):
+            self.assign_part(self.fields(array)[given[0].thing], self.of(value))
+            return
+        is_plain = all(isinstance(one, ir.Expr) for one in given)
+        if is_plain and len(given) == self.rank(array) and not self.fields(array):
+            is_alias = not is_number(wanted)
+            number = self.along(self.of(value), ()) if is_alias else self.number(value, wanted)
+            self.store(array, tuple(given), number)
+            return
+        self.assign_part(self.part(array, given), self.of(value))
+
+    # Records
+
+    def fields(self, array: Alias) -> dict[str, Alias]:
+        """The fields of records, as arrays; none of an array of numbers."""
+        found = [self.unit.records.get(part.array) for part in array.parts]
+        if None in found:
+            return {}
+        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
+        return {
+            name: Alias(tuple(View(own[name], part.index) for own, part in rows), array.which)
+            for name in rows[0][0]
+        }
+
+    def field(self, array: Alias, name: str) -> Value:
+        """A field of a record, or of all records of an array."""
+        fields = self.fields(array)
+        if name not in fields:
+            raise self.refused(
+                f"the records have no field {name!r}", f"fields: {', '.join(fields)}"
+            )
+        return self.element_or_part(fields[name])

@@ -1,0 +1,272 @@
+"""Calls of Python's, NumPy's and math's functions, and of numbers' methods."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numba.core import types
+from numba.np.numpy_support import ufunc_find_matching_loop
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.numba import functions
+from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.context import DeviceFunction, context
+from mmsim.frontend.numba.libdevice import MEANINGS
+from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.signatures import CALLED
+from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.values import (
+    NONE,
+    OPERATORS,
+    Counted,
+    Method,
+    Object,
+    Slice,
+    Value,
+    is_hashable,
+)
+from mmsim.frontend.numba.word_calls import WordLowering
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.scope import Alias
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import INT
+
+
+class CallLowering(WordLowering):
+    """The calls of one function."""
+
+    def call(self, source: Any, one: Any) -> Value:
+        """The value of a call."""
+        type_: Any = self.type_at(source.func)
+        sig: Any = self.found.calls.get(source)
+        called = self.of(source.func)
+        args = [*map(self.of, source.args)]
+        if source.vararg is not None:
+            args += self.of(source.vararg)
+        kws = {name: self.of(var) for name, var in source.kws}
+        if isinstance(type_, types.Dispatcher):
+            type_ = DeviceFunction(type_.dispatcher.py_func)
+        if isinstance(type_, Word):
+            written = MEANINGS.get(type_.member.removeprefix("libdevice."))
+            if callable(written) and type_.member.startswith("libdevice."):
+                return self.written_out(written, list(self.operands([*args, *kws.values()], sig)))
+            return self.word(type_.member, args, kws, sig, one.target)
+        if isinstance(type_, DeviceFunction):
+            return self.inlined(type_.function, sig.args, args, kws)
+        if isinstance(type_, types.NumberClass | types.DType):
+            return self.as_type(self.single(args[0]), sig.return_type)
+        if isinstance(type_, types.ExceptionClass):
+            return NONE  # `raise` says all of it
+        if isinstance(type_, types.NamedTupleClass):
+            fields = type_.instance_class._fields[len(args) :]
+            return tuple((*args, *(kws[name] for name in fields)))
+        before = (called.owner,) if isinstance(called, Method) else ()
+        given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
+        written = WRITTEN.get((getattr(type_, "typing_key", None), given))
+        if written is not None:
+            try:
+                return self.inlined(written, given, [*before, *args], kws)
+            except LanguageError as error:  # its place is in the text of Numba
+                name = self.places.text_of(source.func)
+                raise self.refused(f"{name!r} is not in the language here: {error.msg}") from None
+        if isinstance(called, Method) and isinstance(called.owner, Alias):
+            return self.method_of_array(called.owner, type_.this, called.name, args, sig)
+        if isinstance(called, Method):
+            return self.method(called, sig)
+        thing = called.thing if isinstance(called, Object) else None
+        own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
+        if own is not None:
+            return own(self, args, sig)
+        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
+            return self.elementwise(thing, type_, args)
+        return self.numeric(thing, args, sig)
+
+    def method(self, method: Method, sig: Any) -> ir.Expr:
+        """The value of a method of a number."""
+        if method.name == "bit_count":
+            return ir.Call("popc", (method.owner,), self.place)
+        if method.name == "conjugate":
+            return ir.Call("conjugate", (method.owner,), self.place)
+        raise self.refused(f"a number has no method {method.name!r} here")
+
+    # Functions of numbers
+
+    def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
+        """The value of a function of numbers, computed in the types of its signature."""
+        if thing is bool and not isinstance(args[0], ir.Expr):
+            return self.truth_of(args[0])
+        if thing is float and isinstance(args[0], Object):
+            return self.float_of(args[0].thing)
+        if thing in (int, float, bool, complex) and len(args) == 1:
+            return self.as_type(self.single(args[0]), sig.return_type)
+        given = [
+            self.as_type(self.single(value), type_)
+            for value, type_ in zip(args, sig.args, strict=True)
+        ]
+        if isinstance(thing, np.ufunc):
+            loop = ufunc_find_matching_loop(thing, sig.args)
+            assert loop is not None  # Numba has typed the call
+            given = [*map(self.as_type, given, loop.inputs)]
+        is_complex = any(self.type_of(one).kind == "c" for one in given)
+        node = OPERATORS.get(thing) if is_hashable(thing) else None
+        written = functions.written_out(thing, len(args))
+        if written is not None and (node is None or is_complex):
+            return self.written_out(written, given)
+        if node is not None:
+            return self.operation(node[0], node[1], given)
+        word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
+        if word is None:
+            text = getattr(thing, "__name__", thing)
+            raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
+        value = word.value(tuple(given), self.place)
+        if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
+            return self.written_out(OF_COMPLEX[value.op], given)
+        if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
+            return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
+        return value
+
+    def float_of(self, text: Any) -> ir.Expr:
+        """float("inf") and other floats in the form of a text."""
+        try:
+            return ir.Const(float(text))
+        except (TypeError, ValueError):
+            raise self.refused(
+                f"{text!r} is not a float", "write float('inf') or float('nan')"
+            ) from None
+
+    def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
+        """An operation; of complex numbers a power is written out."""
+        if op in OF_COMPLEX and any(self.type_of(one).kind == "c" for one in given):
+            return self.written_out(OF_COMPLEX[op], given)
+        return node(op, *given, self.place)
+
+    def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
+        """The call of a function that is written in the language of kernels."""
+        own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
+        return self.inlined(function, own, given, {})
+
+    def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
+        """np.sin(a, out): for each element, the result for numbers."""
+        *sources, out = (self.spill(one) if isinstance(one, ir.Expr) else one for one in args)
+        if not isinstance(out, Alias):
+            raise self.refused("the result needs an array")
+
+        def value(index: tuple[ir.Expr, ...]) -> ir.Expr:
+            given = [self.along(one, index) for one in sources]
+            own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
+            sig = context().resolve_function_type(type_, own, {})
+            found = self.numeric(ufunc, given, sig)
+            return self.as_type(self.single(found), sig.return_type)
+
+        self.fill(out, value)
+        return out
+
+    # Built-in functions
+
+    def _range(self, args: list[Value], sig: Any) -> Counted:
+        return self.range_of([self.as_type(self.single(one), INT) for one in args])
+
+    def _length(self, args: list[Value], sig: Any) -> Value:
+        (value,) = args
+        if isinstance(value, Alias):
+            return self.extent(value, 0)
+        return ir.Const(len(value))
+
+    def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
+        items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
+        for other in others:
+            first = ir.Binary(op, first, other, self.place)
+        return first
+
+    def _smallest(self, args: list[Value], sig: Any) -> ir.Expr:
+        return self._extreme("min", args, sig)
+
+    def _largest(self, args: list[Value], sig: Any) -> ir.Expr:
+        return self._extreme("max", args, sig)
+
+    def _slice(self, args: list[Value], sig: Any) -> Slice:
+        given = [None if one == NONE else one for one in args]
+        start, stop, *step = given if len(given) > 1 else [None, *given]
+        by = step[0] if step and step[0] is not None else ir.Const(1)
+        if not isinstance(by, ir.Const) or not by.value:
+            raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
+        return Slice(start, stop, int(by.value.real))
+
+    def _iterator(self, args: list[Value], sig: Any) -> Counted:
+        return self.counted(args[0])
+
+    def _enumerate(self, args: list[Value], sig: Any) -> Counted:
+        first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
+        return self.enumerated(args[0], first)
+
+    def _zip(self, args: list[Value], sig: Any) -> Counted:
+        return self.zipped(args)
+
+    def _indices(self, args: list[Value], sig: Any) -> Counted:
+        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        return self.indices([self.as_type(self.single(one), INT) for one in given])
+
+    def _elements(self, args: list[Value], sig: Any) -> Counted:
+        found = self.indices(self.shape(args[0]))
+
+        def item(number: ir.Expr) -> Value:
+            index = found.at(number)
+            return index, self.load(args[0], index)
+
+        return Counted(found.start, found.stop, item=item)
+
+    def _arrays_of_one(self, args: list[Value], sig: Any) -> Counted:
+        (array,) = args
+        if not isinstance(array, Alias):
+            raise self.refused("np.nditer takes one array here")
+        found = self.indices(self.shape(array))
+        return Counted(
+            found.start, found.stop, item=lambda number: self.part(array, found.at(number))
+        )
+
+    def _tuple(self, args: list[Value], sig: Any) -> Value:
+        return args[0] if args else ()
+
+    def _divmod(self, args: list[Value], sig: Any) -> Value:
+        left, right = (
+            self.spill(self.as_type(self.single(one), type_))
+            for one, type_ in zip(args, sig.args, strict=True)
+        )
+        return tuple(
+            self.as_type(ir.Binary(op, left, right, self.place), type_)
+            for op, type_ in zip(("//", "%"), sig.return_type, strict=True)
+        )
+
+    BUILT_IN: ClassVar[dict[Any, Any]] = {
+        range: _range,
+        len: _length,
+        min: _smallest,
+        max: _largest,
+        slice: _slice,
+        iter: _iterator,
+        enumerate: _enumerate,
+        zip: _zip,
+        np.ndindex: _indices,
+        np.ndenumerate: _elements,
+        np.nditer: _arrays_of_one,
+        tuple: _tuple,
+        divmod: _divmod,
+    }
+    """Python's own functions that take more than numbers."""
+
+
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
+    warnings.warn_explicit(
+        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
+        "environment, so that launches call the Python function, or step through the launch, as "
+        "with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )

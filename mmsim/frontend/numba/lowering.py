@@ -1,0 +1,514 @@
+"""From Numba's typed representation of a function to ours.
+
+Every operation has Numba's signature: operands are converted to its types first. Temporary
+variables of the bytecode become parts of expressions; a name of the text is a variable for each
+type that it has. Jumps become loops and branches by `structured`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from numba.core import ir as numba_ir
+from numba.core import types
+from numba.core.ir_utils import find_topo_order
+from numba.np.numpy_support import as_dtype
+
+from mmsim.errors import Place
+from mmsim.frontend.numba.base import base_of
+from mmsim.frontend.numba.context import DeviceFunction
+from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
+from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.places import named
+from mmsim.frontend.numba.refusals import outside_of
+from mmsim.frontend.numba.signatures import GRID, Refusal
+from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.values import (
+    LEAVES,
+    NONE,
+    OPERATORS,
+    Counted,
+    Maybe,
+    Method,
+    Object,
+    Value,
+    dtype_of,
+    is_number,
+)
+from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.scope import Alias, Restart
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL
+from mmsim.ir.structured import BasicBlock, Label, structured
+from mmsim.ir.walk import parts, reads_registers
+
+TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+"""The types of elements that a kernel can copy, and do nothing else with."""
+ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
+Settings = list[tuple[str, ir.Expr]]
+"""Variables and their values, all at once."""
+
+
+class FunctionLowering(CallLowering):
+    """The statements of one function."""
+
+    def body(self, prefix: str, ends: Callable[[Place], ir.Stmt] | None) -> ir.Block:
+        """The statements of the function."""
+        self.prefix, blocks = prefix, self.found.ir.blocks
+        self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
+        self.results: dict[str, Any] = {}
+        graph: dict[Label, BasicBlock] = {}
+        order = find_topo_order(blocks)
+        try:
+            for label in order:
+                self.block, self.waiting = [], {}
+                graph[label] = self.basic_block(label, blocks[label])
+            for label in order:
+                self.settle_choices(graph, label, blocks[label])
+        except Refusal as error:
+            raise self.refused(error.what, error.advice) from None
+        return structured(graph, min(blocks), prefix, ends)
+
+    # Blocks
+
+    def basic_block(self, label: int, block: Any) -> BasicBlock:
+        """The statements of a block, and its jump."""
+        self.label = label
+        if label in self.begins:
+            names, counted, index = self.begins[label]
+            self.place = index.place
+            self.values |= dict.fromkeys(names, self.fixed(counted.at(index)))
+        *body, last = block.body
+        turn = None
+        for one in body:
+            self.place = self.places.of(one)
+            op = getattr(getattr(one, "value", None), "op", "")
+            if op == "iternext":
+                turn, names, counted = self.turn(block, one)
+                self.begins[block.terminator.truebr] = names, counted, ir.Var(turn[0], self.place)
+                self.values |= dict.fromkeys(names, NONE)
+            elif turn is None or (
+                op not in ("pair_first", "pair_second") and one.target.name not in names
+            ):
+                self.statement(one, label)
+        self.place = place = self.places.of(last)
+        match last:
+            case numba_ir.Jump():
+                return BasicBlock(tuple(self.block), (last.target,), place)
+            case numba_ir.Branch():
+                targets = (last.truebr, last.falsebr)
+                if turn is not None:
+                    return BasicBlock(tuple(self.block), targets, place, None, turn)
+                test = self.truth(last.cond)
+                return BasicBlock(tuple(self.block), targets, place, test)
+            case numba_ir.Return():
+                self.give_back(last)
+            case numba_ir.StaticRaise():
+                said = list(map(str, last.exc_args or ()))
+                self.raised(last.exc_class, said)
+            case numba_ir.DynamicRaise():
+                said = [
+                    self.places.text_of(one) if isinstance(one, numba_ir.Var) else str(one)
+                    for one in last.exc_args or ()
+                ]
+                self.raised(last.exc_class, said)
+            case _:
+                raise self.refused(f"the instruction {type(last).__name__}")
+        return BasicBlock(tuple(self.block), (), place)
+
+    def raised(self, exception: Any, said: list[str]) -> None:
+        """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
+        name = "RuntimeError" if exception is None else exception.__name__
+        message = f"{name}: {', '.join(said)}" if said else name
+        self.block.append(ir.Return(self.place, message if self.unit.debug else None))
+
+    def give_back(self, last: Any) -> None:
+        """The result of the function, in variables that all returns share."""
+        if not isinstance(self.type_at(last.value), types.NoneType):
+            self.returned_at = self.place
+            value = self.of(last.value)
+            self.returned.append(self.result(value, self.found.result, "$result"))
+
+    def result(self, value: Value, wanted: Any, name: str) -> Value:
+        """A value that is returned, or a part of it."""
+        if isinstance(value, tuple):
+            pairs = enumerate(zip(value, wanted, strict=True))
+            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
+        if isinstance(wanted, types.Optional):
+            if name not in self.results:
+                self.results[name] = self.maybe(name, wanted)
+            for variable, part in self.settings(name, self.results[name], value):
+                self.put(variable, part)
+            return self.results[name]
+        if not isinstance(value, ir.Expr):
+            if self.returned and isinstance(value, Alias) and self.returned[0] != value:
+                raise self.refused("which array is returned depends on the path")
+            return value
+        if name not in self.results:
+            variable = self.new_variable(name, dtype_of(wanted))
+            self.results[name] = ir.Var(variable, self.place)
+        self.put(self.results[name].name, self.as_type(value, wanted))
+        return self.results[name]
+
+    # Choices by path
+
+    def settle_choices(self, graph: dict[Label, BasicBlock], label: int, block: Any) -> None:
+        """Set what the choices at the start of a block take, at the end of the blocks before."""
+        edges: dict[int, Settings] = defaultdict(list)
+        for one in block.body:
+            phi = phi_of(one)
+            for var, source in incoming(phi) if phi is not None else ():
+                if var.name in self.values:
+                    self.place = self.places.of(one)
+                    path = f"{self.prefix}{one.target.name}"
+                    chosen, value = self.values[one.target.name], self.values[var.name]
+                    edges[source] += self.settings(path, chosen, value)
+        for source, settings in edges.items():
+            self.set_at_end(graph, source, label, settings)
+
+    def settings(self, path: str, target: Value, value: Value) -> Settings:
+        """The assignments by which a choice gets a value."""
+        if isinstance(target, tuple):
+            pairs = zip(target, value, strict=True)
+            return [
+                one for n, pair in enumerate(pairs) for one in self.settings(f"{path}.{n}", *pair)
+            ]
+        if isinstance(target, Maybe):
+            pair = value if isinstance(value, Maybe) else Maybe(ir.Const(True), value)
+            if value == NONE:
+                pair = Maybe(ir.Const(False), ir.Const(0))
+            is_there = self.settings(path, target.is_there, pair.is_there)
+            return is_there + self.settings(path, target.value, pair.value)
+        if isinstance(target, ir.Var):
+            number = self.as_type(self.single(value), self.type_of(target))
+            return [] if number == target else [(target.name, number)]
+        if target == value:
+            return []
+        if not isinstance(target, Alias) or not isinstance(value, Alias):
+            raise self.refused("what a name stands for depends on the path to this line")
+        merged = self.merged.get(path)
+        if merged is None or not merged.holds(value):
+            keys = self.unit.keys.setdefault(path, set())
+            keys |= set(map(key_of, (*target.parts, *value.parts)))
+            if any(fixed > MOST_FIXED for _, fixed in keys):
+                raise self.refused("an array gets more and more indices", "write a loop")
+            if merged is not None or not self.spans(value, target):
+                raise Restart
+        if merged is None:
+            merged = Merged.of(self.unit.keys[path], self.place, self.unit)
+        return [(one.target, one.value) for one in merged.settings(value, self.place, True)]
+
+    @staticmethod
+    def spans(*several: Alias) -> bool:
+        """Return whether a slice is among arrays."""
+        return any(part.spans for one in several for part in one.parts)
+
+    def set_at_end(
+        self, graph: dict[Label, BasicBlock], source: int, label: int, settings: Settings
+    ) -> None:
+        """Put assignments on the way from a block to another one; all read the old values."""
+        if not settings:
+            return
+        old, place = graph[source], self.place
+        names = {name for name, _ in settings}
+        read = {
+            one.name for _, value in settings for one in parts(value) if isinstance(one, ir.Var)
+        }
+        self.block = []
+        if names & read:
+            settings = [(name, self.kept(value)) for name, value in settings]
+        made = (*self.block, *(ir.Assign(name, value, place) for name, value in settings))
+        if len(set(old.targets)) == 1:
+            graph[source] = replace(old, body=(*old.body, *made))
+            return
+        between = f"{source}_{label}"
+        targets = tuple(between if one == label else one for one in old.targets)
+        graph[source] = replace(old, targets=targets)
+        graph[between] = BasicBlock(made, (label,), old.place)
+
+    def choice(self, one: Any) -> None:
+        """Versions of a name with one type are one variable; those of other types are copied."""
+        name, type_ = one.target.name, self.type_at(one.target)
+        if is_number(type_):
+            place = named(self.place, base_of(one.target))
+            self.values[name] = ir.Var(self.variable(one.target), place)
+            return
+        known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
+        if not known:
+            raise self.refused(f"{base_of(one.target)!r} has no value here")
+        path = f"{self.prefix}{name}"
+        self.values[name] = self.chosen(path, base_of(one.target), known[0], type_)
+
+    def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
+        """The value of a choice like one of those that it takes."""
+        if isinstance(type_, types.Optional):
+            return self.maybe(text, type_)
+        if isinstance(known, tuple) and hasattr(type_, "count"):
+            return tuple(
+                self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
+                for n, (part, own) in enumerate(zip(known, type_, strict=True))
+            )
+        if isinstance(known, ir.Expr):
+            return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
+        if isinstance(known, Alias) and path in self.unit.keys:
+            merged = self.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
+            for variables in (merged.which, *(v for row in merged.indices for v in row)):
+                self.unit.held.variables[variables.name] = dtype_of(types.int64)
+            return merged.alias
+        return known
+
+    def maybe(self, text: str, type_: types.Optional) -> Maybe:
+        """Variables for a number that may be None."""
+        if not is_number(type_.type):
+            raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
+        names = (
+            self.new_variable(f"{text}_is_there", BOOL),
+            self.new_variable(text, dtype_of(type_)),
+        )
+        return Maybe(*(ir.Var(name, self.place) for name in names))
+
+    @property
+    def merged(self) -> dict[str, Merged]:
+        """The arrays that names may stand for, by their paths."""
+        return self.unit.merged
+
+    # Statements
+
+    def statement(self, one: Any, label: int) -> None:
+        """An instruction other than a jump."""
+        match one:
+            case numba_ir.Assign():
+                self.assign(one, label)
+            case numba_ir.SetItem():
+                wanted = self.found.calls[one].args[-1]
+                self.stored(one.target, self.of(one.index), one.value, wanted)
+            case numba_ir.StaticSetItem():
+                index = self.of(one.index_var) if one.index_var else self.static(one.index)
+                if isinstance(one.index, str):
+                    index = Object(one.index)
+                self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
+            case numba_ir.SetAttr():
+                self.assign_part(self.fields(self.of(one.target))[one.attr], self.of(one.value))
+            case numba_ir.Print():
+                warn_of_print(self.place)
+            case numba_ir.Del() | numba_ir.PopBlock():
+                pass
+            case _:
+                raise self.refused(f"the instruction {type(one).__name__}")
+
+    def assign(self, one: Any, label: int) -> None:
+        """A name gets a value: a number is part of an expression, or in a variable."""
+        name, type_ = one.target.name, self.type_at(one.target)
+        if phi_of(one) is not None:
+            self.choice(one)
+            return
+        before = len(self.block)
+        value = self.value(one.value, one)
+        if len(self.block) == before and self.is_idle(one, type_):
+            raise self.refused(
+                "this statement does nothing",
+                "statements assign, read an element of an array, branch, loop, call or wait",
+            )
+        if not isinstance(value, ir.Expr) or not is_number(type_):
+            self.values[name] = self.fixed(value)
+            return
+        value = self.as_type(value, type_)
+        is_fixed = isinstance(one.value, numba_ir.Arg) or isinstance(value, ir.Const)
+        if name.startswith("$") or (is_fixed and self.live.sets[base_of(one.target)] == 1):
+            if isinstance(value, LEAVES) or is_fixed:
+                self.values[name] = value
+                return
+            is_once = isinstance(value, ir.Var) or self.live.uses[name] <= 1
+            if is_once and not self.live.is_far(name, label) and not reads_registers(value):
+                self.values[name] = self.waiting[name] = value
+                return
+        variable = self.variable(one.target)
+        self.put(variable, value)
+        self.values[name] = ir.Var(variable, self.place)
+
+    def is_idle(self, one: Any, type_: types.Type) -> bool:
+        """Return whether a value is a statement of its own: nothing, if it puts none."""
+        if self.live.uses[one.target.name] or not self.places.is_dropped(one.target):
+            return False
+        is_call = getattr(one.value, "op", "") == "call"
+        if is_call and isinstance(self.type_at(one.value.func), DeviceFunction):
+            return False
+        return is_number(type_) or isinstance(type_, types.Array | types.BaseTuple)
+
+    # Values
+
+    def value(self, source: Any, one: Any) -> Value:
+        """The value that a name gets."""
+        match source:
+            case numba_ir.Var():
+                return self.of(source)
+            case numba_ir.Arg():
+                return self.given[source.index]
+            case numba_ir.Const() | numba_ir.Global() | numba_ir.FreeVar():
+                name = getattr(source, "name", "constant")
+                return self.outside(source.value, self.type_at(one.target), name)
+            case numba_ir.Expr():
+                return self.expression(source, one)
+        raise self.refused(f"the value {source}")
+
+    def expression(self, source: Any, one: Any) -> Value:
+        """The value of an operation of Numba's."""
+        if source.op not in ("cast", "build_tuple"):
+            for var in source.list_vars():
+                if isinstance(self.type_at(var), TEXT):
+                    raise self.refused("text and dates can only be copied here")
+        match source.op:
+            case "binop":
+                return self.operator(source.fn, source, (source.lhs, source.rhs))
+            case "inplace_binop":
+                return self.operator(source.immutable_fn, source, (source.lhs, source.rhs))
+            case "unary":
+                return self.operator(source.fn, source, (source.value,))
+            case "call":
+                return self.call(source, one)
+            case "cast" | "exhaust_iter":
+                return self.unpacked(source)
+            case "build_tuple":
+                return tuple(map(self.of, source.items))
+            case "getattr":
+                return self.attribute(source, one)
+            case "getitem":
+                return self.item(self.of(source.value), self.of(source.index))
+            case "static_getitem" | "typed_getitem":
+                return self.static_item(source)
+            case "getiter":
+                return self.counted(self.of(source.value))
+        raise outside_of(self.places.source, self.place.line) or self.refused(
+            f"{source.op} isn't in the language of programs"
+        )
+
+    def unpacked(self, source: Any) -> Value:
+        """A value as it is; of an array that is unpacked, the elements or rows."""
+        value = self.of(source.value)
+        if source.op == "exhaust_iter" and isinstance(value, Alias):
+            return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
+        return value
+
+    def operator(self, fn: Any, source: Any, operands: tuple[Any, ...]) -> Value:
+        """The value of an operator."""
+        values, sig = [*map(self.of, operands)], self.found.calls[source]
+        if fn in (operator.is_, operator.is_not):
+            for one, other in (values, values[::-1]):
+                if isinstance(one, Maybe) and other == NONE:
+                    is_there = one.is_there
+                    return ir.Unary("not", is_there, self.place) if fn is operator.is_ else is_there
+            things = [getattr(one, "thing", one) for one in values]
+            same = things[0] is things[1] or (
+                things[0] == things[1] and isinstance(things[0], Alias)
+            )
+            return ir.Const(same == (fn is operator.is_))
+        if fn in (operator.eq, operator.ne) and not all(isinstance(v, ir.Expr) for v in values):
+            return self.equal(values[0], values[1], fn is operator.ne)
+        if fn in ORDERS and all(isinstance(one, tuple) for one in values):
+            return self.ordered(ORDERS[fn], *values)
+        if fn is operator.add and all(isinstance(v, tuple) for v in values):
+            return (*values[0], *values[1])
+        if fn is operator.not_ and not isinstance(values[0], ir.Expr):
+            return ir.Unary("not", self.truth(operands[0]), self.place)
+        if fn in (operator.contains,) and isinstance(values[0], tuple):
+            found: ir.Expr = ir.Const(False)
+            for one in values[0]:
+                found = ir.Logic("or", found, self.equal(one, values[1], False))
+            return found
+        if fn not in OPERATORS:
+            raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
+        pairs = zip(values, sig.args, strict=True)
+        given = [self.as_type(self.single(one), type_) for one, type_ in pairs]
+        found = self.operation(*OPERATORS[fn], given)
+        if fn in (operator.neg, operator.invert) and self.type_of(given[0]).kind in "iu":
+            return self.as_type(found, self.type_of(given[0]))  # before the result gets wider
+        return found
+
+    def equal(self, left: Value, right: Value, differ: bool) -> ir.Expr:
+        """Return whether two values are equal, or whether they differ."""
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            found: ir.Expr = ir.Const(len(left) == len(right))
+            for one, other in zip(left, right, strict=False):
+                found = ir.Logic("and", found, self.equal(one, other, False))
+            return ir.Unary("not", found, self.place) if differ else found
+        if isinstance(left, ir.Expr) and isinstance(right, ir.Expr):
+            return ir.Compare("!=" if differ else "==", left, right, self.place)
+        return ir.Const((left == right) != differ)
+
+    def ordered(self, op: str, left: tuple[Value, ...], right: tuple[Value, ...]) -> ir.Expr:
+        """Compare two tuples: the first values that differ decide, else the lengths."""
+        shorter = (len(left) > len(right)) - (len(left) < len(right))
+        found: ir.Expr = ir.Compare(op, ir.Const(shorter), ir.Const(0), self.place)
+        for one, other in reversed([*zip(left, right, strict=False)]):
+            if isinstance(one, tuple) and isinstance(other, tuple):
+                decided = self.ordered(op, one, other)
+            else:
+                pair = self.single(one), self.single(other)
+                decided = ir.Compare(op, *pair, self.place)
+            found = ir.Choose(self.equal(one, other, True), decided, found)
+        return found
+
+    def attribute(self, source: Any, one: Any) -> Value:
+        """The value of x.name."""
+        owner: Any = self.type_at(source.value)
+        name = source.attr
+        value, type_ = self.of(source.value), self.type_at(one.target)
+        if isinstance(owner, types.Module):
+            return self.outside(getattr(owner.pymod, name), type_, name)
+        if isinstance(owner, types.DType):
+            return Object(getattr(as_dtype(owner.dtype), name))
+        if isinstance(owner, Namespace):
+            return self.member(f"{owner.member}.{name}")
+        if isinstance(owner, types.Record):
+            return self.field(value, name)
+        if isinstance(value, Alias) and name in self.fields(value):
+            return self.field(value, name)
+        if isinstance(value, Alias):
+            if isinstance(type_, types.BoundFunction):
+                return Method(value, name)
+            return self.attribute_of_array(value, owner, name)
+        if owner is GRID:
+            return Object("the grid's sync")
+        if isinstance(value, tuple) and name in getattr(owner, "fields", ()):
+            return value[owner.fields.index(name)]
+        if isinstance(value, tuple) and name in AXES:
+            return value[AXES.index(name)]
+        if is_number(owner):
+            if name in ("real", "imag"):
+                return ir.Call(name, (value,), self.place)
+            return Method(value, name)
+        if isinstance(value, Object):
+            return self.outside(getattr(value.thing, name), type_, name)
+        raise self.refused(f"{owner} has no {name}")
+
+    def member(self, member: str) -> Value:
+        """A member of a namespace of numba.cuda."""
+        field = WORDS.get(member)
+        if isinstance(field, ir.ThreadField):
+            return ir.Unary("int32", field, self.place)
+        return Object(member)
+
+    def outside(self, thing: Any, type_: Any, name: str) -> Value:
+        """The value of an object from outside of the kernel, or of a number of numba.cuda."""
+        word = WORDS.get(name)
+        if is_number(type_) and isinstance(word, ir.Expr) and name in ("laneid", "warpsize"):
+            return ir.Unary("int32", word, self.place)
+        return super().outside(thing, type_, name)
+
+    def static_item(self, source: Any) -> Value:
+        """The value of x[constant]."""
+        value = self.of(source.value)
+        if isinstance(value, Object):
+            return Object(value.thing[source.index])  # a member of an enum
+        if isinstance(source.index, str):
+            return self.field(value, source.index)
+        if isinstance(value, tuple) and isinstance(source.index, int | slice):
+            return value[source.index]
+        index = source.index_var
+        return self.item(value, self.static(source.index) if index is None else self.of(index))

@@ -1,0 +1,161 @@
+"""From a kernel of numba.cuda to its representation, for arguments of some kinds."""
+
+from __future__ import annotations
+
+import inspect
+import types as python
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.np.numpy_support import from_dtype
+
+from mmsim.errors import LanguageError, LaunchError, Place
+from mmsim.frontend.numba.context import Inferred, context, inferred
+from mmsim.frontend.numba.inlined import text_of
+from mmsim.frontend.numba.kinds import (
+    ArrayKind,
+    Kind,
+    NumberKind,
+    ObjectKind,
+    RecordKind,
+    SameKind,
+    TupleKind,
+)
+from mmsim.frontend.numba.lowering import FunctionLowering
+from mmsim.frontend.numba.parameters import Parameters
+from mmsim.frontend.numba.records import without_records
+from mmsim.frontend.numba.state import Options, Parsed
+from mmsim.frontend.numba.values import Object, TypedUnit, Value
+from mmsim.frontend.python.scope import Captured, Restart
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import numbered, statements
+
+
+@cache
+def _named(names: tuple[str, ...]) -> type:
+    """A class of tuples with these names."""
+    return namedtuple("Named", names)
+
+
+def numba_type(kind: Kind) -> Any:
+    """Numba's type of an argument."""
+    match kind:
+        case ArrayKind(dtype, ndim, layout):
+            return types.Array(from_dtype(np.dtype(dtype)), ndim, layout)
+        case RecordKind(dtype, _, ndim):
+            own = from_dtype(dtype)
+            return types.Array(own, ndim, "A") if ndim or not dtype.names else own
+        case NumberKind(dtype):
+            return from_dtype(np.dtype(dtype))
+        case TupleKind(items, names):
+            inside = tuple(map(numba_type, items))
+            if names is None:
+                return types.Tuple.from_types(inside)
+            return types.BaseTuple.from_types(inside, _named(names))
+        case ObjectKind(thing):
+            return context().resolve_value_type(thing)
+    raise AssertionError(kind)
+
+
+def parse_kernel(
+    function: python.FunctionType, kinds: Sequence[Kind], options: Options | None = None
+) -> Parsed:
+    """The representation of a kernel for arguments of these kinds.
+
+    Raises `LanguageError` at the first thing outside of the language.
+    """
+    names = list(inspect.signature(function).parameters)
+    if len(names) != len(kinds):
+        raise LaunchError(
+            f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
+            f"not {len(kinds)}"
+        )
+    flat = _flat(kinds)
+    found = inferred(function, tuple(map(numba_type, flat)))
+    unit = _unit(function, options or Options())
+    while True:
+        try:
+            return _lowered(found, kinds, names, unit)
+        except Restart:  # with more arrays that a name may stand for; so this ends
+            before, unit = unit, _unit(function, options or Options())
+            unit.keys = before.keys
+
+
+def _flat(kinds: Sequence[Kind]) -> list[Kind]:
+    """The kinds, with that of the first one for an array that is given again."""
+    values: list[Kind] = []
+
+    def each(kind: Kind) -> Kind:
+        match kind:
+            case SameKind(number):
+                return values[number]
+            case TupleKind(items, names):
+                return TupleKind(tuple(map(each, items)), names)
+            case RecordKind(dtype, fields, ndim):
+                inside = tuple((name, each(inner)) for name, inner in fields)
+                return RecordKind(dtype, inside, ndim)
+            case ArrayKind() | NumberKind():
+                values.append(kind)
+        return kind
+
+    return list(map(each, kinds))
+
+
+def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
+    return TypedUnit(
+        function.__name__,
+        dynamic_bytes=options.dynamic_bytes,
+        debug=options.debug,
+        memory_of=options.memory_of,
+    )
+
+
+def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
+    """The representation, if enough is known of the names; else `Restart`."""
+    source = text_of(found.function, unit)
+    place = Place(unit.name, source.file, source.first)
+    parameters = Parameters(unit)
+    unit.array_from_outside = parameters.array_from_outside
+    unit.taken.update(names)
+    unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
+    values: list[Value] = []
+    for name, kind in zip(names, kinds, strict=True):
+        value = parameters.value(name, kind, place)
+        values.append(Object(value.value) if isinstance(value, Captured) else value)
+        unit.parameters = [one.name for one in parameters.given]
+    lowering = FunctionLowering(unit, found, values, source)
+    body = lowering.body("block_", ir.Return)
+    if not isinstance(found.result, types.NoneType):
+        raise LanguageError(
+            f"the kernel {unit.name!r} returns a value",
+            lowering.returned_at,
+            "store it in an array, or make this a device function: @cuda.jit(device=True)",
+        )
+    code = ir.Code(
+        unit.name,
+        tuple(parameters.given),
+        tuple(unit.locals),
+        tuple(unit.variables),
+        _without_waits(body),
+        tuple(unit.sources.values()),
+        "numba",
+    )
+    code = without_records(code, unit)
+    return Parsed(replace(code, body=numbered(code.body)), tuple(parameters.from_outside))
+
+
+def _without_waits(body: ir.Block) -> ir.Block:
+    """A kernel whose last threads at a barrier of the grid don't wait for those that have ended."""
+    *before, last = body or (ir.Forget((), ()),)
+    is_grid = isinstance(last, ir.If) and any(
+        isinstance(one, ir.Barrier) and one.scope == "grid" for one in statements(last.then)
+    )
+    if not is_grid or not isinstance(last, ir.If) or last.orelse:
+        return body
+    ends = replace(last, then=(), orelse=(ir.Return(last.place),))
+    return (*before, ends, *last.then)

@@ -1,0 +1,303 @@
+"""The types of what numba.cuda's names take and give, as numba-cuda has them.
+
+A row of `RULES` has the names of the parameters and what gives a call's signature. `Cases` are
+signatures, of which Numba's rules of conversion choose one. Where numba-cuda refuses a type that
+has a meaning here, as a shuffle of uint32, the type is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.core.typing.npydecl import parse_dtype
+from numba.core.typing.templates import signature
+
+from mmsim.frontend.numba.libdevice import LIBDEVICE, PAIRS
+from mmsim.frontend.numba.vectors import AXES, VECTORS
+
+Given = tuple[types.Type, ...]
+Resolve = Callable[[Any, str, Given], Any]
+"""From Numba's context, the name and the types of the arguments to a signature, None for none."""
+
+CALLED = "call min, max, abs, divmod, len, int, float, complex, bool or a function of the language"
+GRID = types.Opaque("the grid")
+"""The type of cuda.cg.this_grid()."""
+DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+NAMESPACES = (*DIMENSIONS, "shared", "local", "const", "atomic", "cg")
+VALUES = {
+    **{f"{name}.{axis}": types.int32 for name in DIMENSIONS for axis in "xyz"},
+    "laneid": types.int32,
+    "warpsize": types.int32,
+}
+OF_CODE = {
+    "v": types.none,
+    "b": types.boolean,
+    "h": types.int16,
+    "i": types.int32,
+    "l": types.int64,
+    "I": types.uint32,
+    "L": types.uint64,
+    "f": types.float32,
+    "d": types.float64,
+}
+"""The types in `Cases` by a letter each: that of the result, then those of the arguments."""
+INTEGERS = (
+    *(types.int8, types.int16, types.int32, types.int64),
+    *(types.uint8, types.uint16, types.uint32, types.uint64),
+)
+
+
+class Vector(types.Type):
+    """The type of a CUDA vector: up to four numbers of one type."""
+
+    def __init__(self, base: types.Type, count: int) -> None:
+        self.base = base
+        self.count = count
+        super().__init__(f"{base}x{count}")
+
+    def __iter__(self) -> Iterator[types.Type]:
+        """The types of its numbers."""
+        return iter((self.base,) * self.count)
+
+
+class Refusal(TypingError):
+    """A refusal in our words, as an error of Numba's inference."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.what, self.advice = what, advice
+
+
+class Rule(NamedTuple):
+    """The parameters of a name, those without which a call is refused, and the signature."""
+
+    names: tuple[str, ...]
+    resolve: Resolve
+    needed: int
+
+
+def _rule(names: str, resolve: Resolve, needed: int | None = None) -> Rule:
+    parameters = tuple(names.split())
+    return Rule(parameters, resolve, len(parameters) if needed is None else needed)
+
+
+def _cases(*found: Any) -> Resolve:
+    """The best of some signatures; each is one, or the letters of its types."""
+    known = [_of_letters(one) if isinstance(one, str) else one for one in found]
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        return context.resolve_overload(member, known, given, {})
+
+    return resolve
+
+
+def _of_letters(code: str) -> Any:
+    return signature(*(OF_CODE[letter] for letter in code))
+
+
+def _pair(code: str) -> Any:
+    first, second = (OF_CODE[letter] for letter in code)
+    return signature(types.Tuple((first, second)), first)
+
+
+def _along(context: Any, member: str, given: Given) -> Any:
+    axes = getattr(given[0], "literal_value", None)
+    if axes not in (1, 2, 3):
+        raise Refusal(f"'cuda.{member}' takes 1, 2 or 3", "write the number of axes")
+    result = types.int64 if axes == 1 else types.UniTuple(types.int64, axes)
+    return signature(result, types.int32)
+
+
+def parts(given: Any) -> Given:
+    """The types in that of a tuple; another type alone."""
+    whole: Any = given
+    return tuple(whole) if isinstance(given, types.BaseTuple) else (whole,)
+
+
+def _array(context: Any, member: str, given: Given) -> Any:
+    shape, dtype = given[:2]
+    extents = parts(shape)
+    if not extents:
+        raise Refusal(f"a cuda.{member} has an axis", "write 1 for one element")
+    if not all(isinstance(one, types.IntegerLiteral) for one in extents):
+        raise Refusal(
+            f"the shape of a cuda.{member} is not known before the launch",
+            "write numbers, or names of numbers outside of the kernel; for a size that each launch "
+            "gives, write shape 0: dynamic shared memory",
+        )
+    alignment = given[2] if len(given) > 2 else types.none
+    if not isinstance(alignment, types.IntegerLiteral | types.NoneType):
+        raise Refusal(f"the alignment of a cuda.{member} is not a number in the text")
+    element = parse_dtype(dtype)
+    if element is None:
+        raise Refusal(
+            f"{types.unliteral(dtype)} is not a type of elements", "write a type, as numba.float32"
+        )
+    return signature(types.Array(element, len(extents), "C"), *given)
+
+
+def _constant(context: Any, member: str, given: Given) -> Any:
+    return signature(given[0], *given)
+
+
+def _counting(context: Any, member: str, given: Given) -> Any:
+    if not isinstance(given[0], types.Integer | types.Boolean):
+        raise Refusal(
+            f"the predicate of cuda.{member} is not an integer: {types.unliteral(given[0])}"
+        )
+    return signature(types.int32, types.int32)
+
+
+def _vote(result: types.Type) -> Resolve:
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        mask, predicate = map(types.unliteral, given)
+        if not isinstance(mask, types.Integer):
+            raise Refusal(f"the mask of cuda.{member} is not an integer: {mask}")
+        if not isinstance(predicate, types.Integer | types.Boolean):
+            raise Refusal(f"the predicate of cuda.{member} is not an integer: {predicate}")
+        return signature(result, mask, predicate)
+
+    return resolve
+
+
+def _shuffle(context: Any, member: str, given: Given) -> Any:
+    given = tuple(map(types.unliteral, given))
+    if not isinstance(given[1], types.Number | types.Boolean):
+        raise Refusal(f"the value of cuda.{member} is not a number: {given[1]}")
+    return signature(given[1], *given)
+
+
+def _select(context: Any, member: str, given: Given) -> Any:
+    test, *others = map(types.unliteral, given)
+    result = context.unify_types(*others)
+    if not isinstance(result, types.Number | types.Boolean):
+        raise Refusal(f"the values of cuda.{member} are not numbers of one type")
+    return signature(result, test, result, result)
+
+
+def _atomic(indexed: bool, values: int) -> Resolve:
+    """The signature of an atomic operation on an element, of an index or the first one."""
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        array = given[0]
+        if not isinstance(array, types.Array):
+            raise Refusal(f"cuda.{member} takes an array, not {types.unliteral(array)}")
+        if isinstance(array.dtype, types.Complex):
+            raise Refusal(
+                f"cuda.{member} takes no complex numbers",
+                "write it for the parts, a.real and a.imag",
+            )
+        index = (_index(array, given[1]),) if indexed else ()
+        return signature(array.dtype, array, *index, *[array.dtype] * values)
+
+    return resolve
+
+
+def _index(array: types.Array, given: types.Type) -> types.Type:
+    is_tuple = isinstance(given, types.BaseTuple)
+    return given if is_tuple or array.ndim > 1 else types.intp
+
+
+def _sync_of_grid(context: Any, member: str, given: Given) -> Any:
+    return signature(types.int32, *given)
+
+
+def _vector(type_: Vector) -> Resolve:
+    """The signature of a vector's constructor: numbers, and vectors for each of theirs."""
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        taken = tuple(one if isinstance(one, Vector) else type_.base for one in given)
+        count = sum(one.count if isinstance(one, Vector) else 1 for one in taken)
+        if count != type_.count:
+            raise Refusal(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
+        for one, own in zip(given, taken, strict=True):
+            if context.can_convert(one, own) is None:
+                raise Refusal(
+                    f"cuda.{member} takes numbers and vectors, not {types.unliteral(one)}"
+                )
+        return signature(type_, *taken)
+
+    return resolve
+
+
+@cache
+def _vector_type(base: str, count: int) -> Vector:
+    return Vector(getattr(types, base), count)
+
+
+SAME_INTEGER = tuple(signature(one, one) for one in INTEGERS)
+FOUND_FIRST = tuple(signature(types.uint32, one) for one in INTEGERS)
+ALL_SAME = types.Tuple((types.int32, types.boolean))
+FENCES = ("threadfence", "threadfence_block", "threadfence_system")
+ON_ELEMENT = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch")
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("grid", "gridsize"), _rule("ndim", _along)),
+    **dict.fromkeys(
+        ("shared.array", "local.array"), _rule("shape dtype alignment", _array, needed=2)
+    ),
+    "const.array_like": _rule("ndarray", _constant),
+    "cg.this_grid": _rule("", _cases(signature(GRID))),
+    "grid.sync": _rule("", _sync_of_grid),
+    **dict.fromkeys(("syncthreads", *FENCES), _rule("", _cases("v"))),
+    "syncwarp": _rule("mask", _cases("v", "vi"), needed=0),
+    "nanosleep": _rule("ns", _cases("vI")),
+    **{f"syncthreads_{op}": _rule("predicate", _counting) for op in ("count", "and", "or")},
+    "shfl_sync": _rule("mask value src_lane", _shuffle),
+    "shfl_up_sync": _rule("mask value delta", _shuffle),
+    "shfl_down_sync": _rule("mask value delta", _shuffle),
+    "shfl_xor_sync": _rule("mask value lane_mask", _shuffle),
+    **{f"{op}_sync": _rule("mask predicate", _vote(types.boolean)) for op in ("all", "any", "eq")},
+    "ballot_sync": _rule("mask predicate", _vote(types.int32)),
+    "match_any_sync": _rule("mask value", _cases("iii", "iil", "iif", "iid")),
+    "match_all_sync": _rule(
+        "mask value",
+        _cases(*(signature(ALL_SAME, types.int32, OF_CODE[one]) for one in "ilfd")),
+    ),
+    **dict.fromkeys(("activemask", "lanemask_lt"), _rule("", _cases("I"))),
+    **{
+        f"atomic.{op}": _rule("array index value", _atomic(True, 1))
+        for op in (*ON_ELEMENT, "inc", "dec")
+    },
+    "atomic.cas": _rule("array index old value", _atomic(True, 2)),
+    "atomic.compare_and_swap": _rule("array old value", _atomic(False, 2)),
+    **dict.fromkeys(("popc", "clz"), _rule("value", _cases(*SAME_INTEGER))),
+    "ffs": _rule("value", _cases(*FOUND_FIRST)),
+    "brev": _rule("value", _cases("II", "LL")),
+    "cbrt": _rule("value", _cases("ff", "dd")),
+    "fma": _rule("x y z", _cases("ffff", "dddd")),
+    "selp": _rule("test x y", _select),
+    **{
+        name: Rule(AXES, _vector(_vector_type(str(made.dtype), len(made.names))), 1)
+        for name, made in VECTORS.items()
+    },
+}
+RULES |= {
+    f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
+    for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
+    for name in names
+} | {f"libdevice.{name}": _rule("x", _cases(_pair(code))) for name, code in PAIRS.items()}
+
+
+def called(context: Any, member: str, args: Given, kws: Any) -> Any:
+    """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
+    rule = RULES.get(member)
+    if rule is None:
+        raise Refusal(f"the call of 'cuda.{member}' isn't in the language of programs", CALLED)
+    given = dict(zip(rule.names, args, strict=False))
+    wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
+    given |= kws
+    whole = tuple(given[name] for name in rule.names if name in given)
+    if wrong or len(whole) < rule.needed:
+        takes = ", ".join(rule.names)
+        raise Refusal(
+            f"'cuda.{member}' takes {takes or 'no arguments'}", f"write cuda.{member}({takes})"
+        )
+    found = rule.resolve(context, member, whole)
+    if found is None:
+        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
+    return found

@@ -1,0 +1,207 @@
+"""Values while a function is lowered, and their types.
+
+A number is an expression, an array an `Alias`; a tuple consists of values. Everything else is an
+`Object`, or one of the classes here.
+"""
+
+from __future__ import annotations
+
+import types as python
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from mmsim.errors import Place
+from mmsim.frontend.numba.refusals import kind_of
+from mmsim.frontend.numba.signatures import Refusal
+from mmsim.frontend.numba.state import KernelUnit
+from mmsim.frontend.python.aliases import Key, Merged
+from mmsim.frontend.python.scope import View
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
+from mmsim.ir.numba_types import NumbaTyping
+from mmsim.ir.operators import BINARY, COMPARE, UNARY
+
+NOWHERE = Place("", "", 0)
+OPERATORS = {
+    one: (node, op)
+    for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
+    for op, row in table.items()
+    for one in row.means
+    if callable(one) and not isinstance(one, type)
+}
+"""The operation of the representation for a function of `operator` or of NumPy."""
+LEAVES = ir.Const | ir.Number | ir.ThreadField | ir.Extent
+"""Expressions that nothing can change."""
+Value = Any
+"""An expression, an `Alias`, a tuple of values, or one of the classes below."""
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object from outside of the kernel, or a name of numba.cuda."""
+
+    thing: Any
+
+
+NONE = Object(None)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a number or of an array."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A number that may be None instead: whether it is there, and the number."""
+
+    is_there: ir.Expr
+    value: ir.Expr
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A slice of an index; None for what is left out."""
+
+    start: ir.Expr | None
+    stop: ir.Expr | None
+    step: int = 1
+
+
+Index = tuple[ir.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Remade(View):
+    """An array under other axes, as a.T: `count` of them, from which `to` gives `taken` own ones.
+
+    `form` is "real" or "imag" for that part of each element, or a type as which each is read.
+    """
+
+    to: Callable[[Index], Index] = tuple
+    count: int = 0
+    taken: int = 0
+    form: str = ""
+
+    @property
+    def axes(self) -> int:
+        """The number of the array's axes that `index` restricts."""
+        return self.taken + len(self.index) - self.count
+
+    def element(self, index: Sequence[ir.Expr]) -> Index:
+        """The array's own indices of an element."""
+        whole = super().element(index)
+        return (*self.to(whole[: self.count]), *whole[self.count :])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The trips of a loop: numbers of a range, and the item for each of them; None for itself."""
+
+    start: ir.Expr
+    stop: ir.Expr
+    step: ir.Expr = field(default_factory=lambda: ir.Const(1))
+    item: Callable[[ir.Expr], Value] | None = None
+
+    def at(self, number: ir.Expr) -> Value:
+        """The item of a trip."""
+        return number if self.item is None else self.item(number)
+
+
+class Held(NumbaTyping):
+    """The types that names have so far, and so those of expressions."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Type] = {}
+        self.arrays: dict[str, Type] = {}
+        self.numbers: dict[str, Type] = {}
+        self.strong: set[str] = set()
+        self._of = self._find
+
+
+@dataclass
+class TypedUnit(KernelUnit):
+    """The data of one kernel's lowering, for all its functions.
+
+    `held` are the types of names. `keys` are the arrays that a name may stand for, if they depend
+    on the path, found by earlier tries, and `merged` their variables. `tables` are constant arrays
+    from outside.
+    """
+
+    held: Held = field(default_factory=Held)
+    keys: dict[str, set[Key]] = field(default_factory=dict)
+    merged: dict[str, Merged] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays so far; constant ones come last."""
+        return [*super().arrays, *self.tables]
+
+    def temporary(self, type_: Type) -> str:
+        """A new variable for a number without a name."""
+        name = self.unique("t")
+        self.held.variables[name] = type_
+        return name
+
+    def array(self, array: str, type_: Type, rank: int) -> None:
+        """Note an array that the kernel makes."""
+        self.held.arrays[array] = type_
+        self.ranks[array] = rank
+
+
+def dtype_of(type_: types.Type) -> Type:
+    """NumPy's type of Numba's type of a number."""
+    own = types.unliteral(type_)
+    own = own.type if isinstance(own, types.Optional) else own
+    if isinstance(own, types.Boolean):
+        return BOOL
+    if isinstance(own, types.Number) and supported(own.name):
+        return np.dtype(own.name)
+    advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
+    raise Refusal(f"{kind_of(own)} stands where a number must", advice)
+
+
+def is_hashable(thing: Any) -> bool:
+    """Return whether an object from outside may be a key of a table of functions."""
+    return isinstance(thing, type | np.ufunc | python.FunctionType | python.BuiltinFunctionType)
+
+
+def is_number(type_: types.Type) -> bool:
+    """Return whether a type is of numbers."""
+    return isinstance(types.unliteral(type_), types.Number | types.Boolean)
+
+
+def converted(value: ir.Expr, own: Type, wanted: Type, place: Place) -> ir.Expr:
+    """A number of one type as another one."""
+    if own == wanted:
+        return value
+    if isinstance(value, ir.Const) and wanted in (INT, FLOAT, COMPLEX, BOOL):
+        number = wanted.type(value.value).item()
+        if type_of_number(number) == wanted and not (wanted == INT and own.kind in "fc"):
+            return ir.Const(number)
+    return ir.Unary(wanted.name, value, place)
+
+
+def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    """An operation of two integers."""
+    if right == ir.Const(0) and op in "+-":
+        return left
+    if left == ir.Const(0) and op == "+":
+        return right
+    return ir.Binary(op, left, right, place)
+
+
+def chosen(index: ir.Expr, values: list[ir.Expr], place: Place) -> ir.Expr:
+    """One of several numbers, by an index."""
+    value = values[-1]
+    for position, other in reversed(list(enumerate(values[:-1]))):
+        value = ir.Choose(ir.Compare("==", index, ir.Const(position), place), other, value)
+    return value

@@ -1,0 +1,169 @@
+"""The functions of cuda.libdevice in kernels: each gives what its name says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mmsim import cuda
+from mmsim.cuda import libdevice
+from mmsim.cuda.stubs import HostCallError
+from mmsim.errors import UnknownNameError
+from mmsim.frontend.numba.libdevice import LIBDEVICE, MEANINGS, PAIRS
+from mmsim.frontend.numba.signatures import RULES
+
+POINTS = np.array([0.5, 0.25, 0.75, -0.625, 1.5, 2.5, -2.5, 3.75])
+OTHERS = np.array([2.0, -1.5, 0.75, 3.25, 1.5, -0.5, 2.0, 1.25])
+INTEGERS = np.array([1, 5, 12, 2**31 - 1, -1, -7, 2**20, -(2**30)])
+FACTORS = np.array([3, -5, 2**30, 77, -1, 7, 2**20, 2])
+
+
+def rounded_away(x):
+    return math.copysign(math.floor(abs(x) + 0.5), x)
+
+
+def as_signed(x):
+    return np.uint32(x % 2**32).astype(np.int32)
+
+
+RIGHT = {
+    "fabs": abs,
+    "abs": abs,
+    "llabs": abs,
+    "tgamma": math.gamma,
+    "round": rounded_away,
+    "llround": rounded_away,
+    "rint": np.rint,
+    "nearbyint": np.rint,
+    "llrint": np.rint,
+    "fmax": max,
+    "fmin": min,
+    "max": max,
+    "min": min,
+    "llmax": max,
+    "llmin": min,
+    "scalbn": lambda x, y: math.ldexp(x, int(y)),
+    "ldexp": lambda x, y: math.ldexp(x, int(y)),
+    "powi": lambda x, y: x ** int(y),
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "frsqrt_rn": lambda x: 1 / math.sqrt(x),
+    "rcbrt": lambda x: 1 / np.cbrt(x),
+    "cbrt": np.cbrt,
+    "sinpi": lambda x: math.sin(math.pi * x),
+    "cospi": lambda x: math.cos(math.pi * x),
+    "normcdf": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
+    "fdim": lambda x, y: max(x - y, 0),
+    "saturate": lambda x: min(max(x, 0), 1),
+    "signbit": lambda x: x < 0,
+    "signbitd": lambda x: x < 0,
+    "isnand": math.isnan,
+    "isinfd": math.isinf,
+    "isfinited": math.isfinite,
+    "finite": math.isfinite,
+    "exp2": np.exp2,
+    "exp10": lambda x: 10.0**x,
+    "fma": lambda x, y, z: x * y + z,
+    "sad": lambda x, y, z: as_signed(abs(x - y) + z),
+    "popc": lambda x: (x % 2**32).bit_count(),
+    "popcll": lambda x: (x % 2**64).bit_count(),
+    "clz": lambda x: 32 - (x % 2**32).bit_length(),
+    "clzll": lambda x: 64 - (x % 2**64).bit_length(),
+    "ffs": lambda x: (x & -x).bit_length(),
+    "ffsll": lambda x: (x & -x).bit_length(),
+    "brev": lambda x: as_signed(int(f"{x % 2**32:032b}"[::-1], 2)),
+    "brevll": lambda x: int(np.uint64(int(f"{x % 2**64:064b}"[::-1], 2)).astype(np.int64)),
+    "mulhi": lambda x, y: x * y >> 32,
+    "umulhi": lambda x, y: as_signed((x % 2**32) * (y % 2**32) >> 32),
+    "hadd": lambda x, y: x + y >> 1,
+    "rhadd": lambda x, y: x + y + 1 >> 1,
+    "sincos": lambda x: (math.sin(x), math.cos(x)),
+    "sincospi": lambda x: (math.sin(math.pi * x), math.cos(math.pi * x)),
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "fdivide": lambda x, y: x / y,
+    "rcp": lambda x: 1 / x,
+    "sqrt": math.sqrt,
+}
+ROUNDED = {"rn": np.rint, "rd": math.floor, "ru": math.ceil, "rz": math.trunc}
+CODES = {
+    name: code for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1]) for name in names
+}
+CODES |= {name: 2 * code[0] for name, code in PAIRS.items()}
+COLUMNS = {
+    **dict.fromkeys("il", (INTEGERS, FACTORS, INTEGERS)),
+    **dict.fromkeys("fd", (POINTS, OTHERS, POINTS)),
+}
+
+
+def right(name):
+    """The function for a name: without the letters for its types."""
+    if "2" in name and "_r" in name:
+        if name.startswith("uint"):
+            return lambda x: x % 2**32
+        return float if CODES[name][0] in "fd" else ROUNDED[name[-2:]]
+    base = name.removeprefix("fast_")
+    if base.endswith("_rn") and base not in RIGHT:
+        base = "fma" if base.startswith("fma") else base[1:-3]
+    known = (RIGHT.get(one) or getattr(math, one, None) for one in (base, base.removesuffix("f")))
+    return next(one for one in known if one is not None)
+
+
+def wanted(function, *given):
+    try:
+        return function(*given)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_a_function_gives_what_its_name_says(name):
+    called, code, pair = getattr(libdevice, name), CODES[name][1:], name in PAIRS
+    columns = [COLUMNS[letter][k] for k, letter in enumerate(code)]
+    count = len(columns)
+
+    @cuda.jit
+    def kernel(given, out, other):
+        i = cuda.grid(1)
+        if count == 1:
+            if pair:
+                out[i], other[i] = called(given[0][i])
+            else:
+                out[i] = called(given[0][i])
+        elif count == 2:
+            out[i] = called(given[0][i], given[1][i])
+        else:
+            out[i] = called(given[0][i], given[1][i], given[2][i])
+
+    if code[1:] == "i" and code[0] in "df":  # a small exponent
+        columns[1] = np.array([3, -2, 0, 1, -1, 2, 5, 4])
+    out, other = np.zeros(8), np.zeros(8)
+    kernel[1, 8](tuple(columns), out, other)
+    compared = 0
+    for k in range(8):
+        given = [one[k].item() for one in columns]
+        value = wanted(right(name), *given)
+        if value is not None:
+            found = (out[k], other[k]) if pair else out[k]
+            assert found == pytest.approx(value if pair else float(value), rel=3e-6, abs=1e-6), (
+                given
+            )
+            compared += 1
+    assert compared >= 3
+
+
+def test_a_function_has_no_meaning_on_the_host():
+    with pytest.raises(HostCallError, match=r"cuda\.libdevice\.sinf"):
+        libdevice.sinf(1.0)
+
+
+def test_another_name_is_refused():
+    with pytest.raises(UnknownNameError, match="sinf"):
+        libdevice.sinff
+    with pytest.raises(AttributeError, match="_sinf"):
+        libdevice._sinf
+
+
+def test_every_name_with_a_meaning_has_types():
+    assert {f"libdevice.{name}" for name in MEANINGS} <= RULES.keys()

@@ -1,0 +1,346 @@
+"""Arrays in kernels: their parts, other axes, and their properties, as Numba computes them."""
+
+from __future__ import annotations
+
+import copy
+import enum
+
+import numba
+import numpy as np
+import pytest
+from numba import cuda
+
+import mmsim as mm
+from mmsim.errors import LanguageError, MMSimError
+from mmsim.frontend.numba.kernel import numba_program
+
+
+class Kind(enum.Enum):
+    """Members that a kernel chooses between."""
+
+    ODD = 1
+    EVEN = 2
+
+
+MACHINE = mm.HMM(2, 4, 5, 3)
+TABLE = np.arange(12, dtype=np.int32).reshape(3, 4)
+FLOATS = np.arange(6.0)
+
+
+def ended(kernel, *args, threads=1):
+    """The arguments after a launch."""
+    given = copy.deepcopy(args)
+    program = numba_program(kernel)
+    run = MACHINE.run(program, *given, threads=threads, schedule="asynchronous")
+    program.specialized(given).store(run.arrays)
+    return given
+
+
+def unpacked(a, out):
+    x, y = a[1:3]
+    (p, q), (r, _) = a[:4].reshape(2, 2)
+    out[0:2] = a[3], a[4]
+    out[2] = x + 10 * y + 100 * p + 1000 * q + 10000 * r
+
+
+def parts_are_read(z, out):
+    re, im = z.real, z.imag
+    out[0] = re[1] + im[-1] + z[1:].imag[0] + out.real[1] + re[::-1][0]
+    out[1] = z.imag.shape[0] + z.real.size + z.real.ndim
+
+
+def properties(a, out):
+    out[0], out[1] = a.strides
+    out[2:5] = a.itemsize, a.nbytes, a.ndim
+    out[5], out[6] = a[::2, 1:].strides[0], a.T.strides[0]
+    if a.dtype.kind == "f":
+        out[2] += 100
+    out[7] = a[1].strides[0] + a[1:, ::-1].strides[1] + a[0:1].T.size
+
+
+def transposed(a, out):
+    t = a.T
+    t[1, 0] = 7
+    out[0] = t[2, 1] + t.shape[0] + 10 * t[1:, 1].T[-1] + 100 * a.transpose()[2, 0]
+    out[1] = t.T[1, 2] + t[-1][-1] + len(t)
+    for row in t:
+        out[2] += row[1] * out[0]
+
+
+def reshaped(a, out):
+    n = a.shape[0] // 2
+    t = a.reshape(n, 2)
+    t[1, 0] = 20
+    out[0] = t[1, 1] + a.reshape((2, -1))[1, 2] + a.reshape(1, n, 2)[0, -1, -1]
+    out[1] = t.reshape(2 * n)[2] + t[:, 1:].shape[1] + t.T.shape[0] + t.size
+    out[2] = t.reshape(-1)[-1]
+    out[3] = a.reshape(n, 2).T[0, 1]
+
+
+def flat(a, out):
+    out.fill(0.5)
+    a.flat[2] = 30
+    for x in a.T.flat:
+        out[0] = out[0] * 10 + x
+    out[1] = a.flat[4] + len(a.flat) + a[1:].flat[-1] + a[1:2, 2].item()
+
+
+def new_axes(a, out):
+    b = a[:, None, 1:]
+    out[0] = b[1, 0, 1] + b.shape[1] + a[..., None][1, 2, 0] + a[None].ndim
+    out[1:3] = a[None, 1, np.newaxis, :2][0, 0]
+    b[0, 0, 0] = 9
+
+
+def other_signs(a, out):
+    v = a.view(np.uint32)
+    out[0] = v[1]
+    v[0] = 2**32 - 5
+    out[1] = a[0]
+    a[3:].view(np.uint32)[0] += 1
+
+
+def steps(a, out):
+    b = a[::-1]
+    c = a[-1:1:-2]
+    out[0] = b[0] + 10 * a[-2] + 100 * c[1] + 1000 * len(c) + len(a[5:2])
+    i = len(a)
+    d = a[-3:i]
+    i = 0
+    out[1] = d[-1] + b[i + 1 : -1 : 3][1]
+
+
+def rows_stay(a, out):
+    i = int(out[0])
+    row, rest = a[i], a[:, i]
+    i += 1
+    out[0], out[1] = row[1], rest[1]
+
+
+def rows_by_path(a, out):
+    row = a[0, :]
+    for i in range(2):
+        if a[i, 1] > 2:
+            row = a[i, ...]
+        out[0] += row[1]
+        row = a[1, :]
+
+
+def indices(a, out):
+    for i, j in np.ndindex(a.shape):
+        out[0] = out[0] * 2 + a[i, j]
+    for (i, j), x in np.ndenumerate(a.T):
+        out[1] += i * x + 10 * j
+    for i in np.ndindex(3):
+        out[2] += i[0]
+
+
+def reduced(a, out):
+    for x in np.nditer(a):
+        out[0] = 10 * out[0] + x.item()
+    out[0] += a.sum() * 1e6 + np.sum(a[1]) * 1e8
+    out[1] = a.mean() + 10 * np.prod(a) + 1000 * a.T.argmax()
+    out[2] = a[1:].all() + 10 * np.any(a[0, :1])
+
+
+def zipped(n, out):
+    for i, j in zip(range(n[3]), range(1, n[5], 2)):  # noqa: B905
+        out[0] += 10 * i + j
+    for i, (x, y) in enumerate(zip(n[n[1] :], out)):  # noqa: B905
+        out[1] = i + 2 * x + y
+
+
+def tables(out):
+    t = FLOATS[1:4]
+    out[0] = t[int(out[1])] + len(t) + TABLE[1, 2:][0] + TABLE[:, 1][2] + TABLE[-1, -1]
+    for x in FLOATS[::2]:
+        out[1] += x
+    x, y = FLOATS[2:4]
+    out[2] = x * y + TABLE.T[3, 1] + TABLE.size + TABLE[1].shape[0] + TABLE.reshape(2, 6)[1, 0]
+    out[3] = total(TABLE[1], 0) + total(FLOATS[3:], int(out[3]))
+    out[4:6] = FLOATS[1:3]
+    row = TABLE[0]
+    if out[7] < 1:
+        row = TABLE[2]
+    out[6] = row[1]
+
+
+def total(row, start):
+    found = 0.0
+    for i in range(start, len(row)):
+        found += row[i]
+    return found + row.T[0]
+
+
+def to_functions(a, out):
+    out[0] = total(a[1], 0) + total(a[:, 1], 1) + total(a.T[0], 0)
+
+
+def line(count, dtype=float):
+    return np.arange(count, dtype=dtype)
+
+
+CASES = [
+    (unpacked, line(8), np.zeros(4)),
+    (parts_are_read, (1 + 2j) * line(4), np.ones(4)),
+    (properties, np.ones((3, 4), np.float32), np.zeros(8)),
+    (transposed, line(6).reshape(2, 3), np.zeros(3)),
+    (reshaped, line(6), np.zeros(4)),
+    (flat, line(6).reshape(2, 3), np.zeros(2)),
+    (new_axes, line(6).reshape(2, 3), np.zeros(4)),
+    (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
+    (steps, line(8), np.zeros(2)),
+    (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
+    (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
+    (indices, line(6).reshape(2, 3), np.zeros(3)),
+    (reduced, line(6).reshape(2, 3), np.zeros(3)),
+    (zipped, line(8, int), np.zeros(4)),
+    (tables, np.zeros(8)),
+    (to_functions, line(6).reshape(2, 3), np.zeros(2)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_kernels_do_what_python_does(case):
+    kernel, *args = case
+    right = copy.deepcopy(args)
+    kernel(*right)
+    for found, python in zip(ended(kernel, *args), right, strict=True):
+        assert np.array_equal(found, python)
+
+
+def test_a_part_of_a_complex_number_is_added_to_atomically():
+    def deposit(z, w, out):
+        i = cuda.threadIdx.x
+        old = cuda.atomic.add(z.real, i, i)
+        out[i] = old + 10 * cuda.atomic.sub(z[1:].imag, i, 0.5)
+        cuda.atomic.add(w[1].real, (0, i // 2), 2)
+        cuda.atomic.add(w.imag, (1, 1, i // 2), 3.5)
+        s = cuda.shared.array(1, numba.complex64)
+        s[0] = complex(-0.0, -0.0)
+        cuda.syncthreads()
+        cuda.atomic.add(s.real, 0, i)
+        cuda.syncthreads()
+        z[5] = s[0]
+
+    z, w, out = (1 + 1j) * np.arange(6), np.ones((2, 2, 2), np.complex64), np.zeros(4)
+    z, w, out = ended(deposit, z, w, out, threads=4)
+    assert z.tolist() == [0, 2 + 0.5j, 4 + 1.5j, 6 + 2.5j, 4 + 3.5j, 6 - 0j]
+    assert np.signbit(z[5].imag)  # nothing was added to it
+    assert w[1].tolist() == [[5, 5], [1 + 7j, 1 + 7j]]
+    assert out.tolist() == [10, 21, 32, 43]
+
+
+def stores_a_part(a, z):
+    z.real[0] = 1
+
+
+def changes_a_table(a, z):
+    TABLE[0, 0] = a[0]
+
+
+def has_another_atomic(a, z):
+    cuda.atomic.max(z.real, 0, 1.0)
+
+
+def adds_to_a_table(a, z):
+    cuda.atomic.add(TABLE, (0, 0), 1)
+
+
+def adds_complex_numbers(a, z):
+    cuda.atomic.add(z, 0, 1)
+
+
+def views_as_floats(a, z):
+    a.view(np.int32)[0] = 1
+
+
+def copies(a, z):
+    z[0] = a.copy()[0]
+
+
+def reshapes_a_slice(a, z):
+    a[::2].reshape(2, 2)[0, 0] = 1
+
+
+def mixes_parts(a, z):
+    for part in (z.real, z.imag):
+        a[0] += part[0]
+
+
+def has_flags(a, z):
+    a[0] = a.flags.c_contiguous
+
+
+def steps_by_a_variable(a, z):
+    for k in range(1, 3):
+        a[0] += a[::k][1]
+
+
+def chooses_a_slice(a, z):
+    part = a[1:]
+    if a[0] > 0:
+        part = a[2:]
+    part[0] = 1
+
+
+def chooses_a_member(a, z):
+    kind = Kind.ODD
+    if a[0] > 0:
+        kind = Kind.EVEN
+    a[0] = kind == Kind.ODD
+
+
+def has_another_kind(a, z):
+    x = 1
+    if a[0] > 0:
+        x = a
+    a[0] = x[0]
+
+
+REFUSED = [
+    (steps_by_a_variable, "the step of a slice must be a constant"),
+    (chooses_a_slice, "which slice a name stands for depends on the path"),
+    (chooses_a_member, "what a name stands for depends on the path"),
+    (has_another_kind, "on one way and array"),
+    (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
+    (changes_a_table, "is an array from outside the program"),
+    (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
+    (adds_to_a_table, "an atomic needs an array of numbers"),
+    (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
+    (views_as_floats, "an array of float32 can't be viewed as one of int32"),
+    (copies, "an array has no method 'copy' here"),
+    (reshapes_a_slice, "the call of .a...2..reshape. isn't in the language"),
+    (mixes_parts, "which ones depends on the run"),
+    (has_flags, "an array has no 'flags' here"),
+]
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=lambda case: case[0].__name__)
+def test_other_uses_of_arrays_are_refused(refused):
+    kernel, said = refused
+    with pytest.raises(MMSimError, match=said) as caught:
+        ended(kernel, line(8, np.float32), line(4, complex))
+    assert caught.value.place.text
+
+
+def test_the_sum_of_small_integers_has_64_bits():
+    def sums(a, b, out):
+        out[0], out[1] = a.sum(), np.sum(b[1:])
+
+    a, b = np.full(2, 2**31 - 1, np.int32), np.full(3, 255, np.uint8)
+    assert ended(sums, a, b, np.zeros(2))[2].tolist() == [2**32 - 2, 510]
+
+
+def test_an_array_in_fortran_order_is_reshaped_after_it_is_transposed():
+    def through(a, out):
+        out[0] = a.T.reshape(6)[4]
+
+    a = np.asfortranarray(line(6).reshape(2, 3))
+    assert ended(through, a, np.zeros(1))[1].tolist() == [2]
+
+    def directly(a, out):
+        out[0] = a.reshape(6)[4]
+
+    with pytest.raises(LanguageError, match="only an array in row-major order"):
+        ended(directly, a, np.zeros(1))

@@ -1,0 +1,341 @@
+"""Random kernels of numbers of all types, which Numba compiles for this computer, too.
+
+A thread reads and writes only its own elements. Names get values of other types, on some paths
+only, and types of operations are Numba's own. Left out are: where Numba leaves the result open
+(shifts by the width or more, floats out of range of an integer), where mmsim differs
+(docs/numba.md), and functions of which libraries round the results differently.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import errors, types
+from numba.core.registry import cpu_target
+from numba.np.numpy_support import from_dtype
+
+from tests.kit.generators.random_programs import define
+
+THREADS = 8
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+DTYPES = (*INTEGERS, "float32", "float64", "bool_")
+PARAMETERS = "a, b, c, d, whole, positive, real"
+HELPERS = """\
+import math
+import numba
+import numpy as np
+from numba import cuda
+
+
+def larger(x, y):
+    if x > y:
+        return x
+    return y
+
+
+def turned(x, y, n=2):
+    for _ in range(n):
+        x, y = y, x - n
+    return y, x
+"""
+OF_TWO = {
+    **{f"{{}} {op} {{}}": getattr(operator, name) for op, name in zip(
+        ("+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", ">"),
+        ("add", "sub", "mul", "and_", "or_", "xor", "lt", "le", "eq", "ne", "gt"), strict=True)},
+    "min({}, {})": min,
+    "max({}, {})": max,
+    **{f"np.{one.__name__}({{}}, {{}})": one for one in (
+        *(np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin),
+        *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.less, np.greater_equal, np.equal),
+        *(np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.true_divide),
+    )},
+    "math.copysign({}, {})": math.copysign,
+    "np.copysign({}, {})": np.copysign,
+    "{} / {}": operator.truediv,
+}  # fmt: skip
+"""Operations of two numbers, and the functions that give their types."""
+OF_ONE = {
+    "(-{})": operator.neg,
+    "(+{})": operator.pos,
+    "(~{})": operator.invert,
+    "(not {})": operator.not_,
+    "abs({})": abs,
+    "bool({})": bool,
+    "float({})": float,
+    "math.sqrt({})": math.sqrt,
+    "math.fabs({})": math.fabs,
+    "math.isnan({})": math.isnan,
+    "math.isinf({})": math.isinf,
+    "math.isfinite({})": math.isfinite,
+    **{f"np.{one.__name__}({{}})": one for one in (
+        *(np.negative, np.invert, np.absolute, np.sign, np.square, np.sqrt, np.floor, np.ceil),
+        *(np.trunc, np.rint, np.logical_not, np.isnan, np.isfinite, np.signbit, np.fabs),
+    )},
+    **{f"({{}} ** {power})": operator.mul for power in (0, 1, 2, 3)},
+}  # fmt: skip
+
+
+@cache
+def result_of(function: Any, *given: Any) -> Any:
+    """Numba's type of what a function gives, None if it refuses the arguments."""
+    context = cpu_target.typing_context
+    context.refresh()
+    try:
+        type_ = context.resolve_value_type(function)
+        return types.unliteral(context.resolve_function_type(type_, given, {}).return_type)
+    except (errors.NumbaError, AttributeError):
+        return None
+
+
+class Author:
+    """Writes one kernel; `names` has the types of its variables.
+
+    A variable of which the type depends on the path counts as a double, as every type becomes one.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {}
+        self.count = 0
+        dtypes = [self.pick(*DTYPES) for _ in range(4)]
+        self.arrays = {
+            name: from_dtype(np.dtype(dtype.rstrip("_")))
+            for name, dtype in zip("abcd", dtypes, strict=True)
+        }
+
+    def pick(self, *options: Any) -> Any:
+        return self.random.choice(options)
+
+    def add(self, depth: int, line: str) -> None:
+        self.lines.append("    " * depth + line)
+
+    # Numbers
+
+    def leaf(self) -> tuple[str, Any]:
+        kind = self.pick("array", "array", "name", "name", "literal", "typed", "thread")
+        if kind == "array":
+            name = self.pick(*self.arrays)
+            index = self.pick("i", "i", "7 - i", "-1 - i", "(i ^ 1)", "np.uint8(i)")
+            return f"{name}[{index}]", self.arrays[name]
+        if kind == "name" and self.names:
+            return self.pick(*self.names.items())
+        if kind == "literal":
+            return self.pick(
+                *((text, types.int64) for text in ("0", "1", "2", "7", "255", "(-3)", "2**31")),
+                *((text, types.float64) for text in ("0.5", "1.0", "(-2.25)", "1e30", "3e-9")),
+                *((text, types.boolean) for text in ("True", "False")),
+            )
+        if kind == "typed":
+            dtype, text = self.pick(*DTYPES), self.pick("0", "1", "3", "100")
+            return f"{self.pick('np', 'numba')}.{dtype}({text})", getattr(types, dtype)
+        return "i", types.int64
+
+    def number(self, depth: int) -> tuple[str, Any]:
+        """An expression and its type."""
+        while depth > 0:
+            kind = self.pick(
+                "one", "two", "two", "two", "divide", "shift", "cast", "choice", "call"
+            )
+            found = getattr(self, f"of_{kind}")(depth - 1)
+            if found is not None:
+                return found
+        return self.leaf()
+
+    def of_one(self, depth: int) -> tuple[str, Any] | None:
+        form, (x, own) = self.pick(*OF_ONE), self.number(depth)
+        found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
+        return None if found is None else (form.format(x), found)
+
+    def of_two(self, depth: int) -> tuple[str, Any] | None:
+        form, (x, own), (y, other) = self.pick(*OF_TWO), self.number(depth), self.number(depth)
+        found = result_of(OF_TWO[form], own, other)
+        text = form.format(x, y)
+        return None if found is None else (text if "(" in form else f"({text})", found)
+
+    def of_divide(self, depth: int) -> tuple[str, Any] | None:
+        """No integer but 0 is divided by -1: the least one has no quotient."""
+        (x, own), by = self.number(depth), self.pick("3", "7", "2.5", "(-5)", "np.uint8(6)", "0.0")
+        other = {"2.5": types.float64, "0.0": types.float64, "np.uint8(6)": types.uint8}
+        op = self.pick("//", "%")
+        found = result_of(
+            {"//": operator.floordiv, "%": operator.mod}[op], own, other.get(by, types.int64)
+        )
+        return None if found is None else (f"({x} {op} {by})", found)
+
+    def of_shift(self, depth: int) -> tuple[str, Any] | None:
+        x, own = self.number(depth)
+        op, by = self.pick("<<", ">>"), self.pick("0", "1", "5", "(i & 3)", "np.uint8(2)")
+        function = {"<<": operator.lshift, ">>": operator.rshift}[op]
+        found = result_of(function, own, types.uint8 if "u" in by else types.int64)
+        return None if found is None else (f"({x} {op} {by})", found)
+
+    def of_cast(self, depth: int) -> tuple[str, Any] | None:
+        (x, own), dtype = self.number(depth), self.pick(*DTYPES)
+        if dtype in INTEGERS and isinstance(own, types.Float):
+            x = f"{x} if abs({x}) < 100 and {x} >= 0 else 5"
+        return f"{self.pick('np', 'numba')}.{dtype}({x})", getattr(types, dtype)
+
+    def of_choice(self, depth: int) -> tuple[str, Any] | None:
+        (x, own), (y, other) = self.number(depth), self.number(depth)
+        both = cpu_target.typing_context.unify_types(own, other)
+        return f"({x} if {self.test(depth)} else {y})", self.safe(both)
+
+    def of_call(self, depth: int) -> tuple[str, Any] | None:
+        (x, own), (y, other) = self.number(depth), self.number(depth)
+        if self.pick(True, False):
+            both = cpu_target.typing_context.unify_types(own, other)
+            return f"larger({x}, {y})", self.safe(both)
+        more = self.pick("", "", ", 3", ", n=0")
+        return f"turned({x}, {y}{more})[{self.pick(0, 1)}]", types.float64
+
+    def safe(self, type_: Any) -> Any:
+        return types.float64 if type_ is None else type_
+
+    def test(self, depth: int) -> str:
+        form = self.pick("compare", "compare", "chain", "both", "not", "plain")
+        (x, _), (y, _), (z, _) = (self.number(depth) for _ in range(3))
+        first, second = self.pick("<", "<=", "!=", "=="), self.pick("<", ">", "<=")
+        return {
+            "compare": f"{x} {first} {y}",
+            "chain": f"{x} {first} {y} {second} {z}",
+            "both": f"({x} {first} {y} {self.pick('and', 'or')} {z} {second} {x})",
+            "not": f"not ({x} {first} {y})",
+            "plain": x,
+        }[form]
+
+    # Statements
+
+    def assign(self, depth: int) -> None:
+        """A name gets a value; in a branch or a loop its type depends on the path."""
+        known = [*self.names]
+        text, type_ = self.number(self.pick(1, 2, 3))
+        if depth > 1 and not known:
+            self.add(depth, "pass")
+        elif known and self.pick(True, False, depth > 1):
+            name = self.pick(*known)
+            if self.pick(True, False):
+                op = self.pick("+=", "-=", "*=")
+                self.add(depth, f"{name} {op} {text}")
+                type_ = types.float64
+            else:
+                self.add(depth, f"{name} = {text}")
+            self.names[name] = type_ if depth == 1 else types.float64
+        elif len(known) > 1 and self.pick(True, False):
+            x, y = self.random.sample(known, 2)
+            self.add(depth, f"{x}, {y} = {y}, {x}")
+            self.names[x], self.names[y] = self.names[y], self.names[x]
+            if depth > 1:
+                self.names[x] = self.names[y] = types.float64
+        elif depth == 1:
+            self.add(depth, f"v{len(known)} = {text}")
+            self.names[f"v{len(known)}"] = type_
+        else:
+            self.add(depth, "pass")
+
+    def store(self, depth: int) -> None:
+        text, type_ = self.number(2)
+        array = "real"
+        if not isinstance(type_, types.Float):
+            array = self.pick("whole", "positive", "real")
+        row, op = self.pick(0, 1, 2), self.pick("=", "=", "+=")
+        self.add(depth, f"{array}[{row}, i] {op} {text}")
+
+    def block(self, depth: int, inside: bool = False) -> None:
+        for _ in range(self.pick(1, 2)):
+            kind = self.pick("assign", "assign", "store", *["if", "for", "while"] * (depth < 3))
+            if kind in ("assign", "store"):
+                getattr(self, kind)(depth)
+                continue
+            before = dict(self.names)
+            if kind != "if":  # any name may have another type when a trip begins
+                self.names = dict.fromkeys(before, types.float64)
+            self.count += 1
+            name = f"k{self.count}"
+            if kind == "if":
+                self.add(depth, f"if {self.test(1)}:")
+            elif kind == "for":
+                trips = self.pick("3", "i % 4", "i, 5", "7, i, -2", "1, 6, 2", "np.uint8(3)")
+                self.add(depth, f"for {name} in range({trips}):")
+            else:
+                self.add(depth, f"{name} = {self.pick('0', 'i')}")
+                self.add(depth, f"while {name} < {self.pick('2', '4')}:")
+                self.add(depth + 1, f"{name} += 1")
+            self.block(depth + 1, inside or kind != "if")
+            if (inside or kind != "if") and self.pick(True, False, False):
+                self.add(depth + 1, f"if {self.test(1)}:")
+                self.add(depth + 2, self.pick("break", "continue", "return"))
+            if kind == "if" and self.pick(True, False):
+                if self.pick(True, False, False):
+                    self.add(depth, f"elif {self.test(1)}:")
+                    self.block(depth + 1, inside)
+                self.add(depth, "else:")
+                self.block(depth + 1, inside)
+            elif kind != "if" and self.pick(True, False, False):
+                self.add(depth, "else:")
+                self.block(depth + 1, inside)
+            self.names = {
+                one: type_ if self.names[one] is before[one] and kind == "if" else types.float64
+                for one, type_ in before.items()
+            }
+
+    def body(self) -> str:
+        """The statements of the kernel."""
+        for _ in range(self.pick(2, 3)):
+            self.assign(1)
+        for _ in range(self.pick(2, 3, 4)):
+            self.block(1)
+        for row, name in enumerate([*self.names][:3]):
+            self.add(1, f"real[{row}, i] += {name}")
+        return "\n".join(self.lines) + "\n"
+
+    def array(self, type_: Any) -> Any:
+        """Small numbers and those at the ends of a type."""
+        dtype = np.dtype("bool" if type_ == types.boolean else type_.name)
+        if dtype.kind == "b":
+            return np.array([self.pick(True, False) for _ in range(THREADS)])
+        if dtype.kind == "f":
+            options = [0.0, -0.0, 1.5, -2.25, 0.1, 1e30, np.inf, np.nan, -7, 3]
+        else:
+            least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+            options = [0, 1, 2, 3, 7, most, most - 1, least, least + 1, most // 3]
+        return np.array([self.pick(*options) for _ in range(THREADS)], dtype)
+
+
+class TypedCase:
+    """The kernel of a seed, and its arguments."""
+
+    def __init__(self, seed: int) -> None:
+        author = Author(seed)
+        self.body = author.body()
+        self.arrays = [author.array(type_) for type_ in author.arrays.values()]
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel of numba.cuda."""
+        head = f"\n\ndef kernel({PARAMETERS}):\n    i = cuda.grid(1)\n"
+        return define(f"{HELPERS}{head}{self.body}", "kernel")
+
+    def args(self) -> list[Any]:
+        """Fresh arguments of a run."""
+        results = [np.zeros((3, THREADS), one) for one in (np.int64, np.uint64, np.float64)]
+        return [one.copy() for one in (*self.arrays, *results)]
+
+    def right(self) -> list[Any]:
+        """The results of the same function as Numba compiles it, called for each thread."""
+        source = f"{HELPERS}\n\ndef kernel(i, {PARAMETERS}):\n{self.body}"
+        function: Any = define(source, "kernel")
+        for name in ("larger", "turned"):
+            function.__globals__[name] = numba.njit(function.__globals__[name])
+        args = self.args()
+        given = (types.int64, *map(numba.typeof, args))
+        compiled = numba.njit(given, error_model="numpy")(function)
+        for i in range(THREADS):
+            compiled(i, *args)
+        return args[4:]
