@@ -470,9 +470,10 @@ def compared(a, b):
 
 def test_tuples_are_compared_with_one_another():
     a = np.array([2, 1, 2, 2, 3, 2, 0, 2])
-    program, values = typed(compared, [a, np.zeros(8, int)])
-    found = MACHINE.run(program, *values, grid=2, block=4).arrays["b"]
-    assert found.tolist() == [(x == 2) + 2 * ((x, i) != (2, 3)) for i, x in enumerate(a.tolist())]
+    run = MACHINE.run(numba_program(compared), a, np.zeros(8, int), grid=2, block=4)
+    assert run.arrays["b"].tolist() == [
+        (x == 2) + 2 * ((x, i) != (2, 3)) for i, x in enumerate(a.tolist())
+    ]
 
 
 def left_in_two_ways(a, b):
@@ -490,7 +491,8 @@ def left_in_two_ways(a, b):
 
 def test_lanes_that_leave_a_loop_one_after_another_go_on_together():
     """Five reads of `a`; then one write, one read and one write of `b` by all lanes."""
-    program, values = typed(left_in_two_ways, [np.arange(8) % 5, np.zeros(8, int)])
-    run = MACHINE.run(program, *values, grid=2, block=4, schedule="synchronous")
+    how = {"grid": 2, "block": 4, "schedule": "synchronous"}
+    program = numba_program(left_in_two_ways)
+    run = MACHINE.run(program, np.arange(8) % 5, np.zeros(8, int), **how)
     assert run.arrays["b"].tolist() == [8, 9, 10, 11, 12, 8, 9, 10]
     assert len(run.rounds) == 8
