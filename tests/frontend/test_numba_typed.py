@@ -474,3 +474,38 @@ def _taken_by_numba(m, out):
     out[2] = True
     out[3] = min(m[0, 1], 2)
     out[4] = (1 + m[1, 0] + 7) + (4 + m[1, 1])
+
+
+def compared(a, b):
+    i = cuda.grid(1)
+    b[i] = ((a[i], 1) == (2, 1)) + 2 * ((a[i], i) != (2, 3))
+
+
+def test_tuples_are_compared_with_one_another():
+    a = np.array([2, 1, 2, 2, 3, 2, 0, 2])
+    run = MACHINE.run(numba_program(compared), a, np.zeros(8, int), grid=2, block=4)
+    assert run.arrays["b"].tolist() == [
+        (x == 2) + 2 * ((x, i) != (2, 3)) for i, x in enumerate(a.tolist())
+    ]
+
+
+def left_in_two_ways(a, b):
+    i = cuda.grid(1)
+    k = 0
+    while k < 50:
+        k += 1
+        if k > a[i]:
+            b[i] = 7
+            break
+        if k == 20:
+            return
+    b[i] += k
+
+
+def test_lanes_that_leave_a_loop_one_after_another_go_on_together():
+    """Five reads of `a`; then one write, one read and one write of `b` by all lanes."""
+    how = {"grid": 2, "block": 4, "schedule": "synchronous"}
+    program = numba_program(left_in_two_ways)
+    run = MACHINE.run(program, np.arange(8) % 5, np.zeros(8, int), **how)
+    assert run.arrays["b"].tolist() == [8, 9, 10, 11, 12, 8, 9, 10]
+    assert len(run.rounds) == 8

@@ -496,6 +496,21 @@ def test_a_loop_is_plain_only_where_c_counts_as_python_does():
     assert not re.search(r"for \(long long [ikj] ", text)
 
 
+def test_c_finds_the_type_of_an_operation_by_the_left_operand():
+    @mm.program
+    def literals(T, a):
+        a[T.id] = min(3, a[0]) + (2 << a[1]) + 5 ** a[2] + 7 % a[3]
+
+    text = body(literals.cuda(np.zeros(8, int), threads=8))
+    found = re.findall(r"(minimum|shift_left|power|modulo)\((\w+),", text)
+    assert sorted(found) == [
+        ("minimum", "3LL"),
+        ("modulo", "7"),
+        ("power", "5LL"),
+        ("shift_left", "2LL"),
+    ]
+
+
 def test_shared_arrays_take_whole_units_of_128_bytes():
     @mm.program
     def two(T, a):
