@@ -51,7 +51,9 @@ def test_a_field_that_is_not_there_is_named():
     def lacking(points):
         points[0].z = 1
 
-    with pytest.raises(LanguageError, match=r"'points\[0\]\.z' doesn't exist; it has x, y, name, inner"):
+    with pytest.raises(
+        LanguageError, match=r"'points\[0\]\.z' doesn't exist; it has x, y, name, inner"
+    ):
         MACHINE.run(numba_program(lacking), np.zeros(2, POINT), threads=1)
 
 
