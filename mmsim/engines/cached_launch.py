@@ -110,12 +110,13 @@ def needed(launch: Launch) -> npt.NDArray[np.bool_]:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    count = len(launch.meaning.sites)
+    count, body = len(launch.meaning.sites), launch.meaning.code.body
+    has_several = launch.machine.under_way > 1
 
     def computed() -> npt.NDArray[np.bool_]:
         found = np.zeros((count, count), dtype=bool)
-        if launch.machine.under_way > 1:
-            for row, sites in enumerate(needs(launch.meaning.code.body, count)):
+        if has_several:
+            for row, sites in enumerate(needs(body, count)):
                 found[row, list(sites)] = True
         return found
 
