@@ -178,7 +178,7 @@ def test_a_function_that_depends_on_the_path_is_refused():
         out[0] = function(3)
 
     said = (
-        r"a value is device function \S+double on one way and device function \S+named on another"
+        r"the value is device function \S+double on one way and device function \S+named on another"
     )
     with pytest.raises(LanguageError, match=said):
         launched(kernel, np.zeros(1), np.zeros(1))

@@ -13,7 +13,7 @@ from numba import cuda, float32, int32
 import mmsim as mm
 from mmsim.cuda.source_text import function_from
 from mmsim.errors import AddressError, LanguageError, LaunchError
-from mmsim.frontend.numba.function_calls import warn_of_print
+from mmsim.frontend.numba.function_calls import warn_once
 from mmsim.frontend.numba.kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
@@ -155,7 +155,7 @@ def test_print_is_warned_of_with_its_line():
         print("thread", cuda.grid(1))
         a[cuda.grid(1)] = inner(1)
 
-    warn_of_print.cache_clear()  # another test of this process may launch these kernels
+    warn_once.cache_clear()  # another test of this process may launch these kernels
     with pytest.warns(UserWarning, match="print prints nothing in a simulated launch") as caught:
         assert all(launch(loud, np.zeros(8, kind)).arrays["a"].all() for kind in (int, float))
     first = loud.__code__.co_firstlineno

@@ -293,13 +293,6 @@ class CallLowering(WordLowering):
 
 
 @cache
-def warn_of_print(place: Place) -> None:
-    """Warn, once, of a print in a kernel: a user may wait for its output."""
-    warnings.warn_explicit(
-        f"{place}: print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the "
-        "environment, so that launches call the Python function, or step through the launch, as "
-        "with kernel.player()",
-        UserWarning,
-        place.file,
-        place.line,
-    )
+def warn_once(place: Place, what: str) -> None:
+    """Warn, once, of what a user may not expect in a kernel."""
+    warnings.warn_explicit(f"{place}: {what}", UserWarning, place.file, place.line)

@@ -21,7 +21,7 @@ from numba.np.numpy_support import as_dtype
 from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.context import DeviceFunction
-from mmsim.frontend.numba.function_calls import CallLowering, warn_of_print
+from mmsim.frontend.numba.function_calls import CallLowering, warn_once
 from mmsim.frontend.numba.liveness import incoming, phi_of
 from mmsim.frontend.numba.overloads import WRITTEN
 from mmsim.frontend.numba.places import named
@@ -54,6 +54,12 @@ TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedel
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
+
+
+PRINT = (
+    "print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the environment, so that "
+    "launches call the Python function, or step through the launch, as with kernel.player()"
+)
 
 
 class FunctionLowering(CallLowering):
@@ -297,7 +303,7 @@ class FunctionLowering(CallLowering):
             case numba_ir.SetAttr():
                 self.assign_part(self.fields(self.of(one.target))[one.attr], self.of(one.value))
             case numba_ir.Print():
-                warn_of_print(self.place)
+                warn_once(self.place, PRINT)
             case numba_ir.Del() | numba_ir.PopBlock():
                 pass
             case _:
@@ -312,10 +318,7 @@ class FunctionLowering(CallLowering):
         before = len(self.block)
         value = self.value(one.value, one)
         if len(self.block) == before and self.is_idle(one, type_):
-            raise self.refused(
-                "this statement does nothing",
-                "statements assign, read an element of an array, branch, loop, call or wait",
-            )
+            warn_once(self.place, "this statement does nothing")
         if not isinstance(value, ir.Expr) or not is_number(type_):
             self.values[name] = self.fixed(value)
             return
