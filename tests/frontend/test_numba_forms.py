@@ -223,15 +223,6 @@ def test_a_thread_that_raises_ends():
     assert run.arrays["x"].tolist() == [1, 1, 0, 1]
 
 
-def test_an_assert_that_pytest_has_rewritten_is_named():
-    def checked(x):
-        assert x[0] != 1
-
-    with pytest.raises(LanguageError, match="pytest has rewritten this assert") as caught:
-        MACHINE.run(numba_program(checked), np.zeros(4, int), threads=4)
-    assert "write PYTEST_DONT_REWRITE in the docstring of the file" in str(caught.value)
-
-
 def test_a_kernel_that_is_debugged_names_what_it_raises():
     def checked(x):
         if x[0] == 0:

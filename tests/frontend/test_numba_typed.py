@@ -506,6 +506,6 @@ def test_lanes_that_leave_a_loop_one_after_another_go_on_together():
     """Five reads of `a`; then one write, one read and one write of `b` by all lanes."""
     how = {"grid": 2, "block": 4, "schedule": "synchronous"}
     program = numba_program(left_in_two_ways)
-    run = MACHINE.run(program, np.arange(8) % 5, np.zeros(8, int), **how)
+    run = mm.UMM(4, 5).run(program, np.arange(8) % 5, np.zeros(8, int), **how)
     assert run.arrays["b"].tolist() == [8, 9, 10, 11, 12, 8, 9, 10]
     assert len(run.rounds) == 8

@@ -1,4 +1,4 @@
-"""Numbers that may be None instead, in kernels of numba.cuda."""
+"""Numbers that may be None instead, in kernels; and an assert that pytest has rewritten."""
 
 import numba
 import numpy as np
@@ -91,3 +91,12 @@ def test_an_import_in_a_kernel_is_refused():
 
     with pytest.raises(LanguageError, match="import isn't in the language of programs"):
         ran(kernel, VALUES, np.zeros(2), engine="array")
+
+
+def test_an_assert_that_pytest_has_rewritten_is_named():
+    def checked(x, out):
+        assert x[0] != 1
+
+    with pytest.raises(LanguageError, match="pytest has rewritten this assert") as caught:
+        ran(checked, VALUES, np.zeros(2), engine="array")
+    assert "write PYTEST_DONT_REWRITE in the docstring of the file" in str(caught.value)

@@ -77,6 +77,7 @@ REFUSED = {
     "all_of_them": "no atomic greater of float64",
     "extremes": "no atomic greater of float64",
     "some": "all threads have to come to a barrier of the grid",
+    "grid_waits": "all threads have to come to a barrier of the grid",
 }
 """Kernels that can't be written, by what is said of them."""
 NARROW = {"exchange"}

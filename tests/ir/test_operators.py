@@ -119,6 +119,7 @@ NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
     "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
+    "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
     "frontend/numba/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers

@@ -117,8 +117,13 @@ class InlineLowering(LoopLowering):
     def array_from_outside(self, array: Any, name: str) -> Value:
         """A captured array: a large one, or one of the device, is an argument of each launch."""
         memory = self.unit.memory_of(array)
-        is_small = array.ndim > 0 and array.size <= MOST_CAPTURED
-        if memory is None and is_small and supported(array.dtype.name) and array.dtype != UNSIGNED:
+        if (
+            memory is None
+            and array.ndim > 0
+            and array.size <= MOST_CAPTURED
+            and supported(array.dtype.name)
+            and array.dtype != UNSIGNED
+        ):
             return self.table(array, name)
         assert self.unit.array_from_outside is not None
         found: Alias = self.unit.array_from_outside(name, array, memory, self.place)
