@@ -457,7 +457,12 @@ WRONG = [
 def test_types_are_those_of_numba(case, dtype):
     function, *args = case
     right = np.zeros(5, float if function is functions else dtype)  # its integers are narrow:
-    numba.njit(error_model="numpy")(_for_numba(function))(*fresh(args), right)
+    try:
+        numba.njit(error_model="numpy")(_for_numba(function))(*fresh(args), right)
+    except numba.TypingError:
+        if numba.version_info >= (0, 68):
+            raise
+        pytest.skip("this version of Numba refuses it")
     right = right.astype(dtype)  # what LLVM makes of one that wraps depends on its use
     run = MACHINE.run(numba_program(function), *fresh(args), np.zeros(5, dtype), threads=1)
     assert np.array_equal(run.arrays["out"], right)

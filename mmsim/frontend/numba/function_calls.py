@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import types
-from numba.np.numpy_support import ufunc_find_matching_loop
+from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba import functions
 from mmsim.frontend.numba.cmath import OF_COMPLEX
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.libdevice import MEANINGS
-from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.overloads import WRITTEN, sum_as
 from mmsim.frontend.numba.signatures import CALLED, Given
 from mmsim.frontend.numba.templates import Word
 from mmsim.frontend.numba.values import (
@@ -28,6 +28,7 @@ from mmsim.frontend.numba.values import (
     Value,
     binary,
     is_hashable,
+    is_number,
 )
 from mmsim.frontend.numba.word_calls import WordLowering
 from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
@@ -77,11 +78,15 @@ class CallLowering(WordLowering):
         if written is not None:
             text = self.places.text_of(source.func)
             return self.of_numba(written, given, [*before, *args], kws, text)
+        thing = called.thing if isinstance(called, Object) else None
+        is_sum = thing is np.sum or (isinstance(called, Method) and called.name == "sum")
+        if is_sum and is_number(sig.return_type):  # of old versions of Numba
+            wanted: Any = as_dtype(sig.return_type).type
+            return self.inlined(sum_as(wanted), given[:1], [*before, *args][:1], {})
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         if isinstance(called, Method):
             raise self.refused(f"a number has no method {called.name!r} here")
-        thing = called.thing if isinstance(called, Object) else None
         own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
         if own is not None:
             return own(self, args, sig)

@@ -36,19 +36,29 @@ def taken(template: Any) -> Any:
     return _inlining(template) if hasattr(template, "_overload_func") else None
 
 
-def _total(array: Any, axis: Any, dtype: Any) -> Any:
-    """The part of np.sum that Numba does not write in Python."""
-    from numba.np.arraymath import get_ret_dtype_if_any
+@cache
+def sum_as(wanted: Any) -> Any:
+    """A function that adds all elements of an array, as numbers of a type."""
 
-    wanted = get_ret_dtype_if_any(array, dtype)
-
-    def total(array: Any, axis: Any, dtype: Any) -> Any:
+    def total(array: Any) -> Any:
         found = wanted(0)
         for one in array.flat:
             found += wanted(one)
         return found
 
     return total
+
+
+def _total(array: Any, axis: Any, dtype: Any) -> Any:
+    """The part of np.sum that Numba does not write in Python; old versions have all of it so."""
+    from numba.np.arraymath import get_ret_dtype_if_any
+
+    total = sum_as(get_ret_dtype_if_any(array, dtype))
+
+    def without_axis(array: Any, axis: Any, dtype: Any) -> Any:
+        return total(array)
+
+    return without_axis
 
 
 OF_INTRINSICS = {"_numpy_sum": _total}
