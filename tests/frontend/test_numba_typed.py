@@ -514,3 +514,18 @@ def test_lanes_that_leave_a_loop_one_after_another_go_on_together():
     run = mm.UMM(4, 5).run(program, np.arange(8) % 5, np.zeros(8, int), **how)
     assert run.arrays["b"].tolist() == [8, 9, 10, 11, 12, 8, 9, 10]
     assert len(run.rounds) == 8
+
+
+def atomic_at(b, is_wrapped):
+    place = cuda.threadIdx.x, numba.uint64(cuda.blockIdx.x)
+    if is_wrapped:
+        place = place[0] % 4, place[1] % 2  # a float, as the remainder of uint64 and int64 is
+    cuda.atomic.add(b, place, 1)
+
+
+def test_an_index_of_an_atomic_is_a_whole_number():
+    for is_wrapped in (False, True):
+        run = MACHINE.run(
+            numba_program(atomic_at), np.zeros((4, 2), int), is_wrapped, grid=2, block=4
+        )
+        assert run.arrays["b"].tolist() == [[1, 1]] * 4

@@ -19,7 +19,7 @@ from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import part
+from mmsim.ir.dtypes import INT, part
 
 DYNAMIC = "dynamic_shared"
 """The name of the array of dynamic shared memory."""
@@ -93,7 +93,7 @@ class WordLowering(InlineLowering):
     def atomic(self, word: Atomic, given: dict[str, Value], is_used: bool) -> Value:
         """An atomic on an element of an array."""
         array, index = given["array"], given.get("index", ir.Const(0))
-        numbers = index if isinstance(index, tuple) else (index,)
+        numbers = [*map(self.whole, index if isinstance(index, tuple) else (index,))]
         is_own = isinstance(array, Alias) and not self.fields(array)
         if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
@@ -114,6 +114,11 @@ class WordLowering(InlineLowering):
         old = self.as_type(self.single(given["old"]), held) if "old" in given else None
         value = self.as_type(self.single(given["value"]), held)
         return self.emit_atomic(array, word.op, numbers, old, value, is_used)
+
+    def whole(self, index: Value) -> ir.Expr:
+        """An index of an atomic: Numba converts one that is a float."""
+        number = self.single(index)
+        return self.as_type(number, INT) if self.type_of(number).kind == "f" else number
 
     def emit_atomic(
         self,
