@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmsim.claims.claim import ClaimError
+from mmsim.claims.printed import (
+    Drawing,
+    PaperTable,
+    registered_contents,
+    registered_drawings,
+    registered_tables,
+)
 from mmsim.cli.output import add_targets, check_target, complain, named, show, status
 
 if TYPE_CHECKING:
-    from mmsim.claims.printed import Drawing, PaperTable
     from mmsim.gpu.experiment import Experiment
     from mmsim.gpu.record import Record
 
@@ -34,12 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.claims.printed import (
-        Drawing,
-        registered_contents,
-        registered_drawings,
-        registered_tables,
-    )
     from mmsim.gpu.experiment import registered_experiments
     from mmsim.reports.contents import list_of_contents, missing, reproductions
 

@@ -137,9 +137,7 @@ class Meaning(Evaluator):
         self._after: Behind | None = None  # the way of lanes that go on before others
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
-        self._last_ones: set[str] = (
-            set()
-        )  # the last loops and scopes, by the names of their leavers
+        self._last_ones: set[str] = set()  # the last loops and scopes, by their leavers' names
         self._loop_count = 0
 
     @cached_property

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from numba.core import types
 
 from mmsim import cuda
 from mmsim.errors import LanguageError
+from mmsim.frontend.numba import context
 from mmsim.frontend.numba.context import inferred
+from mmsim.frontend.numba.kinds import ArrayKind
+from mmsim.frontend.numba.parse import parse_kernel
 
 ARRAY = types.Array(types.float32, 1, "A")
 SETTINGS = {"x": 1}
@@ -139,6 +144,8 @@ def test_a_function_that_was_refused_may_be_asked_again():
 
 TYPED = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from numba.core import base, types
 from mmsim import cuda
 
@@ -146,7 +153,10 @@ def refuse(self):
     raise AssertionError("a target was filled")
 
 base.BaseContext.refresh = refuse
+from mmsim.frontend.numba import context
 from mmsim.frontend.numba.context import inferred
+from mmsim.frontend.numba.kinds import ArrayKind
+from mmsim.frontend.numba.parse import parse_kernel
 
 def helper(x):
     return x * 2
@@ -183,3 +193,42 @@ def test_types_compile_nothing(monkeypatch):
             a[i] = round(abs(a[i])) + cuda.popc(i)
 
     inferred(kernel, (ARRAY, types.int64))
+
+
+def test_only_the_latest_functions_are_held(monkeypatch):
+    monkeypatch.setattr(context, "_inferred", {})
+    monkeypatch.setattr(context, "MOST", 3)
+    functions = [eval("lambda x: x + 1") for _ in range(5)]
+    for function in functions:
+        inferred(function, (types.int64,))
+    assert [function for function, _ in context._inferred] == functions[-3:]
+
+
+def test_kernels_of_several_threads_may_call_one_function():
+    def called(x):
+        for k in range(3):
+            x += k
+        return x
+
+    def made():
+        def kernel(a):
+            a[0] = called(a[0])
+
+        return kernel
+
+    kinds, ready = (ArrayKind("float32", 1),), Barrier(6)
+
+    def parse(kernel):
+        ready.wait()
+        return parse_kernel(kernel, kinds)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(5):
+            context._inferred.clear()
+            with ThreadPoolExecutor(6) as threads:
+                found = list(threads.map(parse, [made() for _ in range(6)]))
+            assert all(one.code.body for one in found)
+    finally:
+        sys.setswitchinterval(before)

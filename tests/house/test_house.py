@@ -49,18 +49,24 @@ def imported(name, path, known):
 
     Importing a module loads its packages too; that counts only where the file names the package.
     """
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    found = imported_by(ast.parse(path.read_text("utf-8")), known)
+    yield from (one for one in found if one != name)
+
+
+def imported_by(tree, known):
+    """The modules among `known` that a part of a file imports."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path} has a relative import"
+            assert not node.level, "a relative import"
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
             named = [one if one in known else node.module for one in inside]
         elif isinstance(node, ast.Call) and called(node) == "import_module":
             named = [one.value for one in node.args if isinstance(one, ast.Constant)]
         else:
             continue
-        yield from (one for one in named if one in known and one != name)
+        yield from (one for one in named if one in known)
 
 
 def called(call):
@@ -128,6 +134,43 @@ def test_no_rooms_import_each_other_in_a_circle():
     for name, others in arrows(PACKAGE).items():
         graph[room(name)] |= {room(other) for other in others} - {room(name)}
     assert circle(graph) == []
+
+
+def at_once(tree):
+    """The statements of a file that its import runs: none in a function, none for types alone."""
+    for node in ast.iter_child_nodes(tree):
+        is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if not is_for_types and not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+            yield from at_once(node)
+
+
+@cache
+def loaded(name):
+    """The modules that are loaded with one, itself and its packages among them."""
+    known, found, wanted = modules(PACKAGE), set(), [name]
+    while wanted:
+        name = wanted.pop()
+        if name in known and name not in found:
+            found.add(name)
+            wanted.append(name.rpartition(".")[0])
+            for node in at_once(ast.parse(known[name].read_text("utf-8"))):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    one = ast.Module([node], [])
+                    wanted += imported_by(one, known)
+    return found
+
+
+def test_an_import_in_a_function_loads_something():
+    """It stands there to spare a start what only some calls need; else it belongs at the top."""
+    known, idle = modules(PACKAGE), []
+    for name, path in known.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                late = [one for one in imported_by(function, known) if one in loaded(name)]
+                idle += [f"{name}.{function.name}: {one}" for one in late]
+    assert idle == []
 
 
 def test_what_runs_upwards_or_in_a_circle_is_seen(tmp_path):

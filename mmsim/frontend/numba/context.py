@@ -342,6 +342,9 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
 
 
 _inferred: dict[tuple[python.FunctionType, Given], Inferred] = {}
+"""The latest functions with their types."""
+MOST = 500
+"""The most functions whose types are held."""
 _refused: dict[tuple[python.FunctionType, Given], LanguageError] = {}
 """The functions without types, as long as the kernel that calls them is at work."""
 _inside: list[python.FunctionType] = []
@@ -365,6 +368,8 @@ def inferred(function: python.FunctionType, args: Given) -> Inferred:
     _inside.append(function)
     try:
         found = _inferred[function, args] = Inferred(function, args)
+        if len(_inferred) > MOST:
+            _inferred.pop(next(iter(_inferred)))
     except LanguageError as error:
         _refused[function, args] = error
         raise

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError, LaunchError, Place
@@ -67,8 +68,14 @@ def parse_kernel(
 ) -> Parsed:
     """The representation of a kernel for arguments of these kinds.
 
-    Raises `LanguageError` at the first thing outside of the language.
+    Raises `LanguageError` at the first thing outside of the language. Numba's stages work for one
+    thread at a time.
     """
+    with global_compiler_lock:
+        return _parsed(function, kinds, options or Options())
+
+
+def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:
     names = list(inspect.signature(function).parameters)
     if len(names) != len(kinds):
         raise LaunchError(
@@ -77,12 +84,12 @@ def parse_kernel(
         )
     flat = _flat(kinds)
     found = inferred(function, tuple(map(numba_type, flat)))
-    unit = _unit(function, options or Options())
+    unit = _unit(function, options)
     while True:
         try:
             return _lowered(found, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
-            before, unit = unit, _unit(function, options or Options())
+            before, unit = unit, _unit(function, options)
             unit.keys, unit.tables = before.keys, before.tables
 
 

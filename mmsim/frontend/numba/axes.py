@@ -1,0 +1,125 @@
+"""The axes of arrays: extents, and the same elements under other axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from mmsim.frontend.numba.base import Base
+from mmsim.frontend.numba.values import Index, Remade, binary
+from mmsim.frontend.python import aliases
+from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import with_expressions
+
+
+def form_of(part: View) -> str:
+    """The part of each element, or the type as which it is read; "" for the whole one."""
+    return part.form if isinstance(part, Remade) else ""
+
+
+class AxisLowering(Base):
+    """The axes of arrays in one function."""
+
+    def rank(self, array: Alias) -> int:
+        """The number of axes of a part of an array."""
+        part = array.parts[0]
+        return self.unit.ranks[part.array] - part.axes + len(part.spans)
+
+    def extent(self, array: Alias, axis: int) -> ir.Expr:
+        """An extent of an array."""
+        return self.known(aliases.extent_of(array, axis, self.rank(array), self.place))
+
+    def known(self, extent: ir.Expr) -> ir.Expr:
+        """An extent without those of constant arrays."""
+        if isinstance(extent, ir.Extent) and extent.array in self.unit.tables:
+            return ir.Const(self.unit.tables[extent.array].shape[extent.axis])
+        return with_expressions(extent, self.known)
+
+    def shape(self, array: Alias) -> Index:
+        """The extents of an array."""
+        return tuple(self.extent(array, axis) for axis in range(self.rank(array)))
+
+    def size(self, array: Alias) -> ir.Expr:
+        """The number of elements of an array."""
+        is_whole = not any(part.index or part.array in self.unit.tables for part in array.parts)
+        if is_whole and self.rank(array):
+            return aliases.size_of(array, self.place)
+        return self.product(self.shape(array))
+
+    def product(self, extents: Sequence[ir.Expr]) -> ir.Expr:
+        """The product of some extents."""
+        found: ir.Expr = ir.Const(1)
+        for one in extents:
+            found = one if found == ir.Const(1) else ir.Binary("*", found, one, self.place)
+        return found
+
+    def remade(
+        self, array: Alias, extents: Sequence[ir.Expr], to: Callable[[Index], Index], form: str = ""
+    ) -> Alias:
+        """An array with other axes: `to` gives the index in the array for one in these."""
+
+        def part(one: View) -> Remade:
+            return Remade(
+                one.array,
+                spans,
+                lambda index: one.element(to(index)),
+                len(spans),
+                self.unit.ranks[one.array],
+                form or form_of(one),
+            )
+
+        spans = tuple(
+            Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
+        )
+        return Alias(tuple(map(part, array.parts)), array.which)
+
+    def transposed(self, array: Alias, order: Iterable[int]) -> Alias:
+        """An array with its axes in another order."""
+        axes = tuple(order)
+        back = tuple(axes.index(axis) for axis in range(len(axes)))
+        shape = self.shape(array)
+        extents = [shape[axis] for axis in axes]
+        return self.remade(array, extents, lambda index: tuple(index[axis] for axis in back))
+
+    def reshaped(self, array: Alias, extents: Sequence[ir.Expr]) -> Alias:
+        """The elements of an array, in row-major order, with other extents."""
+        shape = tuple(map(self.fixed, self.shape(array)))
+        given = tuple(map(self.fixed, extents))
+        return self.remade(array, given, lambda index: self.split(self.flat(index, given), shape))
+
+    def flat(self, index: Index, shape: Sequence[ir.Expr]) -> ir.Expr:
+        """The number of an element in row-major order."""
+        found: ir.Expr = ir.Const(0)
+        for one, extent in zip(index, shape, strict=True):
+            if found != ir.Const(0):
+                found = ir.Binary("*", found, extent, self.place)
+            found = binary("+", found, one, self.place)
+        return found
+
+    def split(self, number: ir.Expr, shape: Sequence[ir.Expr]) -> Index:
+        """The index of the element with a number in row-major order."""
+        found: list[ir.Expr] = []
+        for axis, extent in enumerate(shape):
+            inner = self.product(shape[axis + 1 :])
+            one = number if inner == ir.Const(1) else ir.Binary("//", number, inner, self.place)
+            found.append(one if axis == 0 else ir.Binary("%", one, extent, self.place))
+        return tuple(found)
+
+    def strides(self, array: Alias, size: int) -> Index:
+        """The bytes from an element to the next one of each axis."""
+        rank, (part, *others) = self.rank(array), array.parts
+        if others:
+            raise self.refused("which array's strides these are depends on the path")
+        shape = self.shape(Alias((View(part.array),)))[: self.unit.ranks[part.array]]
+
+        def address(axis: int | None) -> ir.Expr:
+            index = tuple(ir.Const(int(own == axis)) for own in range(rank))
+            return self.flat(part.element(index), shape)
+
+        first = self.fixed(address(None)) if rank else ir.Const(0)
+        return tuple(
+            ir.Binary(
+                "*", binary("-", address(axis), first, self.place), ir.Const(size), self.place
+            )
+            for axis in range(rank)
+        )
