@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import enum
 
 import numba
 import numpy as np
@@ -13,14 +12,6 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError
 from mmsim.frontend.numba.kernel import numba_program
-
-
-class Kind(enum.Enum):
-    """Members that a kernel chooses between."""
-
-    ODD = 1
-    EVEN = 2
-
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 TABLE = np.arange(12, dtype=np.int32).reshape(3, 4)
@@ -286,13 +277,6 @@ def chooses_a_slice(a, z):
     part[0] = 1
 
 
-def chooses_a_member(a, z):
-    kind = Kind.ODD
-    if a[0] > 0:
-        kind = Kind.EVEN
-    a[0] = kind == Kind.ODD
-
-
 def has_another_kind(a, z):
     x = 1
     if a[0] > 0:
@@ -303,7 +287,6 @@ def has_another_kind(a, z):
 REFUSED = [
     (steps_by_a_variable, "the step of a slice must be a constant"),
     (chooses_a_slice, "which slice a name stands for depends on the path"),
-    (chooses_a_member, "what a name stands for depends on the path"),
     (has_another_kind, "on one way and array"),
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),

@@ -78,6 +78,47 @@ def test_members_of_enums_are_compared_and_looked_up_by_name():
         MACHINE.run(numba_program(multiply), Colour.RED, Colour.RED, np.zeros(1), threads=1)
 
 
+def test_the_path_may_choose_a_member_of_an_enum():
+    def colour_of(n):
+        return Colour.RED if n > 1 else Colour.GREEN
+
+    def level_of(n):
+        if n > 1:
+            return Level.LOW
+        return Level["HIGH"]
+
+    def choose(n, out):
+        out[0] = colour_of(n) == Colour.RED
+        out[1] = colour_of(n) != Colour.GREEN
+        level = level_of(n)
+        out[2] = level == Level.LOW
+        out[3] = level + 1
+        out[4] = n != Level.HIGH
+        out[5] = (n, 1) == (Level.LOW, 1)
+        own = Colour.RED
+        if n > 2:
+            own = Colour.GREEN
+        out[6] = own.value
+        out[7] = n == None  # noqa: E711
+
+    for n in range(5):
+        same_as_python(choose, n, np.zeros(8, int))
+
+
+def test_the_path_may_not_choose_the_array_that_is_returned():
+    def first(n, a, b):
+        if n > 1:
+            return a, 1
+        return b, 2
+
+    def choose(n, a, b):
+        x, by = first(n, a, b)
+        x[0] = by
+
+    with pytest.raises(LanguageError, match="what is returned depends on the path"):
+        MACHINE.run(numba_program(choose), 1, np.zeros(1), np.zeros(1), threads=1)
+
+
 def test_a_member_that_is_a_number_may_be_assigned():
     def count(level, out):
         level += 1

@@ -12,6 +12,8 @@ from numba import cuda, float32, int32
 
 import mmsim as mm
 from mmsim.frontend.numba.kernel import numba_program
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import statements
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 TABLE = np.array([[3, 1, 4], [1, 5, 9]])
@@ -429,6 +431,16 @@ def taken(m, out):
         out[4] += k + one + (5, 7)[k % 2] * (k in (1, 9))
 
 
+def same(truth, x, out):
+    out[0] = truth[0] is True
+    out[1] = truth[0] is not False
+    three = 3
+    out[2] = x[0] is three
+    out[3] = x[0] is not three
+    three = 3.0
+    out[4] = x[0] is three
+
+
 WRONG = [
     (versions, np.array([1.1], np.float32)),
     (wide, np.array([2**60 + 1])),
@@ -448,6 +460,8 @@ WRONG = [
         np.array([-0.0], np.float32),
     ),
     (pruned, np.array([1.1], np.float32)),
+    (same, np.array([True]), np.array([3])),
+    (same, np.array([False]), np.array([4], np.int8)),
     (taken, np.arange(6).reshape(3, 2)),
 ]
 
@@ -529,3 +543,18 @@ def test_an_index_of_an_atomic_is_a_whole_number():
             numba_program(atomic_at), np.zeros((4, 2), int), is_wrapped, grid=2, block=4
         )
         assert run.arrays["b"].tolist() == [[1, 1]] * 4
+
+
+def test_versions_of_a_name_that_are_one_variable_are_not_copied():
+    def kernel(a):
+        i = cuda.grid(1)
+        if a[i] > 1:
+            x = a[i] + 1
+        else:
+            x = a[i] * 2
+        a[i] = x
+
+    given = numba_program(kernel).specialized([np.zeros(4)])
+    set_ = [one.target for one in statements(given.program.code.body) if isinstance(one, ir.Assign)]
+    assert set_.count("x") == 2
+    assert all(name in ("i", "x") for name in set_)

@@ -99,8 +99,8 @@ class Base:
             )
             return value.value
         thing = getattr(value, "thing", None)
-        if isinstance(thing, enum.IntEnum):
-            return ir.Const(int(thing))
+        if isinstance(thing, enum.Enum) and isinstance(thing.value, int | float):
+            return ir.Const(thing.value)
         noun, advice = shown(thing), ""
         if isinstance(value, Alias):
             noun, advice = "an array", "read an element of it, or loop over it"

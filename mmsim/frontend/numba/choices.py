@@ -60,7 +60,8 @@ class ChoiceLowering(CallLowering):
             return is_there + self.settings(path, target.value, pair.value)
         if isinstance(target, ir.Var):
             number = self.as_type(self.single(value), self.type_of(target))
-            return [] if number == target else [(target.name, number)]
+            is_set = isinstance(number, ir.Var) and number.name == target.name
+            return [] if is_set else [(target.name, number)]
         if target == value:
             return []
         if not isinstance(target, Alias) or not isinstance(value, Alias):
@@ -122,6 +123,8 @@ class ChoiceLowering(CallLowering):
         """The value of a choice like one of those that it takes."""
         if isinstance(type_, types.Optional):
             return self.maybe(text, type_)
+        if isinstance(type_, types.EnumMember):
+            return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, tuple) and hasattr(type_, "count"):
             return tuple(
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)

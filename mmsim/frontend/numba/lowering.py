@@ -148,9 +148,11 @@ class FunctionLowering(ChoiceLowering):
             for variable, part in self.settings(name, self.results[name], value):
                 self.put(variable, part)
             return self.results[name]
+        if isinstance(wanted, types.EnumMember):
+            value = self.single(value)
         if not isinstance(value, ir.Expr):
-            if self.returned and isinstance(value, Alias) and self.returned[0] != value:
-                raise self.refused("which array is returned depends on the path")
+            if self.results.setdefault(name, value) != value:
+                raise self.refused("what is returned depends on the path", "give back a number")
             return value
         if name not in self.results:
             variable = self.new_variable(name, dtype_of(wanted))
@@ -280,6 +282,10 @@ class FunctionLowering(ChoiceLowering):
                 if isinstance(one, Maybe) and other == NONE:
                     is_there = one.is_there
                     return ir.Unary("not", is_there, self.place) if fn is operator.is_ else is_there
+            if all(isinstance(one, ir.Expr) for one in values):  # numbers of one type
+                is_one = types.unliteral(sig.args[0]) == types.unliteral(sig.args[1])
+                equal = self.equal(values[0], values[1], fn is operator.is_not)
+                return equal if is_one else ir.Const(fn is operator.is_not)
             things = [getattr(one, "thing", one) for one in values]
             same = things[0] is things[1] or (
                 things[0] == things[1] and isinstance(things[0], Alias)
@@ -319,8 +325,9 @@ class FunctionLowering(ChoiceLowering):
             for one, other in zip(left, right, strict=False):
                 found = ir.Logic("and", found, self.equal(one, other, False))
             return ir.Unary("not", found, self.place) if differ else found
-        if isinstance(left, ir.Expr) and isinstance(right, ir.Expr):
-            return ir.Compare("!=" if differ else "==", left, right, self.place)
+        if NONE not in (left, right) and (isinstance(left, ir.Expr) or isinstance(right, ir.Expr)):
+            pair = self.single(left), self.single(right)
+            return ir.Compare("!=" if differ else "==", *pair, self.place)
         return ir.Const((left == right) != differ)
 
     def ordered(self, op: str, left: tuple[Value, ...], right: tuple[Value, ...]) -> ir.Expr:
@@ -361,6 +368,8 @@ class FunctionLowering(ChoiceLowering):
             return value[owner.fields.index(name)]
         if isinstance(value, tuple) and name in AXES:
             return value[AXES.index(name)]
+        if isinstance(owner, types.EnumMember) and isinstance(value, ir.Expr):
+            return value
         if is_number(owner):
             if name in ("real", "imag"):
                 return ir.Call(name, (value,), self.place)

@@ -30,7 +30,7 @@ def _inside(module: str) -> str | None:
     for package in PACKAGES:
         if module == package:
             return ""
-        if module.startswith(package + "."):
+        if module.startswith(package + ".") and not module.startswith(package + ".tests"):
             parts = module[len(package) + 1 :].split(".")
             return ".".join(part for part in parts if part not in INSIDE)
     return None

@@ -161,6 +161,7 @@ def dtype_of(type_: types.Type) -> Type:
     """NumPy's type of Numba's type of a number."""
     own = types.unliteral(type_)
     own = own.type if isinstance(own, types.Optional) else own
+    own = own.dtype if isinstance(own, types.EnumMember) else own
     if isinstance(own, types.Boolean):
         return BOOL
     if isinstance(own, types.Number) and supported(own.name):
