@@ -1,6 +1,7 @@
 """Numba's names of the modules that stand between it and CUDA's driver; here they are of mmsim."""
 
-from types import ModuleType
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 
 from mmsim.cuda import arrays as devicearray
 from mmsim.cuda import devices, streams
@@ -10,7 +11,7 @@ from mmsim.cuda import devices as runtime
 
 __all__ = ["devicearray", "devices", "driver", "error", "nvvm", "runtime"]
 
-driver = ModuleType("driver", "Devices, contexts, streams, events and errors.")
+driver = module_from_spec(ModuleSpec("numba.cuda.cudadrv.driver", None))
 vars(driver).update(
     {
         name: value
