@@ -16,7 +16,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.libdevice import LIBDEVICE, PAIRS
+from mmsim.frontend.numba.libdevice import LIBDEVICE
 from mmsim.frontend.numba.vectors import AXES, VECTORS
 
 Given = tuple[types.Type, ...]
@@ -96,12 +96,12 @@ def _cases(*found: Any) -> Resolve:
 
 
 def _of_letters(code: str) -> Any:
-    return signature(*(OF_CODE[letter] for letter in code))
-
-
-def _pair(code: str) -> Any:
-    first, second = (OF_CODE[letter] for letter in code)
-    return signature(types.Tuple((first, second)), first)
+    """A signature; the results and the arguments of one with several results have a comma."""
+    results, comma, args = code.rpartition(",")
+    if not comma:
+        results, args = code[:1], code[1:]
+    several, given = (tuple(OF_CODE[letter] for letter in one) for one in (results, args))
+    return signature(types.Tuple(several) if comma else several[0], *given)
 
 
 def _along(context: Any, member: str, given: Given) -> Any:
@@ -276,10 +276,9 @@ RULES: dict[str, Rule] = {
     },
 }
 RULES |= {
-    f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
-    for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
-    for name in names
-} | {f"libdevice.{name}": _rule("x", _cases(_pair(code))) for name, code in PAIRS.items()}
+    f"libdevice.{name}": _rule("x y z"[: 2 * len(row.taken) - 1], _cases(row.code))
+    for name, row in LIBDEVICE.items()
+}
 
 
 def called(context: Any, member: str, args: Given, kws: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.libdevice import MEANINGS
+from mmsim.frontend.numba.libdevice import LIBDEVICE
 from mmsim.frontend.python.functions import called
 from mmsim.frontend.python.scope import Value
 from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker, Operands, Word
@@ -128,9 +128,11 @@ WORDS: dict[str, Word] = {
         for op in ("popc", "clz", "ffs", "brev", "cbrt", "fma")
     },
     **{
-        f"libdevice.{name}": Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
-        for name, op in MEANINGS.items()
-        if isinstance(op, str)
+        f"libdevice.{name}": Intrinsic(
+            (FUNCTIONS[row.meaning].arity,), partial(called, row.meaning)
+        )
+        for name, row in LIBDEVICE.items()
+        if isinstance(row.meaning, str)
     },
     "selp": Intrinsic((3,), lambda given, place: ir.Choose(*given)),
 }
