@@ -10,7 +10,7 @@ from mmsim.cuda import libdevice
 from mmsim.cuda.stubs import HostCallError
 from mmsim.errors import UnknownNameError
 from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.frontend.numba.signatures import RULES
+from mmsim.frontend.numba.words import RULES
 
 POINTS = np.array([0.5, 0.25, 0.75, -0.625, 1.5, 2.5, -2.5, 3.75])
 OTHERS = np.array([2.0, -1.5, 0.75, 3.25, 1.5, -0.5, 2.0, 1.25])

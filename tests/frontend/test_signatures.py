@@ -20,8 +20,8 @@ from numba.cuda.descriptor import cuda_target
 
 from mmsim.frontend.numba.context import context
 from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.frontend.numba.signatures import RULES
 from mmsim.frontend.numba.vectors import VECTORS
+from mmsim.frontend.numba.words import RULES
 
 pytest.importorskip("numba_cuda")  # else numba.cuda is Numba's own, which is older
 NUMBERS = ("int32", "int64", "uint32", "uint64", "float32", "float64", "boolean")

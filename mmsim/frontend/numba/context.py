@@ -53,8 +53,9 @@ from mmsim.frontend.numba.names import name_of_object, python_function, type_nam
 from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
 from mmsim.frontend.numba.refusals import refusal
-from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given, Refusal
+from mmsim.frontend.numba.signatures import Given, Refusal
 from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
+from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
 from mmsim.ir.dtypes import supported
 
 
@@ -190,7 +191,7 @@ class Context(BASE):  # type: ignore[misc]
             return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
         member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
-            return VALUES[member]
+            return types.int32
         if member in NAMESPACES:
             return Namespace(member)
         is_own = function is not val and member not in RULES
