@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import enum
+import math
 
 import numba
 import numpy as np
@@ -105,7 +106,7 @@ def test_the_path_may_choose_a_member_of_an_enum():
         same_as_python(choose, n, np.zeros(8, int))
 
 
-def test_the_path_may_not_choose_the_array_that_is_returned():
+def test_the_path_may_choose_the_array_that_is_returned():
     def first(n, a, b):
         if n > 1:
             return a, 1
@@ -115,8 +116,20 @@ def test_the_path_may_not_choose_the_array_that_is_returned():
         x, by = first(n, a, b)
         x[0] = by
 
-    with pytest.raises(LanguageError, match="what is returned depends on the path"):
-        MACHINE.run(numba_program(choose), 1, np.zeros(1), np.zeros(1), threads=1)
+    for n in range(1, 3):
+        run = MACHINE.run(numba_program(choose), n, np.zeros(1), np.zeros(1), threads=1)
+        assert [run.arrays["a"][0], run.arrays["b"][0]] == [n - 1, 4 - 2 * n]
+
+    def kind(n):
+        if n > 1:
+            return math.sin
+        return math.cos
+
+    def call(n, a):
+        a[0] = kind(n)(1.0)
+
+    with pytest.raises(LanguageError, match=r"several kinds|depends on the path"):
+        MACHINE.run(numba_program(call), 1, np.zeros(1), threads=1)
 
 
 def test_a_member_that_is_a_number_may_be_assigned():

@@ -154,7 +154,7 @@ def test_vectors_have_its_types(theirs: Any) -> None:
     for name in VECTORS:
         made = getattr(cuda, name, None)
         if made is not None:
-            count = len(VECTORS[name].names)
+            count = VECTORS[name][1]
             calls = [(one,) * count for one in SOME]
             assert not compared(theirs, made, calls)
 

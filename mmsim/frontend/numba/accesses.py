@@ -30,6 +30,7 @@ class ArrayLowering(AxisLowering):
 
     def attribute_of_array(self, array: Alias, type_: Any, name: str) -> Value:
         """a.shape and its siblings."""
+        bytes_ = as_dtype(type_.dtype).itemsize
         match name:
             case "shape":
                 return self.shape(array)
@@ -40,12 +41,11 @@ class ArrayLowering(AxisLowering):
             case "dtype":
                 return Object(type_.dtype)
             case "itemsize":
-                return ir.Const(as_dtype(type_.dtype).itemsize)
+                return ir.Const(bytes_)
             case "nbytes":
-                size = ir.Const(as_dtype(type_.dtype).itemsize)
-                return ir.Binary("*", self.size(array), size, self.place)
+                return ir.Binary("*", self.size(array), ir.Const(bytes_), self.place)
             case "strides":
-                return self.strides(array, as_dtype(type_.dtype).itemsize)
+                return self.strides(array, bytes_)
             case "T":
                 return self.transposed(array, reversed(range(type_.ndim)))
             case "flat":

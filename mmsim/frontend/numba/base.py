@@ -11,7 +11,7 @@ from numba.core import types
 
 from mmsim.errors import LanguageError, shown
 from mmsim.frontend.numba.context import Inferred
-from mmsim.frontend.numba.liveness import Liveness
+from mmsim.frontend.numba.liveness import Liveness, base_of
 from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.values import (
     LEAVES,
@@ -50,13 +50,8 @@ class Base:
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
         self.prefix = ""
-        self.live = Liveness(found.ir.blocks)
-        for block in found.ir.blocks.values():
-            for one in block.body:
-                target = getattr(one, "target", None)
-                if hasattr(one, "value") and hasattr(target, "unversioned_name"):
-                    self.live.sets[base_of(target)] += 1
-        self._clashes = self.live.clashes(self.group)
+        self.live = Liveness(found.ir.blocks, self.group)
+        self._clashes = self.live.clashes()
         self._variables: dict[Any, list[tuple[str, set[str]]]] = {}
         self._variable_of: dict[str, str] = {}
 
@@ -109,8 +104,11 @@ class Base:
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
-        ends = ir.Return(self.place, message if self.unit.options.debug else None)
-        self.block.append(ir.If(test, (ends,), (), self.place))
+        self.block.append(ir.If(test, (self.ends(message),), (), self.place))
+
+    def ends(self, message: str) -> ir.Return:
+        """The end of the thread by an exception, as on a GPU."""
+        return ir.Return(self.place, message if self.unit.options.debug else None)
 
     # Variables
 
@@ -191,8 +189,3 @@ class Base:
         make()
         found, self.block = self.block, before
         return tuple(found)
-
-
-def base_of(var: Any) -> str:
-    """The name of which a variable is a version."""
-    return str(var.unversioned_name)

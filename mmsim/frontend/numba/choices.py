@@ -12,9 +12,8 @@ from typing import Any
 
 from numba.core import types
 
-from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.function_calls import CallLowering
-from mmsim.frontend.numba.liveness import incoming, phi_of
+from mmsim.frontend.numba.liveness import base_of, incoming, phi_of
 from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.values import NONE, Maybe, Value, dtype_of, is_number
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
@@ -35,8 +34,7 @@ class ChoiceLowering(CallLowering):
         """Set what the choices at the start of a block take, at the end of the blocks before."""
         edges: dict[int, Settings] = defaultdict(list)
         for one in block.body:
-            phi = phi_of(one)
-            for var, source in incoming(phi) if phi is not None else ():
+            for var, source in incoming(phi_of(one)):
                 if var.name in self.values:
                     self.place = self.places.of(one)
                     path = f"{self.prefix}{one.target.name}"
@@ -66,7 +64,7 @@ class ChoiceLowering(CallLowering):
             return []
         if not isinstance(target, Alias) or not isinstance(value, Alias):
             raise self.refused("what a name stands for depends on the path to this line")
-        merged = self.merged.get(path)
+        merged = self.unit.merged.get(path)
         if merged is None or not merged.holds(value):
             keys = self.unit.keys.setdefault(path, set())
             keys |= set(map(key_of, (*target.parts, *value.parts)))
@@ -133,7 +131,7 @@ class ChoiceLowering(CallLowering):
         if isinstance(known, ir.Expr):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
-            merged = self.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
+            merged = self.unit.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
             for variables in (merged.which, *(v for row in merged.indices for v in row)):
                 self.unit.held.variables[variables.name] = dtype_of(types.int64)
             return merged.alias
@@ -148,8 +146,3 @@ class ChoiceLowering(CallLowering):
             self.new_variable(text, dtype_of(type_)),
         )
         return Maybe(*(ir.Var(name, self.place) for name in names))
-
-    @property
-    def merged(self) -> dict[str, Merged]:
-        """The arrays that names may stand for, by their paths."""
-        return self.unit.merged

@@ -28,7 +28,12 @@ from numba.core.errors import (  # type: ignore[attr-defined]
     UnsupportedError,
     WarningsFixer,
 )
-from numba.core.ir_utils import build_definitions, merge_adjacent_blocks
+from numba.core.ir_utils import (
+    build_definitions,
+    get_definition,
+    guard,
+    merge_adjacent_blocks,
+)
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
@@ -48,13 +53,12 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba.graph import checked_names
 from mmsim.frontend.numba.names import name_of_object, python_function, type_name
 from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
 from mmsim.frontend.numba.refusals import refusal
-from mmsim.frontend.numba.signatures import Given, Refusal
-from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
+from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
+from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Word, member_of
 from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
 from mmsim.ir.dtypes import supported
 
@@ -168,8 +172,8 @@ class Context(BASE):  # type: ignore[misc]
         self.refresh()
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
-        """The type of a member, also of a method of arrays that Numba writes in Python."""
-        found = super().resolve_getattr(typ, attr)
+        """The type of a member: of numba.cuda's, or of arrays, which Numba writes in Python."""
+        found = member_of(typ, attr) or super().resolve_getattr(typ, attr)
         if found is None and isinstance(typ, types.Array):
             self._with_functions_of("numpy")
             return super().resolve_getattr(typ, attr)
@@ -310,6 +314,27 @@ class _State:
         self.typemap, _, self.calltypes = Inference(self.func_ir).results(self.args, False)
         untyped_passes.PropagateLiterals().run_pass(self)
         _known_branches(self.func_ir, self.args)
+
+
+def checked_names(func_ir: Any) -> None:
+    """Take `strict=False` from calls of zip, which Numba types without keywords.
+
+    Refuse other names in calls of functions inside of this one, which Numba inlines without them.
+    """
+    for block in func_ir.blocks.values():
+        for one in block.body:
+            call = getattr(one, "value", None)
+            if not isinstance(call, numba_ir.Expr) or call.op != "call" or not call.kws:
+                continue
+            called = guard(get_definition, func_ir, call.func)
+            if isinstance(called, numba_ir.Global) and called.value is zip:
+                known = [guard(get_definition, func_ir, var) for _, var in call.kws]
+                if all(getattr(value, "value", True) is False for value in known):
+                    call.kws = ()
+            if getattr(called, "op", "") == "make_function":
+                said = ", ".join(f"{name}=" for name, _ in call.kws)
+                message = f"a function inside another one takes its arguments in order: no {said}"
+                raise TypingError(message, loc=one.loc)
 
 
 def _known_branches(func_ir: Any, args: Given) -> None:

@@ -214,15 +214,6 @@ class CallLowering(WordLowering):
 
     # Built-in functions
 
-    def _range(self, args: list[Value], sig: Any) -> Counted:
-        return self.range_of([self.as_type(self.single(one), INT) for one in args])
-
-    def _length(self, args: list[Value], sig: Any) -> Value:
-        (value,) = args
-        if isinstance(value, Alias):
-            return self.extent(value, 0)
-        return ir.Const(len(value))
-
     def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
@@ -230,11 +221,8 @@ class CallLowering(WordLowering):
             first = ir.Binary(op, first, other, self.place)
         return first
 
-    def _smallest(self, args: list[Value], sig: Any) -> ir.Expr:
-        return self._extreme("min", args, sig)
-
-    def _largest(self, args: list[Value], sig: Any) -> ir.Expr:
-        return self._extreme("max", args, sig)
+    def _integers(self, args: list[Value]) -> list[ir.Expr]:
+        return [self.as_type(self.single(one), INT) for one in args]
 
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
@@ -243,9 +231,6 @@ class CallLowering(WordLowering):
         if not isinstance(by, ir.Const) or not by.value:
             raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
         return Slice(start, stop, int(by.value.real))
-
-    def _iterator(self, args: list[Value], sig: Any) -> Counted:
-        return self.iterator(self.counted(args[0]))
 
     def _next(self, args: list[Value], sig: Any) -> Value:
         position = args[0].start  # a variable, from which loops begin
@@ -256,13 +241,6 @@ class CallLowering(WordLowering):
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
         return self.enumerated(args[0], first)
-
-    def _zip(self, args: list[Value], sig: Any) -> Counted:
-        return self.zipped(args)
-
-    def _indices(self, args: list[Value], sig: Any) -> Counted:
-        given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
-        return self.indices([self.as_type(self.single(one), INT) for one in given])
 
     def _elements(self, args: list[Value], sig: Any) -> Counted:
         found = self.indices(self.shape(args[0]))
@@ -283,9 +261,6 @@ class CallLowering(WordLowering):
         )
         return self.iterator(given)
 
-    def _tuple(self, args: list[Value], sig: Any) -> Value:
-        return args[0] if args else ()
-
     def _divmod(self, args: list[Value], sig: Any) -> Value:
         left, right = (
             self.spill(self.as_type(self.single(one), type_))
@@ -297,19 +272,23 @@ class CallLowering(WordLowering):
         )
 
     BUILT_IN: ClassVar[dict[Any, Any]] = {
-        range: _range,
-        len: _length,
-        min: _smallest,
-        max: _largest,
+        range: lambda self, args, sig: self.range_of(self._integers(args)),
+        len: lambda self, args, sig: (
+            self.extent(args[0], 0) if isinstance(args[0], Alias) else ir.Const(len(args[0]))
+        ),
+        min: lambda self, args, sig: self._extreme("min", args, sig),
+        max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,
-        iter: _iterator,
+        iter: lambda self, args, sig: self.iterator(self.counted(args[0])),
         next: _next,
         enumerate: _enumerate,
-        zip: _zip,
-        np.ndindex: _indices,
+        zip: lambda self, args, sig: self.zipped(args),
+        np.ndindex: lambda self, args, sig: self.indices(
+            self._integers(args[0] if args and isinstance(args[0], tuple) else args)
+        ),
         np.ndenumerate: _elements,
         np.nditer: _arrays_of_one,
-        tuple: _tuple,
+        tuple: lambda self, args, sig: args[0] if args else (),
         divmod: _divmod,
     }
     """Python's own functions that take more than numbers."""

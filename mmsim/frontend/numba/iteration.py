@@ -107,11 +107,7 @@ class LoopLowering(ArrayLowering):
 
         The variable of the trips is that of the text, if it gets the plain number.
         """
-        counted = self.of(one.value.value)
-        if not isinstance(counted, Counted):
-            raise self.refused(
-                "this can't be looped over", "loop over a range, an array or a tuple"
-            )
+        counted = self.counted(self.of(one.value.value))
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,86 +16,91 @@ def phi_of(one: Any) -> Any:
 
 
 def incoming(phi: Any) -> Iterator[tuple[Any, int]]:
-    """The versions that a choice takes, each with the block from which it comes."""
+    """The versions that a choice takes, each with the block from which it comes; none of None."""
+    if phi is None:
+        return
     for var, label in zip(phi.incoming_values, phi.incoming_blocks, strict=True):
         if var is not numba_ir.UNDEFINED:
             yield var, label
 
 
+def base_of(var: Any) -> str:
+    """The name of which a variable is a version."""
+    return str(var.unversioned_name)
+
+
 def _used(one: Any) -> set[str]:
+    """The names that an instruction reads; a choice reads its versions in the blocks before."""
     if phi_of(one) is not None:
         return set()
-    if isinstance(one, numba_ir.Assign):
-        if isinstance(one.value, numba_ir.Var):
-            return {one.value.name}
-        return {v.name for v in one.value.list_vars()} if hasattr(one.value, "list_vars") else set()
-    return {var.name for var in one.list_vars()}
+    if isinstance(one, numba_ir.Assign) and isinstance(one.value, numba_ir.Var):
+        return {one.value.name}
+    read = one.value if isinstance(one, numba_ir.Assign) else one
+    return {var.name for var in read.list_vars()} if hasattr(read, "list_vars") else set()
 
 
 class Liveness:
-    """The facts of one function: how often a name is read, and where it is needed later."""
+    """The facts of one function: how often a name is set and read, and where it is needed later.
 
-    def __init__(self, blocks: dict[int, Any]) -> None:
-        self.blocks = blocks
+    `group` gives the variables that may share one name for an assigned one, None for none.
+    """
+
+    def __init__(self, blocks: dict[int, Any], group: Callable[[Any], Any]) -> None:
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
-        for block in blocks.values():
+        self._groups: dict[str, set[str]] = {}
+        self._rows: dict[int, list[tuple[str, set[str]]]] = {label: [] for label in blocks}
+        self._out: dict[int, set[str]] = {label: set() for label in blocks}
+        together: defaultdict[Any, set[str]] = defaultdict(set)
+        for label, block in blocks.items():
             for one in block.body:
-                self.uses.update(_used(one))
-                if phi_of(one) is not None:
-                    self.uses.update(var.name for var, _ in incoming(phi_of(one)))
-        self.out: dict[int, set[str]] = {label: set() for label in blocks}
-        self._into = {label: set[str]() for label in blocks}
-        self.last = {label: self._last_uses(block) for label, block in blocks.items()}
-        self._spread()
+                target: Any = getattr(one, "target", None)
+                used = _used(one)
+                is_set = isinstance(one, numba_ir.Assign)
+                self._rows[label].append((target.name if is_set else "", used))
+                self.uses.update(used)
+                if is_set:
+                    self.sets[base_of(target)] += 1
+                    together[group(target)].add(target.name)
+                for var, source in incoming(phi_of(one)):
+                    self.uses[var.name] += 1
+                    self._out[source].add(var.name)
+        for key, names in together.items():
+            if key is not None:
+                self._groups |= dict.fromkeys(names, names)
+        self._spread(blocks)
 
-    @staticmethod
-    def _last_uses(block: Any) -> dict[str, int]:
-        return {name: at for at, one in enumerate(block.body) for name in _used(one)}
-
-    def _spread(self) -> None:
+    def _spread(self, blocks: dict[int, Any]) -> None:
         """Find what each block leaves to its successors."""
-        at_ends: dict[int, set[str]] = {label: set() for label in self.blocks}
-        for block in self.blocks.values():
-            for one in block.body:
-                for var, label in incoming(phi_of(one)) if phi_of(one) is not None else ():
-                    at_ends[label].add(var.name)
+        into: dict[int, set[str]] = {}
         changed = True
         while changed:
             changed = False
-            for label, block in reversed(self.blocks.items()):
-                out = set(at_ends[label])
-                for target in block.terminator.get_targets():
-                    out |= self._into[target]
-                into = set(out)
-                for one in reversed(block.body):
-                    if isinstance(one, numba_ir.Assign):
-                        into.discard(one.target.name)
-                    into |= _used(one)
-                if out != self.out[label] or into != self._into[label]:
-                    self.out[label], self._into[label] = out, into
-                    changed = True
+            for label in reversed(blocks):
+                targets = blocks[label].terminator.get_targets()
+                self._out[label].update(*(into.get(target, ()) for target in targets))
+                *_, (_, needed) = self._backwards(label)
+                changed |= into.get(label) != needed
+                into[label] = needed
+
+    def _backwards(self, label: int) -> Iterator[tuple[str, set[str]]]:
+        """The names that a block sets, from its end, with what is needed then; "" at its start."""
+        needed = self._out[label]
+        for name, used in reversed(self._rows[label]):
+            yield name, needed
+            needed = needed - {name} | used
+        yield "", needed
 
     def is_far(self, name: str, label: int) -> bool:
         """Return whether a name is needed behind a block."""
-        return name in self.out[label]
+        return name in self._out[label]
 
-    def clashes(self, group: Callable[[Any], Any]) -> set[frozenset[str]]:
-        """The pairs of versions of one `group` of which one is set while the other is needed."""
-        found: set[frozenset[str]] = set()
-        groups: dict[Any, set[str]] = {}
-        for block in self.blocks.values():
-            for one in block.body:
-                if isinstance(one, numba_ir.Assign):
-                    groups.setdefault(group(one.target), set()).add(one.target.name)
-        for label, block in self.blocks.items():
-            live = set(self.out[label])
-            for one in reversed(block.body):
-                if isinstance(one, numba_ir.Assign):
-                    name = one.target.name
-                    others = groups[group(one.target)]
-                    if group(one.target) is not None and len(others) > 1:
-                        found |= {frozenset((name, other)) for other in others & live - {name}}
-                    live.discard(name)
-                live |= _used(one)
-        return found
+    def clashes(self) -> set[frozenset[str]]:
+        """The pairs of names of one group of which one is set while the other is needed."""
+        return {
+            frozenset((name, other))
+            for label in self._rows
+            for name, needed in self._backwards(label)
+            for other in self._groups.get(name, set()) & needed
+            if other != name
+        }

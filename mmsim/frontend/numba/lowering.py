@@ -18,15 +18,13 @@ from numba.core.ir_utils import find_topo_order
 from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.choices import ChoiceLowering
 from mmsim.frontend.numba.context import DeviceFunction
 from mmsim.frontend.numba.function_calls import warn_once
-from mmsim.frontend.numba.liveness import phi_of
+from mmsim.frontend.numba.liveness import base_of, phi_of
 from mmsim.frontend.numba.overloads import WRITTEN
 from mmsim.frontend.numba.refusals import outside_of
-from mmsim.frontend.numba.signatures import GRID, Refusal
-from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.signatures import Namespace, Refusal
 from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
@@ -36,7 +34,6 @@ from mmsim.frontend.numba.values import (
     Method,
     Object,
     Value,
-    dtype_of,
     is_number,
 )
 from mmsim.frontend.numba.vectors import AXES
@@ -64,7 +61,6 @@ class FunctionLowering(ChoiceLowering):
         """The statements of the function."""
         self.prefix, blocks = prefix, self.found.ir.blocks
         self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
-        self.results: dict[str, Any] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
         try:
@@ -111,54 +107,27 @@ class FunctionLowering(ChoiceLowering):
                 return BasicBlock(tuple(self.block), targets, place, test)
             case numba_ir.Return():
                 self.give_back(last)
-            case numba_ir.StaticRaise():
-                said = list(map(str, last.exc_args or ()))
-                self.raised(last.exc_class, said)
-            case numba_ir.DynamicRaise():
+            case numba_ir.StaticRaise() | numba_ir.DynamicRaise():
                 said = [
                     self.places.text_of(one) if isinstance(one, numba_ir.Var) else str(one)
                     for one in last.exc_args or ()
                 ]
-                self.raised(last.exc_class, said)
+                name = "RuntimeError" if last.exc_class is None else last.exc_class.__name__
+                self.block.append(self.ends(f"{name}: {', '.join(said)}" if said else name))
             case _:
                 raise self.refused(f"the instruction {type(last).__name__}")
         return BasicBlock(tuple(self.block), (), place)
 
-    def raised(self, exception: Any, said: list[str]) -> None:
-        """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
-        name = "RuntimeError" if exception is None else exception.__name__
-        message = f"{name}: {', '.join(said)}" if said else name
-        self.block.append(ir.Return(self.place, message if self.unit.options.debug else None))
-
     def give_back(self, last: Any) -> None:
-        """The result of the function, in variables that all returns share."""
-        if not isinstance(self.type_at(last.value), types.NoneType):
-            self.returned_at = self.place
-            value = self.of(last.value)
-            self.returned.append(self.result(value, self.found.result, "$result"))
-
-    def result(self, value: Value, wanted: Any, name: str) -> Value:
-        """A value that is returned, or a part of it."""
-        if isinstance(value, tuple):
-            pairs = enumerate(zip(value, wanted, strict=True))
-            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
-        if isinstance(wanted, types.Optional):
-            if name not in self.results:
-                self.results[name] = self.maybe(name, wanted)
-            for variable, part in self.settings(name, self.results[name], value):
-                self.put(variable, part)
-            return self.results[name]
-        if isinstance(wanted, types.EnumMember):
-            value = self.single(value)
-        if not isinstance(value, ir.Expr):
-            if self.results.setdefault(name, value) != value:
-                raise self.refused("what is returned depends on the path", "give back a number")
-            return value
-        if name not in self.results:
-            variable = self.new_variable(name, dtype_of(wanted))
-            self.results[name] = ir.Var(variable, self.place)
-        self.put(self.results[name].name, self.as_type(value, wanted))
-        return self.results[name]
+        """The result of the function, as a choice that all returns set."""
+        wanted = self.found.result
+        if isinstance(wanted, types.NoneType):
+            return
+        self.returned_at, value, path = self.place, self.of(last.value), f"{self.prefix}$result"
+        if not self.returned:
+            self.returned.append(self.chosen(path, "$result", value, wanted))
+        for variable, part in self.settings(path, self.returned[0], value):
+            self.put(variable, part)
 
     # Statements
 
@@ -362,8 +331,6 @@ class FunctionLowering(ChoiceLowering):
             if isinstance(type_, types.BoundFunction):
                 return Method(value, name)
             return self.attribute_of_array(value, owner, name)
-        if owner is GRID:
-            return Object("the grid's sync")
         if isinstance(value, tuple) and name in getattr(owner, "fields", ()):
             return value[owner.fields.index(name)]
         if isinstance(value, tuple) and name in AXES:

@@ -12,12 +12,11 @@ from typing import Any
 
 from numba.core import ir as numba_ir
 from numba.core import types
+from numba.core.ir_utils import get_definition, guard
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba.graph import definition
 from mmsim.frontend.numba.places import Places
-from mmsim.frontend.numba.signatures import CALLED, Refusal, Vector
-from mmsim.frontend.numba.templates import Namespace
+from mmsim.frontend.numba.signatures import CALLED, Namespace, Refusal, Vector
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import RULES, VALUES
 from mmsim.frontend.python.function import with_article
@@ -255,7 +254,7 @@ class Explanation:
     def no_number(self, var: Any) -> Said:
         """An operand of another kind than numbers."""
         type_, text = self.type_of(var), self.places.text_of(var)
-        made = definition(self.infer.func_ir, var)
+        made = guard(get_definition, self.infer.func_ir, var)
         if isinstance(type_, types.NoneType) and getattr(made, "op", "") == "call":
             called = self.places.text_of(made.func)
             return f"{called!r} has no value", f"write {called}() as a statement of its own"

@@ -21,8 +21,6 @@ Resolve = Callable[[Any, str, Given], Any]
 """From Numba's context, the name and the types of the arguments to a signature, None for none."""
 
 CALLED = "call min, max, abs, divmod, len, int, float, complex, bool or a function of the language"
-GRID = types.Opaque("the grid")
-"""The type of cuda.cg.this_grid()."""
 OF_CODE = {
     "v": types.none,
     "b": types.boolean,
@@ -39,6 +37,18 @@ INTEGERS = (
     *(types.int8, types.int16, types.int32, types.int64),
     *(types.uint8, types.uint16, types.uint32, types.uint64),
 )
+
+
+class Namespace(types.Opaque):
+    """The type of a name of numba.cuda that has members, such as cuda.threadIdx."""
+
+    def __init__(self, member: str) -> None:
+        self.member = member
+        super().__init__(f"cuda.{member}")
+
+
+GRID = Namespace("grid")
+"""The type of cuda.cg.this_grid()."""
 
 
 class Vector(types.Type):

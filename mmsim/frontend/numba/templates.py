@@ -13,20 +13,12 @@ from numba.core import types
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.signatures import GRID, OF_CODE, Given, Vector, parts
+from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, parts
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean
-
-
-class Namespace(types.Opaque):
-    """The type of a name of numba.cuda that has members, such as cuda.threadIdx."""
-
-    def __init__(self, member: str) -> None:
-        self.member = member
-        super().__init__(f"cuda.{member}")
 
 
 class Called(types.Callable, types.Opaque):
@@ -53,40 +45,14 @@ class Word(Called):
         return signature_of(context, self.member, args, kws)
 
 
-@REGISTRY.register_attr
-class NamespaceAttributes(templates.AttributeTemplate):
-    """The members of the namespaces of numba.cuda."""
-
-    key = Namespace
-
-    def generic_resolve(self, owner: Namespace, name: str) -> Any:  # type: ignore[override]
-        """The type of a member: a number, or a function; None for no member."""
-        member = f"{owner.member}.{name}"
-        if member in VALUES:
-            return types.int32
-        return Word(member) if member in RULES else None
-
-
-@REGISTRY.register_attr
-class GridAttributes(templates.AttributeTemplate):
-    """The members of the grid."""
-
-    key = types.Opaque
-
-    def generic_resolve(self, owner: types.Opaque, name: str) -> Any:  # type: ignore[override]
-        """The barrier of the grid."""
-        return Word("grid.sync") if (owner, name) == (GRID, "sync") else None
-
-
-@REGISTRY.register_attr
-class VectorAttributes(templates.AttributeTemplate):
-    """The numbers of CUDA's vectors."""
-
-    key = Vector
-
-    def generic_resolve(self, owner: Vector, name: str) -> Any:  # type: ignore[override]
-        """The type of x, y, z or w, as far as the vector has them."""
+def member_of(owner: Any, name: str) -> Any:
+    """The type of a member of a name of numba.cuda or of a vector; None for none."""
+    if isinstance(owner, Vector):
         return owner.base if name in AXES[: owner.count] else None
+    member = f"{owner.member}.{name}" if isinstance(owner, Namespace) else ""
+    if member in VALUES:
+        return types.int32
+    return Word(member) if member in RULES else None
 
 
 @REGISTRY.register_attr

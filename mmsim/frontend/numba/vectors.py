@@ -1,8 +1,6 @@
-"""CUDA's vector types: tuples with named values."""
+"""CUDA's vector types."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 AXES = ("x", "y", "z", "w")
 ALIASES = {
@@ -18,19 +16,10 @@ ALIASES = {
     "float64": ("double",),
 }
 """CUDA's names of the types of numbers, the first part of its names of vectors."""
-
-
-class Made(NamedTuple):
-    """A function that makes a tuple with names; the numbers of a vector have a type."""
-
-    names: tuple[str, ...]
-    dtype: str | None = None
-
-
 VECTORS = {
-    f"{name}{count}": Made(AXES[:count], dtype)
+    f"{name}{count}": (dtype, count)
     for dtype, aliases in ALIASES.items()
     for count in range(1, 5)
     for name in (f"{dtype}x", *aliases)
 }
-"""The vector types by all of their names."""
+"""The type and the number of the numbers of a vector type, by all of its names."""

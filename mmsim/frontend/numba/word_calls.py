@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -10,8 +9,8 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype
 
-from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.inlined import InlineLowering
+from mmsim.frontend.numba.liveness import base_of
 from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.numba.signatures import Vector
 from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
@@ -100,62 +99,35 @@ class WordLowering(InlineLowering):
                 "write a number for each axis",
             )
         held = self.unit.held.arrays[array.parts[0].array]
-        form = self.form(array)
-        if form in ("real", "imag") and op in ("add", "sub"):
-            return self.atomic_of_part(array, form, op, numbers, given["value"], is_used)
-        if form:
+        form, value = self.form(array), self.single(given["value"])
+        if form in ("real", "imag") and op in ("add", "sub"):  # -0.0 is added to the other part
+            value = self.as_type(value, part(held))
+            value = value if op == "add" else ir.Unary("-", value, self.place)
+            both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
+            op, value = "add", ir.Call("complex", both, self.place)
+        elif form:
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
                 "parts of complex numbers have add and sub",
             )
         old = self.as_type(self.single(given["old"]), held) if "old" in given else None
-        value = self.as_type(self.single(given["value"]), held)
-        return self.emit_atomic(array, op, numbers, old, value, is_used)
+        value = self.as_type(value, held)
+        target = self.unit.temporary(held) if is_used else None
+
+        def make(one: View, operands: list[ir.Expr]) -> ir.Stmt:
+            whole = one.element(operands)
+            return ir.Atomic(target, op, one.array, whole, old, value, self.place)
+
+        self.emit_for(array, numbers, make)
+        if target is None:
+            return NONE
+        found = ir.Var(target, self.place)
+        return ir.Call(form, (found,), self.place) if form else found
 
     def whole(self, index: Value) -> ir.Expr:
         """An index of an atomic: Numba converts one that is a float."""
         number = self.single(index)
         return self.as_type(number, INT) if self.type_of(number).kind == "f" else number
-
-    def emit_atomic(
-        self,
-        array: Alias,
-        op: ir.AtomicOp,
-        index: Sequence[Value],
-        old: ir.Expr | None,
-        value: ir.Expr,
-        is_used: bool,
-    ) -> Value:
-        """Put an atomic at the end; the old word, if it is used."""
-        held = self.unit.held.arrays[array.parts[0].array]
-        target = self.unit.temporary(held) if is_used else None
-
-        def make(part: View, operands: list[ir.Expr]) -> ir.Stmt:
-            whole = part.element(operands)
-            return ir.Atomic(target, op, part.array, whole, old, value, self.place)
-
-        self.emit_for(array, [self.single(one) for one in index], make)
-        return NONE if target is None else ir.Var(target, self.place)
-
-    def atomic_of_part(
-        self,
-        array: Alias,
-        form: str,
-        op: ir.AtomicOp,
-        index: Sequence[Value],
-        value: Value,
-        is_used: bool,
-    ) -> Value:
-        """An atomic on a part of complex numbers: -0.0 is added to the other part."""
-        held = self.unit.held.arrays[array.parts[0].array]
-        number = self.as_type(self.single(value), part(held))
-        if op == "sub":
-            number = ir.Unary("-", number, self.place)
-        nothing = ir.Const(-0.0)
-        given = (number, nothing) if form == "real" else (nothing, number)
-        whole = self.as_type(ir.Call("complex", given, self.place), held)
-        old = self.emit_atomic(array, "add", index, None, whole, is_used)
-        return ir.Call(form, (old,), self.place) if isinstance(old, ir.Expr) else old
 
     def made(
         self, kind: Literal["shared", "registers"], shape: Value, type_: Any, name: str

@@ -160,10 +160,7 @@ RULES: dict[str, Rule] = {
     "cbrt": _rule("value", of.cases("ff", "dd"), partial(called, "cbrt")),
     "fma": _rule("x y z", of.cases("ffff", "dddd"), partial(called, "fma")),
     "selp": _rule("test x y", of.select, lambda given, place: ir.Choose(*given)),
-    **{
-        name: Rule(AXES, of.vector(of.vector_type(str(made.dtype), len(made.names))), None, 1)
-        for name, made in VECTORS.items()
-    },
+    **{name: Rule(AXES, of.vector(of.vector_type(*row)), None, 1) for name, row in VECTORS.items()},
     **{
         f"libdevice.{name}": _rule(
             "x y z"[: 2 * len(row.taken) - 1],
