@@ -159,7 +159,7 @@ class ArrayLowering(AxisLowering):
                 whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
                 found += one.parts
             which = self.spill(chosen(at, whichs, self.place))
-            return Alias(tuple(found), which) if len(found) > 1 else items[0]
+            return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
         raise self.refused("the values of this tuple are of different kinds")

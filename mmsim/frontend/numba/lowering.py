@@ -98,7 +98,7 @@ class FunctionLowering(ChoiceLowering):
             elif turn is None or (
                 op not in ("pair_first", "pair_second") and one.target.name not in names
             ):
-                self.statement(one, label)
+                self.statement(one)
         self.place = place = self.places.of(last)
         match last:
             case numba_ir.Jump():
@@ -162,11 +162,11 @@ class FunctionLowering(ChoiceLowering):
 
     # Statements
 
-    def statement(self, one: Any, label: int) -> None:
+    def statement(self, one: Any) -> None:
         """An instruction other than a jump."""
         match one:
             case numba_ir.Assign():
-                self.assign(one, label)
+                self.assign(one)
             case numba_ir.SetItem():
                 wanted = self.found.calls[one].args[-1]
                 self.stored(one.target, self.of(one.index), one.value, wanted)
@@ -184,7 +184,7 @@ class FunctionLowering(ChoiceLowering):
             case _:
                 raise self.refused(f"the instruction {type(one).__name__}")
 
-    def assign(self, one: Any, label: int) -> None:
+    def assign(self, one: Any) -> None:
         """A name gets a value: a number is part of an expression, or in a variable."""
         name, type_ = one.target.name, self.type_at(one.target)
         if phi_of(one) is not None:
@@ -204,7 +204,7 @@ class FunctionLowering(ChoiceLowering):
                 self.values[name] = value
                 return
             is_once = isinstance(value, ir.Var) or self.live.uses[name] <= 1
-            if is_once and not self.live.is_far(name, label) and not reads_registers(value):
+            if is_once and not reads_registers(value):
                 self.values[name] = self.waiting[name] = value
                 return
         variable = self.variable(one.target)
@@ -298,8 +298,6 @@ class FunctionLowering(ChoiceLowering):
             return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
-        if fn is operator.not_ and not isinstance(values[0], ir.Expr):
-            return ir.Unary("not", self.truth(operands[0]), self.place)
         if fn in (operator.contains,) and isinstance(values[0], tuple):
             found: ir.Expr = ir.Const(False)
             for one in values[0]:

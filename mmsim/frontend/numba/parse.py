@@ -128,7 +128,6 @@ def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: Typ
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
-    unit.taken.update(names)
     unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
     values: list[Value] = []
     for name, kind in zip(names, kinds, strict=True):
