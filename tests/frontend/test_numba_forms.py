@@ -8,7 +8,7 @@ from numba import cuda, int32
 
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
-from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kernel import Options, numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -229,7 +229,9 @@ def test_a_kernel_that_is_debugged_names_what_it_raises():
             raise ValueError("zero", 1)
 
     with pytest.raises(RaisedError, match="thread 0: ValueError: zero, 1") as caught:
-        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4)
+        MACHINE.run(
+            numba_program(checked, options=Options(debug=True)), np.zeros(4, int), threads=4
+        )
     assert 'raise ValueError("zero", 1)' in str(caught.value)
 
 

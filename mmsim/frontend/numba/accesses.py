@@ -367,17 +367,6 @@ class ArrayLowering(AxisLowering):
 
     # Records
 
-    def fields(self, array: Alias) -> dict[str, Alias]:
-        """The fields of records, as arrays; none of an array of numbers."""
-        found = [self.unit.records.get(part.array) for part in array.parts]
-        if None in found:
-            return {}
-        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
-        return {
-            name: Alias(tuple(View(own[name], part.index) for own, part in rows), array.which)
-            for name in rows[0][0]
-        }
-
     def field(self, array: Alias, name: str) -> Value:
         """A field of a record, or of all records of an array."""
         fields = self.fields(array)

@@ -16,17 +16,16 @@ from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
+    KernelUnit,
     Maybe,
-    TypedUnit,
     Value,
     converted,
     dtype_of,
     is_number,
 )
-from mmsim.frontend.python.aliases import size_of
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type
+from mmsim.ir.dtypes import Type
 from mmsim.ir.walk import parts
 
 
@@ -38,7 +37,7 @@ class Base:
     """
 
     def __init__(
-        self, unit: TypedUnit, found: Inferred, given: Sequence[Value], source: ir.Source
+        self, unit: KernelUnit, found: Inferred, given: Sequence[Value], source: ir.Source
     ) -> None:
         self.unit = unit
         self.found = found
@@ -110,22 +109,8 @@ class Base:
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
-        ends = ir.Return(self.place, message if self.unit.debug else None)
+        ends = ir.Return(self.place, message if self.unit.options.debug else None)
         self.block.append(ir.If(test, (ends,), (), self.place))
-
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
-
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", size_of(value, self.place), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
 
     # Variables
 

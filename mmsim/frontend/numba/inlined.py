@@ -16,7 +16,7 @@ from mmsim.errors import Place
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.iteration import LoopLowering
 from mmsim.frontend.numba.liveness import phi_of
-from mmsim.frontend.numba.values import NONE, Maybe, Object, TypedUnit, Value, is_number
+from mmsim.frontend.numba.values import NONE, KernelUnit, Maybe, Object, Value, is_number
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.source import source_of
 from mmsim.frontend.python.tables import MOST_CAPTURED
@@ -24,7 +24,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import UNSIGNED, supported
 
 
-def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+def text_of(function: python.FunctionType, unit: KernelUnit) -> ir.Source:
     """The text of a function, which belongs to the kernel."""
     text = source_of(function)
     unit.sources[f"{text.file}:{text.first}"] = text
@@ -116,7 +116,7 @@ class InlineLowering(LoopLowering):
 
     def array_from_outside(self, array: Any, name: str) -> Value:
         """A captured array: a large one, or one of the device, is an argument of each launch."""
-        memory = self.unit.memory_of(array)
+        memory = self.unit.options.memory_of(array)
         if (
             memory is None
             and array.ndim > 0

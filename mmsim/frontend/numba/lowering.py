@@ -128,7 +128,7 @@ class FunctionLowering(ChoiceLowering):
         """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
         name = "RuntimeError" if exception is None else exception.__name__
         message = f"{name}: {', '.join(said)}" if said else name
-        self.block.append(ir.Return(self.place, message if self.unit.debug else None))
+        self.block.append(ir.Return(self.place, message if self.unit.options.debug else None))
 
     def give_back(self, last: Any) -> None:
         """The result of the function, in variables that all returns share."""
