@@ -39,8 +39,8 @@ class KernelUnit(Unit):
     """The data of one kernel, for all its functions.
 
     `records` has the arrays of the fields of arrays of records, and `ranks` the numbers of axes of
-    arrays. `dynamic_bytes` of shared memory come from the launch. With `debug`, exceptions that a
-    kernel raises are errors of the launch.
+    arrays. `block` are the statements of the block at work. `dynamic_bytes` of shared memory come
+    from the launch. With `debug`, exceptions that a kernel raises are errors of the launch.
     """
 
     array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
@@ -49,3 +49,4 @@ class KernelUnit(Unit):
     dynamic_bytes: int = 0
     records: dict[str, dict[str, str]] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
+    block: list[ir.Stmt] = field(default_factory=list)

@@ -19,13 +19,14 @@ from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
-from mmsim.frontend.python.scope import View
+from mmsim.frontend.python.scope import Alias, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
 NOWHERE = Place("", "", 0)
+ONE = ir.Const(1)
 OPERATORS = {
     one: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
@@ -68,11 +69,11 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of an index; None for what is left out."""
+    """A slice of an index; None for an end that is left out."""
 
     start: ir.Expr | None
     stop: ir.Expr | None
-    step: int = 1
+    step: ir.Expr = ONE
 
 
 Index = tuple[ir.Expr, ...]
@@ -103,16 +104,28 @@ class Remade(View):
 
 @dataclass(frozen=True)
 class Counted:
-    """The trips of a loop: numbers of a range, and the item for each of them; None for itself."""
+    """The trips of a loop: numbers of a range, and the item for each of them; None for itself.
+
+    An iterator, which several loops share, `moves` to its next item instead: this puts statements
+    at the end, and gives whether there is an item, and the item.
+    """
 
     start: ir.Expr
     stop: ir.Expr
-    step: ir.Expr = field(default_factory=lambda: ir.Const(1))
+    step: ir.Expr = ONE
     item: Callable[[ir.Expr], Value] | None = None
+    moves: Callable[[], tuple[ir.Expr, Value]] | None = None
 
     def at(self, number: ir.Expr) -> Value:
         """The item of a trip."""
         return number if self.item is None else self.item(number)
+
+
+@dataclass(frozen=True)
+class Walked(Alias):
+    """The elements of an array that are also an iterator, as a.flat."""
+
+    trips: Counted = field(default_factory=lambda: Counted(ir.Const(0), ir.Const(0)))
 
 
 class Held(NumbaTyping):
