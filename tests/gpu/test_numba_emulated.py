@@ -75,12 +75,13 @@ def launches():
 
 REFUSED = {
     "all_of_them": "no atomic greater of float64",
+    "atomics": "no atomic greater of float64",
     "extremes": "no atomic greater of float64",
     "some": "all threads have to come to a barrier of the grid",
     "grid_waits": "all threads have to come to a barrier of the grid",
 }
 """Kernels that can't be written, by what is said of them."""
-NARROW = {"exchange"}
+NARROW = {"exchange", "warps"}
 """Kernels whose warps have other lanes than a GPU's, where the machine's are narrower."""
 FEWEST = 80
 """So many launches of those tests are compared at least."""

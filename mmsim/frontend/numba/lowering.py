@@ -40,7 +40,7 @@ from mmsim.frontend.numba.values import (
     is_number,
 )
 from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.numba.words import VALUES
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.structured import BasicBlock, Label, structured
@@ -376,16 +376,14 @@ class FunctionLowering(ChoiceLowering):
 
     def member(self, member: str) -> Value:
         """A member of a namespace of numba.cuda."""
-        field = WORDS.get(member)
-        if isinstance(field, ir.ThreadField):
-            return ir.Unary("int32", field, self.place)
+        if member in VALUES:
+            return ir.Unary("int32", VALUES[member], self.place)
         return Object(member)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:
         """The value of an object from outside of the kernel, or of a number of numba.cuda."""
-        word = WORDS.get(name)
-        if is_number(type_) and isinstance(word, ir.Expr) and name in ("laneid", "warpsize"):
-            return ir.Unary("int32", word, self.place)
+        if is_number(type_) and name in ("laneid", "warpsize"):
+            return ir.Unary("int32", VALUES[name], self.place)
         return super().outside(thing, type_, name)
 
     def static_item(self, source: Any) -> Value:
