@@ -23,7 +23,7 @@ class Asked:
 
 
 def of_numba(name: str, given: tuple[Any, ...]) -> python.FunctionType | None:
-    """What Numba hands to its compiler for a function of `cmath` on numbers of these types."""
+    """The Python function that Numba compiles for one of `cmath` on numbers of these types."""
     from numba.cpython.cmathimpl import registry
 
     for lower, known, types in registry.functions:
