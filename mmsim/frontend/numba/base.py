@@ -32,8 +32,8 @@ from mmsim.ir.walk import parts
 class Base:
     """Lowers one function at one of its calls; the kernel itself at its launch.
 
-    `values` are those of Numba's names, `block` the statements of the block at work. `waiting` are
-    numbers of it that are not computed yet, by the names of Numba's.
+    `values` are those of Numba's names. `waiting` are numbers of the block at work that are not
+    computed yet, by the names of Numba's.
     """
 
     def __init__(
@@ -45,7 +45,6 @@ class Base:
         self.places = Places(found.function, source)
         self.name = found.function.__name__
         self.values: dict[str, Value] = {}
-        self.block: list[ir.Stmt] = []
         self.waiting: dict[str, ir.Expr] = {}
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
@@ -111,6 +110,15 @@ class Base:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
         ends = ir.Return(self.place, message if self.unit.options.debug else None)
         self.block.append(ir.If(test, (ends,), (), self.place))
+
+    @property
+    def block(self) -> list[ir.Stmt]:
+        """The statements of the block at work, also of one in an inlined call."""
+        return self.unit.block
+
+    @block.setter
+    def block(self, statements: list[ir.Stmt]) -> None:
+        self.unit.block = statements
 
     # Variables
 

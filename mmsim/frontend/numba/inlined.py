@@ -68,7 +68,8 @@ class InlineLowering(LoopLowering):
         inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         inner.is_again = self.is_again or self.label in self.in_loops
         prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
-        body = inner.body(prefix, None)
+        outer = self.block
+        body, self.block = inner.body(prefix, None), outer
         if inner.is_again:
             made = self.unit.locals[before:]
             registers = tuple(one.name for one in made if one.kind == "registers")

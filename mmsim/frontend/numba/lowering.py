@@ -36,7 +36,7 @@ from mmsim.frontend.numba.values import (
     Method,
     Object,
     Value,
-    dtype_of,
+    Walked,
     is_number,
 )
 from mmsim.frontend.numba.vectors import AXES
@@ -91,8 +91,9 @@ class FunctionLowering(ChoiceLowering):
         for one in body:
             self.place = self.places.of(one)
             op = getattr(getattr(one, "value", None), "op", "")
-            if op == "iternext":
-                turn, names, counted = self.turn(block, one)
+            given = self.counted(self.of(one.value.value)) if op == "iternext" else None
+            if given is not None and not given.moves:
+                turn, names, counted = self.turn(block, one, given)
                 self.begins[block.terminator.truebr] = names, counted, ir.Var(turn[0], self.place)
                 self.values |= dict.fromkeys(names, NONE)
             elif turn is None or (
@@ -139,25 +140,11 @@ class FunctionLowering(ChoiceLowering):
 
     def result(self, value: Value, wanted: Any, name: str) -> Value:
         """A value that is returned, or a part of it."""
-        if isinstance(value, tuple):
-            pairs = enumerate(zip(value, wanted, strict=True))
-            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
-        if isinstance(wanted, types.Optional):
-            if name not in self.results:
-                self.results[name] = self.maybe(name, wanted)
-            for variable, part in self.settings(name, self.results[name], value):
-                self.put(variable, part)
-            return self.results[name]
-        if isinstance(wanted, types.EnumMember):
-            value = self.single(value)
-        if not isinstance(value, ir.Expr):
-            if self.results.setdefault(name, value) != value:
-                raise self.refused("what is returned depends on the path", "give back a number")
-            return value
+        path = f"{self.prefix}{name}"
         if name not in self.results:
-            variable = self.new_variable(name, dtype_of(wanted))
-            self.results[name] = ir.Var(variable, self.place)
-        self.put(self.results[name].name, self.as_type(value, wanted))
+            self.results[name] = self.chosen(path, name, value, wanted)
+        for variable, part in self.settings(path, self.results[name], value):
+            self.put(variable, part)
         return self.results[name]
 
     # Statements
@@ -195,7 +182,7 @@ class FunctionLowering(ChoiceLowering):
         if len(self.block) == before and self.is_idle(one, type_):
             warn_once(self.place, "this statement does nothing")
         if not isinstance(value, ir.Expr) or not is_number(type_):
-            self.values[name] = self.fixed(value)
+            self.values[name] = self.fixed(self.shared_trips(value, name, type_))
             return
         value = self.as_type(value, type_)
         is_fixed = isinstance(one.value, numba_ir.Arg) or isinstance(value, ir.Const)
@@ -251,8 +238,10 @@ class FunctionLowering(ChoiceLowering):
                 return self.operator(source.fn, source, (source.value,))
             case "call":
                 return self.call(source, one)
-            case "cast" | "exhaust_iter":
-                return self.unpacked(source)
+            case "cast":
+                return self.of(source.value)
+            case "exhaust_iter":
+                return self.unpacked(self.of(source.value), source.count)
             case "build_tuple":
                 return tuple(map(self.of, source.items))
             case "getattr":
@@ -263,15 +252,22 @@ class FunctionLowering(ChoiceLowering):
                 return self.static_item(source)
             case "getiter":
                 return self.counted(self.of(source.value))
+            case "iternext":
+                return self.of(source.value).moves()[::-1]
+            case "pair_first" | "pair_second":
+                return self.of(source.value)[source.op == "pair_second"]
         raise outside_of(self.places.source, self.place.line) or self.refused(
             f"{source.op} isn't in the language of programs"
         )
 
-    def unpacked(self, source: Any) -> Value:
-        """A value as it is; of an array that is unpacked, the elements or rows."""
-        value = self.of(source.value)
-        if source.op == "exhaust_iter" and isinstance(value, Alias):
-            return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
+    def shared_trips(self, value: Value, name: str, type_: types.Type) -> Value:
+        """A value; an iterator with a name has the items that no loop before has taken."""
+        if name.startswith("$") or not isinstance(type_, types.IteratorType):
+            return value
+        if isinstance(value, Counted):
+            return self.iterator(value)
+        if isinstance(value, Alias) and not isinstance(value, Walked):
+            return Walked(value.parts, value.which, self.iterator(self.counted(value)))
         return value
 
     def operator(self, fn: Any, source: Any, operands: tuple[Any, ...]) -> Value:
