@@ -179,6 +179,17 @@ def test_else_after_loops():
         same_as_python(ends, np.array(a), np.zeros(5, int))
 
 
+def test_a_counted_loop_may_begin_a_while_loop():
+    def rounds(a, out):
+        turn = 0
+        while turn < 3:
+            for i in range(a.size):
+                out[i] += turn
+            turn += 1
+
+    same_as_python(rounds, np.zeros(2), np.zeros(2))
+
+
 def test_loops_over_arrays():
     def loops(a, b, out):
         for x in a:

@@ -75,7 +75,7 @@ class FunctionLowering(ChoiceLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        return structured(_without_jumps(graph), min(blocks), prefix, ends)
+        return structured(_without_jumps(graph, blocks), min(blocks), prefix, ends)
 
     # Blocks
 
@@ -397,16 +397,25 @@ class FunctionLowering(ChoiceLowering):
         return self.item(value, self.static(source.index) if index is None else self.of(index))
 
 
-def _without_jumps(graph: dict[Label, BasicBlock]) -> dict[Label, BasicBlock]:
+def _without_jumps(
+    graph: dict[Label, BasicBlock], blocks: dict[int, Any]
+) -> dict[Label, BasicBlock]:
     """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
 
-    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long.
+    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long. A block
+    that makes the iterator stays, even if nothing is left of it: a loop around may begin there.
     """
+    idle: dict[Label, Label] = {
+        label: block.terminator.target
+        for label, block in blocks.items()
+        if isinstance(block.terminator, numba_ir.Jump)
+        and not graph[label].body
+        and all(phi_of(one) is not None or isinstance(one, numba_ir.Del) for one in block.body[:-1])
+    }
 
     def target(label: Label) -> Label:
-        block = graph[label]
-        is_jump = not block.body and len(block.targets) == 1
-        return block.targets[0] if is_jump and graph[block.targets[0]].turn else label
+        following = idle.get(label)
+        return following if following is not None and graph[following].turn else label
 
     return {
         label: replace(block, targets=tuple(map(target, block.targets)))
