@@ -77,6 +77,19 @@ class AxisLowering(Base):
             return ir.Compare("!=", self.size(value), ir.Const(0), self.place)
         return ir.Const(bool(getattr(value, "thing", True)))
 
+    def count(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> ir.Expr:
+        """The count of numbers of a range; less than 0 if its ends are the wrong way round."""
+        found = binary("-", stop, start, self.place)
+        if step == ir.Const(1):
+            return found
+        if isinstance(step, ir.Const):
+            whole = int(step.value.real)
+            more: ir.Expr = ir.Const(whole - (1 if whole > 0 else -1))
+        else:
+            back = ir.Compare("<", step, ir.Const(0), self.place)
+            more = binary("-", step, ir.Choose(back, ir.Const(-1), ir.Const(1)), self.place)
+        return binary("//", binary("+", found, more, self.place), step, self.place)
+
     def product(self, extents: Sequence[ir.Expr]) -> ir.Expr:
         """The product of some extents."""
         found: ir.Expr = ir.Const(1)

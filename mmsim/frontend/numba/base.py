@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,8 @@ from mmsim.ir.walk import parts
 class Base:
     """Lowers one function at one of its calls; the kernel itself at its launch.
 
-    `values` are those of Numba's names, `block` the statements of the block at work. `waiting` are
-    numbers of it that are not computed yet, by the names of Numba's.
+    `values` are those of Numba's names. `waiting` are numbers of the block at work that are not
+    computed yet, by the names of Numba's.
     """
 
     def __init__(
@@ -45,15 +45,14 @@ class Base:
         self.places = Places(found.function, source)
         self.name = found.function.__name__
         self.values: dict[str, Value] = {}
-        self.block: list[ir.Stmt] = []
         self.waiting: dict[str, ir.Expr] = {}
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
         self.prefix = ""
-        self.live = Liveness(found.ir.blocks, self.group)
-        self._clashes = self.live.clashes()
-        self._variables: dict[Any, list[tuple[str, set[str]]]] = {}
-        self._variable_of: dict[str, str] = {}
+        self.live = Liveness(found.ir.blocks)
+        self._clashes = self.live.clashes(self.group)
+        self._variables: dict[Any, list[tuple[Any, set[str]]]] = {}
+        self._variable_of: dict[str, Any] = {}
 
     def refused(self, what: str, advice: str = "") -> LanguageError:
         """The error at the instruction at work."""
@@ -110,17 +109,27 @@ class Base:
         """The end of the thread by an exception, as on a GPU."""
         return ir.Return(self.place, message if self.unit.options.debug else None)
 
+    @property
+    def block(self) -> list[ir.Stmt]:
+        """The statements of the block at work, also of one in an inlined call."""
+        return self.unit.block
+
+    @block.setter
+    def block(self, statements: list[ir.Stmt]) -> None:
+        self.unit.block = statements
+
     # Variables
 
     def group(self, target: Any) -> Any:
-        """The versions of one name and one type; None for anything else."""
-        type_ = self.found.types.get(target.name)
-        if type_ is None or not is_number(type_):
-            return None
-        return base_of(target), dtype_of(type_).name
+        """The versions of one name and one type, of numbers alone; None for anything else."""
+        form = form_of(self.found.types.get(target.name))
+        return None if form is None else (base_of(target), form)
 
-    def variable(self, target: Any) -> str:
-        """The variable for a version of a name; other versions of its type share it."""
+    def variable(self, target: Any) -> Any:
+        """The variable for a version of a name; other versions of its type share it.
+
+        A tuple has one for each of its numbers.
+        """
         name = target.name
         if name not in self._variable_of:
             rows = self._variables.setdefault(self.group(target), [])
@@ -130,10 +139,16 @@ class Base:
                     self._variable_of[name] = variable
                     break
             else:
-                made = self.new_variable(base_of(target), dtype_of(self.type_at(target)))
+                made = self.new_variables(base_of(target), self.type_at(target))
                 rows.append((made, {name}))
                 self._variable_of[name] = made
         return self._variable_of[name]
+
+    def new_variables(self, text: str, type_: Any) -> Any:
+        """A variable for a number, for a tuple one for each of its numbers."""
+        if is_tuple(type_):
+            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(type_))
+        return self.new_variable(text, dtype_of(type_))
 
     def new_variable(self, text: str, type_: Type) -> str:
         """A variable under a name of the text."""
@@ -179,8 +194,9 @@ class Base:
         return {
             variable
             for (name, _), rows in self._variables.items()
-            for variable, _ in rows
+            for made, _ in rows
             if self.live.sets[name] > 1
+            for variable in flat(made)
         }
 
     def aside(self, make: Callable[[], None]) -> ir.Block:
@@ -189,3 +205,25 @@ class Base:
         make()
         found, self.block = self.block, before
         return tuple(found)
+
+
+def is_tuple(type_: Any) -> bool:
+    """Return whether a type is that of a tuple."""
+    return isinstance(type_, types.BaseTuple)
+
+
+def form_of(type_: Any) -> Any:
+    """The type of a number, or those of a tuple's numbers; None for anything else."""
+    if is_tuple(type_):
+        parts = tuple(map(form_of, type_))
+        return None if None in parts else parts
+    return dtype_of(type_).name if type_ is not None and is_number(type_) else None
+
+
+def flat(made: Any) -> Iterator[Any]:
+    """The parts of a tuple and of the tuples inside; a thing of another kind is its own part."""
+    if isinstance(made, tuple):
+        for one in made:
+            yield from flat(one)
+    else:
+        yield made

@@ -28,7 +28,6 @@ from mmsim.frontend.numba.values import (
     Object,
     Slice,
     Value,
-    binary,
     is_hashable,
     is_number,
 )
@@ -227,16 +226,10 @@ class CallLowering(WordLowering):
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
         start, stop, *step = given if len(given) > 1 else [None, *given]
-        by = step[0] if step and step[0] is not None else ir.Const(1)
-        if not isinstance(by, ir.Const) or not by.value:
-            raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
-        return Slice(start, stop, int(by.value.real))
+        return Slice(start, stop, step[0] if step and step[0] is not None else ir.Const(1))
 
     def _next(self, args: list[Value], sig: Any) -> Value:
-        position = args[0].start  # a variable, from which loops begin
-        found = args[0].at(self.kept(position))
-        self.put(position.name, binary("+", position, ir.Const(1), self.place))
-        return found
+        return self.next_of(self.counted(args[0]))
 
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
@@ -256,10 +249,9 @@ class CallLowering(WordLowering):
         if not isinstance(array, Alias):
             raise self.refused("np.nditer takes one array here")
         found = self.indices(self.shape(array))
-        given = Counted(
+        return Counted(
             found.start, found.stop, item=lambda number: self.part(array, found.at(number))
         )
-        return self.iterator(given)
 
     def _divmod(self, args: list[Value], sig: Any) -> Value:
         left, right = (
@@ -279,7 +271,7 @@ class CallLowering(WordLowering):
         min: lambda self, args, sig: self._extreme("min", args, sig),
         max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,
-        iter: lambda self, args, sig: self.iterator(self.counted(args[0])),
+        iter: lambda self, args, sig: self.counted(args[0]),
         next: _next,
         enumerate: _enumerate,
         zip: lambda self, args, sig: self.zipped(args),

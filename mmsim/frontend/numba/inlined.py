@@ -13,6 +13,7 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.base import flat
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.iteration import LoopLowering
 from mmsim.frontend.numba.liveness import phi_of
@@ -68,7 +69,8 @@ class InlineLowering(LoopLowering):
         inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         inner.is_again = self.is_again or self.label in self.in_loops
         prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
-        body = inner.body(prefix, None)
+        outer = self.block
+        body, self.block = inner.body(prefix, None), outer
         if inner.is_again:
             made = self.unit.locals[before:]
             registers = tuple(one.name for one in made if one.kind == "registers")
@@ -86,12 +88,13 @@ class InlineLowering(LoopLowering):
     def unset(self) -> tuple[str, ...]:
         """The variables that have no value on some way to a choice: none of an earlier call."""
         found = dict.fromkeys(
-            self.variable(one.target)
+            name
             for block in self.found.ir.blocks.values()
             for one in block.body
             if phi_of(one) is not None
             and numba_ir.UNDEFINED in phi_of(one).incoming_values
             and self.group(one.target) is not None
+            for name in flat(self.variable(one.target))
         )
         return tuple(found)
 

@@ -40,67 +40,39 @@ def _used(one: Any) -> set[str]:
 
 
 class Liveness:
-    """The facts of one function: how often a name is set and read, and where it is needed later.
+    """The facts of one function: how often a name is set and read."""
 
-    `group` gives the variables that may share one name for an assigned one, None for none.
-    """
-
-    def __init__(self, blocks: dict[int, Any], group: Callable[[Any], Any]) -> None:
+    def __init__(self, blocks: dict[int, Any]) -> None:
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
-        self._groups: dict[str, set[str]] = {}
-        self._rows: dict[int, list[tuple[str, set[str]]]] = {label: [] for label in blocks}
-        self._out: dict[int, set[str]] = {label: set() for label in blocks}
-        together: defaultdict[Any, set[str]] = defaultdict(set)
-        for label, block in blocks.items():
+        self._blocks = blocks
+        self._ends: dict[int, set[str]] = {label: set() for label in blocks}
+        for block in blocks.values():
             for one in block.body:
-                target: Any = getattr(one, "target", None)
-                used = _used(one)
-                is_set = isinstance(one, numba_ir.Assign)
-                self._rows[label].append((target.name if is_set else "", used))
-                self.uses.update(used)
-                if is_set:
-                    self.sets[base_of(target)] += 1
-                    together[group(target)].add(target.name)
-                for var, source in incoming(phi_of(one)):
+                self.uses.update(_used(one))
+                if isinstance(one, numba_ir.Assign):
+                    self.sets[base_of(one.target)] += 1
+                for var, label in incoming(phi_of(one)):
                     self.uses[var.name] += 1
-                    self._out[source].add(var.name)
-        for key, names in together.items():
-            if key is not None:
-                self._groups |= dict.fromkeys(names, names)
-        self._spread(blocks)
+                    self._ends[label].add(var.name)
 
-    def _spread(self, blocks: dict[int, Any]) -> None:
-        """Find what each block leaves to its successors."""
-        into: dict[int, set[str]] = {}
-        changed = True
-        while changed:
-            changed = False
-            for label in reversed(blocks):
-                targets = blocks[label].terminator.get_targets()
-                self._out[label].update(*(into.get(target, ()) for target in targets))
-                *_, (_, needed) = self._backwards(label)
-                changed |= into.get(label) != needed
-                into[label] = needed
+    def clashes(self, group: Callable[[Any], Any]) -> set[frozenset[str]]:
+        """The pairs of versions of one `group` of which one is set while the other is needed.
 
-    def _backwards(self, label: int) -> Iterator[tuple[str, set[str]]]:
-        """The names that a block sets, from its end, with what is needed then; "" at its start."""
-        needed = self._out[label]
-        for name, used in reversed(self._rows[label]):
-            yield name, needed
-            needed = needed - {name} | used
-        yield "", needed
-
-    def is_far(self, name: str, label: int) -> bool:
-        """Return whether a name is needed behind a block."""
-        return name in self._out[label]
-
-    def clashes(self) -> set[frozenset[str]]:
-        """The pairs of names of one group of which one is set while the other is needed."""
-        return {
-            frozenset((name, other))
-            for label in self._rows
-            for name, needed in self._backwards(label)
-            for other in self._groups.get(name, set()) & needed
-            if other != name
-        }
+        That happens within a block alone: behind it, a name stands for its latest version.
+        """
+        found: set[frozenset[str]] = set()
+        groups: defaultdict[Any, set[str]] = defaultdict(set)
+        for block in self._blocks.values():
+            for one in block.find_insts(numba_ir.Assign):
+                groups[group(one.target)].add(one.target.name)
+        for label, block in self._blocks.items():
+            live = set(self._ends[label])
+            for one in reversed(block.body):
+                if isinstance(one, numba_ir.Assign):
+                    key, name = group(one.target), one.target.name
+                    live.discard(name)
+                    others = groups[key] & live if key is not None else ()
+                    found |= {frozenset((name, other)) for other in others}
+                live |= _used(one)
+        return found

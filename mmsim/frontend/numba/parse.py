@@ -18,12 +18,13 @@ from numba.np.numpy_support import from_dtype
 from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.context import Inferred, context, inferred
 from mmsim.frontend.numba.inlined import text_of
-from mmsim.frontend.numba.kernel import DEFAULTS, Options
 from mmsim.frontend.numba.kinds import (
+    DEFAULTS,
     ArrayKind,
     Kind,
     NumberKind,
     ObjectKind,
+    Options,
     RecordKind,
     SameKind,
     TupleKind,
@@ -113,7 +114,6 @@ def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: Ker
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
-    unit.taken.update(names)
     unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
     values = []
     for name, kind in zip(names, kinds, strict=True):
