@@ -85,10 +85,13 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         for x in elements:
             out[5] = 10 * out[5] + x
         out[5] += 1000 * elements[4] + len(elements)
-        x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
+        each = iter(a[7:])
+        for x in each:
+            out[6] = x
         each = iter(a[4:6])
+        x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
         p, q = enumerate(each)
-        out[6] = x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+        out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
 
     same_as_python(loops, np.arange(7), np.zeros(7, int))
 

@@ -21,6 +21,8 @@ from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, part
 
+OF_BITS = ("add", "sub", "and", "or", "xor", "exch", "cas")
+"""The atomics that do the same to integers with and without a sign."""
 DYNAMIC = "dynamic_shared"
 """The name of the array of dynamic shared memory."""
 
@@ -103,14 +105,22 @@ class WordLowering(InlineLowering):
         form = self.form(array)
         if form in ("real", "imag") and op in ("add", "sub"):
             return self.atomic_of_part(array, form, op, numbers, given["value"], is_used)
-        if form:
+        is_same = form not in ("real", "imag") and {held.kind, np.dtype(form).kind} <= {*"iu"}
+        if form and not (is_same and op in OF_BITS):
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
                 "parts of complex numbers have add and sub",
             )
-        old = self.as_type(self.single(given["old"]), held) if "old" in given else None
-        value = self.as_type(self.single(given["value"]), held)
-        return self.emit_atomic(array, op, numbers, old, value, is_used)
+        own = np.dtype(form) if form else held
+        old, value = (
+            self.reread(self.as_type(self.single(given[name]), own), held)
+            if name in given
+            else None
+            for name in ("old", "value")
+        )
+        assert value is not None
+        found = self.emit_atomic(array, op, numbers, old, value, is_used)
+        return self.reread(found, own) if isinstance(found, ir.Expr) else found
 
     def whole(self, index: Value) -> ir.Expr:
         """An index of an atomic: Numba converts one that is a float."""
