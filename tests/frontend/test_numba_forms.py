@@ -8,7 +8,7 @@ from numba import cuda, int32
 
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
-from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kernel import Options, numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -107,7 +107,7 @@ def test_an_iterator_without_an_item_ends_the_thread():
     run = MACHINE.run(numba_program(takes), a, 4, threads=1)
     assert run.arrays["a"].tolist() == [4, 1, 1]
     with pytest.raises(RaisedError, match=r"line \d+, thread 0: StopIteration"):
-        MACHINE.run(numba_program(takes, debug=True), a, 4, threads=1)
+        MACHINE.run(numba_program(takes, options=Options(debug=True)), a, 4, threads=1)
 
 
 def test_another_count_of_values_than_names_is_an_error():
@@ -125,7 +125,7 @@ def test_the_step_of_a_slice_is_not_0():
 
     assert MACHINE.run(numba_program(takes), np.ones(2), 0, threads=1).time == 0
     with pytest.raises(RaisedError, match="ValueError: slice step cannot be zero"):
-        MACHINE.run(numba_program(takes, debug=True), np.ones(2), 0, threads=1)
+        MACHINE.run(numba_program(takes, options=Options(debug=True)), np.ones(2), 0, threads=1)
 
 
 def test_a_tuple_is_an_index():
@@ -180,6 +180,17 @@ def test_else_after_loops():
 
     for a in ([0, 0], [1, 3]):
         same_as_python(ends, np.array(a), np.zeros(5, int))
+
+
+def test_a_counted_loop_may_begin_a_while_loop():
+    def rounds(a, out):
+        turn = 0
+        while turn < 3:
+            for i in range(a.size):
+                out[i] += turn
+            turn += 1
+
+    same_as_python(rounds, np.zeros(2), np.zeros(2))
 
 
 def test_loops_over_arrays():
@@ -300,7 +311,9 @@ def test_a_kernel_that_is_debugged_names_what_it_raises():
             raise ValueError("zero", 1)
 
     with pytest.raises(RaisedError, match="thread 0: ValueError: zero, 1") as caught:
-        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4)
+        MACHINE.run(
+            numba_program(checked, options=Options(debug=True)), np.zeros(4, int), threads=4
+        )
     assert 'raise ValueError("zero", 1)' in str(caught.value)
 
 

@@ -160,7 +160,7 @@ class ArrayLowering(AxisLowering):
                 whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
                 found += one.parts
             which = self.spill(chosen(at, whichs, self.place))
-            return Alias(tuple(found), which) if len(found) > 1 else items[0]
+            return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
         raise self.refused("the values of this tuple are of different kinds")
@@ -389,17 +389,6 @@ class ArrayLowering(AxisLowering):
         self.assign_part(self.part(array, given), self.of(value))
 
     # Records
-
-    def fields(self, array: Alias) -> dict[str, Alias]:
-        """The fields of records, as arrays; none of an array of numbers."""
-        found = [self.unit.records.get(part.array) for part in array.parts]
-        if None in found:
-            return {}
-        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
-        return {
-            name: Alias(tuple(View(own[name], part.index) for own, part in rows), array.which)
-            for name in rows[0][0]
-        }
 
     def field(self, array: Alias, name: str) -> Value:
         """A field of a record, or of all records of an array."""

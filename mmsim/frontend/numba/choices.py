@@ -12,6 +12,7 @@ from typing import Any
 
 from numba.core import types
 
+from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.function_calls import CallLowering
 from mmsim.frontend.numba.liveness import incoming, phi_of
@@ -23,6 +24,14 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label
 from mmsim.ir.walk import parts
+
+
+def read(names: Any, place: Place) -> Value:
+    """The value of a variable, or the tuple of those of several."""
+    if isinstance(names, tuple):
+        return tuple(read(one, place) for one in names)
+    return ir.Var(names, place)
+
 
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
@@ -103,9 +112,9 @@ class ChoiceLowering(CallLowering):
     def choice(self, one: Any) -> None:
         """Versions of a name with one type are one variable; those of other types are copied."""
         name, type_ = one.target.name, self.type_at(one.target)
-        if is_number(type_):
+        if self.group(one.target) is not None:
             place = named(self.place, base_of(one.target))
-            self.values[name] = ir.Var(self.variable(one.target), place)
+            self.values[name] = read(self.variable(one.target), place)
             return
         known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
         if not known:

@@ -97,11 +97,11 @@ class Flattened:
     def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
         self.name = name
         named = [f" ({one!r})" for one in parameters]
-        named += [""] * (len(args) - len(named))
         self.values: list[Any] = []
         self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
         self.kinds = tuple(
-            self._kind(value, f"argument {n}{named[n - 1]}") for n, value in enumerate(args, 1)
+            self._kind(value, "".join((f"argument {n}", *named[n - 1 : n])))
+            for n, value in enumerate(args, 1)
         )
 
     def put_back(self) -> None:

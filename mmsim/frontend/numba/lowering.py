@@ -75,7 +75,7 @@ class FunctionLowering(ChoiceLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        return structured(_without_jumps(graph), min(blocks), prefix, ends)
+        return structured(_without_jumps(graph, blocks), min(blocks), prefix, ends)
 
     # Blocks
 
@@ -99,7 +99,7 @@ class FunctionLowering(ChoiceLowering):
             elif turn is None or (
                 op not in ("pair_first", "pair_second") and one.target.name not in names
             ):
-                self.statement(one, label)
+                self.statement(one)
         self.place = place = self.places.of(last)
         match last:
             case numba_ir.Jump():
@@ -129,7 +129,7 @@ class FunctionLowering(ChoiceLowering):
         """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
         name = "RuntimeError" if exception is None else exception.__name__
         message = f"{name}: {', '.join(said)}" if said else name
-        self.block.append(ir.Return(self.place, message if self.unit.debug else None))
+        self.block.append(ir.Return(self.place, message if self.unit.options.debug else None))
 
     def give_back(self, last: Any) -> None:
         """The result of the function, in variables that all returns share."""
@@ -149,11 +149,11 @@ class FunctionLowering(ChoiceLowering):
 
     # Statements
 
-    def statement(self, one: Any, label: int) -> None:
+    def statement(self, one: Any) -> None:
         """An instruction other than a jump."""
         match one:
             case numba_ir.Assign():
-                self.assign(one, label)
+                self.assign(one)
             case numba_ir.SetItem():
                 wanted = self.found.calls[one].args[-1]
                 self.stored(one.target, self.of(one.index), one.value, wanted)
@@ -171,7 +171,7 @@ class FunctionLowering(ChoiceLowering):
             case _:
                 raise self.refused(f"the instruction {type(one).__name__}")
 
-    def assign(self, one: Any, label: int) -> None:
+    def assign(self, one: Any) -> None:
         """A name gets a value: a number is part of an expression, or in a variable."""
         name, type_ = one.target.name, self.type_at(one.target)
         if phi_of(one) is not None:
@@ -191,7 +191,7 @@ class FunctionLowering(ChoiceLowering):
                 self.values[name] = value
                 return
             is_once = isinstance(value, ir.Var) or self.live.uses[name] <= 1
-            if is_once and not self.live.is_far(name, label) and not reads_registers(value):
+            if is_once and not reads_registers(value):
                 self.values[name] = self.waiting[name] = value
                 return
         variable = self.variable(one.target)
@@ -294,8 +294,6 @@ class FunctionLowering(ChoiceLowering):
             return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
-        if fn is operator.not_ and not isinstance(values[0], ir.Expr):
-            return ir.Unary("not", self.truth(operands[0]), self.place)
         if fn in (operator.contains,) and isinstance(values[0], tuple):
             found: ir.Expr = ir.Const(False)
             for one in values[0]:
@@ -399,16 +397,25 @@ class FunctionLowering(ChoiceLowering):
         return self.item(value, self.static(source.index) if index is None else self.of(index))
 
 
-def _without_jumps(graph: dict[Label, BasicBlock]) -> dict[Label, BasicBlock]:
+def _without_jumps(
+    graph: dict[Label, BasicBlock], blocks: dict[int, Any]
+) -> dict[Label, BasicBlock]:
     """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
 
-    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long.
+    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long. A block
+    that makes the iterator stays, even if nothing is left of it: a loop around may begin there.
     """
+    idle: dict[Label, Label] = {
+        label: block.terminator.target
+        for label, block in blocks.items()
+        if isinstance(block.terminator, numba_ir.Jump)
+        and not graph[label].body
+        and all(phi_of(one) is not None or isinstance(one, numba_ir.Del) for one in block.body[:-1])
+    }
 
     def target(label: Label) -> Label:
-        block = graph[label]
-        is_jump = not block.body and len(block.targets) == 1
-        return block.targets[0] if is_jump and graph[block.targets[0]].turn else label
+        following = idle.get(label)
+        return following if following is not None and graph[following].turn else label
 
     return {
         label: replace(block, targets=tuple(map(target, block.targets)))

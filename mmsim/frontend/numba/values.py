@@ -15,11 +15,11 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.kernel import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
-from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
-from mmsim.frontend.python.scope import Alias, View
+from mmsim.frontend.python.scope import Alias, Unit, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
@@ -140,18 +140,24 @@ class Held(NumbaTyping):
 
 
 @dataclass
-class TypedUnit(KernelUnit):
+class KernelUnit(Unit):
     """The data of one kernel's lowering, for all its functions.
 
-    `held` are the types of names. `keys` are the arrays that a name may stand for, if they depend
-    on the path, found by earlier tries, and `merged` their variables. `tables` are constant arrays
-    from outside.
+    `ranks` has the numbers of axes of arrays, `records` the arrays of the fields of arrays of
+    records, `tables` constant arrays from outside. `held` are the types of names, `block` the
+    statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
+    on the path, found by earlier tries, and `merged` their variables.
     """
 
+    options: Options = field(default_factory=Options)
+    array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
+    ranks: dict[str, int] = field(default_factory=dict)
+    records: dict[str, dict[str, str]] = field(default_factory=dict)
     held: Held = field(default_factory=Held)
     keys: dict[str, set[Key]] = field(default_factory=dict)
     merged: dict[str, Merged] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
+    block: list[ir.Stmt] = field(default_factory=list)
 
     @property
     def arrays(self) -> list[str]:

@@ -206,7 +206,7 @@ class WordLowering(InlineLowering):
                 f"dynamic shared memory is an array of {held.dtype} already",
                 "give all of it one type; a part of it is a slice",
             )
-        count = self.unit.dynamic_bytes // type_.itemsize
+        count = self.unit.options.dynamic_bytes // type_.itemsize
         if count == 0:
             raise self.refused(
                 "the launch has no dynamic shared memory",
