@@ -9,6 +9,8 @@ from numba import cuda, int32
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import Options, numba_program
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import statements
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -94,6 +96,19 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
 
     same_as_python(loops, np.arange(7), np.zeros(7, int))
+
+
+def test_an_iterator_of_one_loop_is_counted_by_the_loop():
+    def adds(a, b):
+        pairs = zip(a, b)  # noqa: B905
+        for i, (x, y) in enumerate(pairs):
+            a[i] = x + y
+
+    a = np.arange(3)
+    code = numba_program(adds).specialized((a, a)).program.code
+    kinds = set(map(type, statements(code.body)))
+    assert ir.For in kinds
+    assert ir.While not in kinds
 
 
 def test_an_iterator_without_an_item_ends_the_thread():

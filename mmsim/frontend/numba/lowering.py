@@ -261,8 +261,13 @@ class FunctionLowering(ChoiceLowering):
         )
 
     def shared_trips(self, value: Value, name: str, type_: types.Type) -> Value:
-        """A value; an iterator with a name has the items that no loop before has taken."""
+        """A value; an iterator that is read again has the items that no loop before has taken."""
         if name.startswith("$") or not isinstance(type_, types.IteratorType):
+            return value
+        blocks = self.found.ir.blocks.items()
+        lines = [(label, one) for label, block in blocks for one in block.body]
+        at = [label for label, one in lines for var in one.list_vars() if var.name == name]
+        if len(at) == 2 and self.in_loops.isdisjoint(at):  # it is set, and read once
             return value
         if isinstance(value, Counted):
             return self.iterator(value)
