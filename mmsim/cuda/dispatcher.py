@@ -35,7 +35,8 @@ from mmsim.cuda.types import (
     signatures_of,
 )
 from mmsim.errors import Brief, CallError, MMSimError, shown
-from mmsim.frontend.numba.kernel import NumbaProgram, Options, numba_program
+from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
+from mmsim.frontend.numba.kinds import Options
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile

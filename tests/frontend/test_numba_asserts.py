@@ -6,7 +6,8 @@ from numba import cuda
 
 import mmsim as mm
 from mmsim.errors import RaisedError
-from mmsim.frontend.numba.kernel import Options, numba_program
+from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

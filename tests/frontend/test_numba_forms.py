@@ -8,7 +8,8 @@ from numba import cuda, int32
 
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
-from mmsim.frontend.numba.kernel import Options, numba_program
+from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import statements
 

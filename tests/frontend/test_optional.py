@@ -7,7 +7,8 @@ import pytest
 import mmsim as mm
 from mmsim import cuda
 from mmsim.errors import LanguageError, RaisedError
-from mmsim.frontend.numba.kernel import Options, numba_program
+from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 BOTH = pytest.mark.parametrize("engine", ["array", "events"])

@@ -27,7 +27,8 @@ from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = needs_compiler
 
-FILES = sorted((Path(__file__).parents[1] / "frontend").glob("test_numba_*.py"))
+FILES = sorted((Path(__file__).parents[1] / "frontend").glob("test_numba_*[!m].py"))
+"""All but test_numba_random.py: random kernels have a test of their own."""
 MACHINE = mm.HMM(2, 32, 5)
 
 

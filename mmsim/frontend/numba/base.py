@@ -148,7 +148,7 @@ class Base:
 
     def new_variables(self, text: str, type_: Any) -> Any:
         """A variable for a number, for a tuple one for each of its numbers."""
-        if hasattr(type_, "count"):
+        if is_tuple(type_):
             return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(type_))
         return self.new_variable(text, dtype_of(type_))
 
@@ -209,9 +209,14 @@ class Base:
         return tuple(found)
 
 
+def is_tuple(type_: Any) -> bool:
+    """Return whether a type is that of a tuple."""
+    return isinstance(type_, types.BaseTuple)
+
+
 def form_of(type_: Any) -> Any:
     """The type of a number, or those of a tuple's numbers; None for anything else."""
-    if hasattr(type_, "count"):
+    if is_tuple(type_):
         parts = tuple(map(form_of, type_))
         return None if None in parts else parts
     return dtype_of(type_).name if type_ is not None and is_number(type_) else None

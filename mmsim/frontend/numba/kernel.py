@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -11,33 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.kinds import Flattened, Kind
+from mmsim.frontend.numba.kinds import DEFAULTS, Flattened, Kind, Options
 from mmsim.frontend.numba.names import python_function
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
 """The modules with the classes of `cuda.jit`'s results."""
-
-
-def no_memory(value: Any) -> None:
-    """The memory of an array of the device, if there is no device."""
-
-
-class Options(NamedTuple):
-    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
-
-    With `debug`, an exception that it raises is an error of the launch, `RaisedError`; else the
-    thread ends. `memory_of` gives the NumPy array that is the memory of an array of the device;
-    None for anything else.
-    """
-
-    dynamic_bytes: int = 0
-    debug: bool = False
-    memory_of: Callable[[Any], Any] = no_memory
-
-
-DEFAULTS = Options()
 
 
 class Specialized(NamedTuple):

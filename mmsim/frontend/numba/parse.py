@@ -18,12 +18,13 @@ from numba.np.numpy_support import from_dtype
 from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.context import Inferred, context, inferred
 from mmsim.frontend.numba.inlined import text_of
-from mmsim.frontend.numba.kernel import DEFAULTS, Options
 from mmsim.frontend.numba.kinds import (
+    DEFAULTS,
     ArrayKind,
     Kind,
     NumberKind,
     ObjectKind,
+    Options,
     RecordKind,
     SameKind,
     TupleKind,

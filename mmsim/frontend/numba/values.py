@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.kernel import Options
+from mmsim.frontend.numba.kinds import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
