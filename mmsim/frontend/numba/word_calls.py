@@ -103,15 +103,16 @@ class WordLowering(InlineLowering):
             )
         held = self.unit.held.arrays[array.parts[0].array]
         form = self.form(array)
-        if form in ("real", "imag") and op in ("add", "sub"):
+        is_part = form in ("real", "imag")
+        if is_part and op in ("add", "sub"):
             return self.atomic_of_part(array, form, op, numbers, given["value"], is_used)
-        is_same = form not in ("real", "imag") and {held.kind, np.dtype(form).kind} <= {*"iu"}
-        if form and not (is_same and op in OF_BITS):
+        own = held if is_part or not form else np.dtype(form)
+        is_same = own.kind in "iu" and held.kind in "iu" and op in OF_BITS
+        if is_part or (form and not is_same):
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
                 "parts of complex numbers have add and sub",
             )
-        own = np.dtype(form) if form else held
         old, value = (
             self.reread(self.as_type(self.single(given[name]), own), held)
             if name in given
