@@ -75,6 +75,15 @@ class Base:
             raise self.refused(f"{base_of(var)!r} may have no value here")
         return self.values[var.name]
 
+    def there(self, var: Any) -> Value:
+        """The value of a variable whose parts are needed; None instead of it is an exception."""
+        value = self.of(var)
+        if not isinstance(value, Maybe):
+            return value
+        message = "TypeError: a value is needed, not None"
+        self.end_if(ir.Unary("not", value.is_there, self.place), message)
+        return value.value
+
     def type_of(self, value: ir.Expr) -> Type:
         """The type of a number as the representation computes it."""
         return self.unit.held.value_type(value).type
@@ -97,7 +106,7 @@ class Base:
                 ir.Unary("not", value.is_there, self.place),
                 "TypeError: a number is needed, not None",
             )
-            return value.value
+            return self.single(value.value)
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.Enum) and isinstance(thing.value, int | float):
             return ir.Const(thing.value)
@@ -155,8 +164,9 @@ class Base:
 
     def new_variables(self, text: str, type_: Any) -> Any:
         """A variable for a number, for a tuple one for each of its numbers."""
-        if hasattr(type_, "count"):
-            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(type_))
+        if isinstance(type_, types.BaseTuple):
+            inside: Any = type_
+            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(inside))
         return self.new_variable(text, dtype_of(type_))
 
     def new_variable(self, text: str, type_: Type) -> str:
@@ -218,8 +228,9 @@ class Base:
 
 def form_of(type_: Any) -> Any:
     """The type of a number, or those of a tuple's numbers; None for anything else."""
-    if hasattr(type_, "count"):
-        parts = tuple(map(form_of, type_))
+    if isinstance(type_, types.BaseTuple):
+        inside: Any = type_
+        parts = tuple(map(form_of, inside))
         return None if None in parts else parts
     return dtype_of(type_).name if type_ is not None and is_number(type_) else None
 

@@ -31,7 +31,7 @@ from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.parameters import Parameters
 from mmsim.frontend.numba.records import without_records
 from mmsim.frontend.numba.state import Options, Parsed
-from mmsim.frontend.numba.values import Object, TypedUnit, Value
+from mmsim.frontend.numba.values import Object, TypedUnit, Value, dtype_of
 from mmsim.frontend.python.scope import Captured, Restart
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered, statements
@@ -73,6 +73,12 @@ def parse_kernel(
     """
     with global_compiler_lock:
         return _parsed(function, kinds, options or Options())
+
+
+def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:
+    """The type of the number that a function returns for numbers of some types."""
+    with global_compiler_lock:
+        return dtype_of(inferred(function, tuple(map(from_dtype, given))).result)
 
 
 def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:
