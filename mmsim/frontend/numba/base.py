@@ -16,29 +16,28 @@ from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
+    KernelUnit,
     Maybe,
-    TypedUnit,
     Value,
     converted,
     dtype_of,
     is_number,
 )
-from mmsim.frontend.python.aliases import size_of
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type
+from mmsim.ir.dtypes import Type
 from mmsim.ir.walk import parts
 
 
 class Base:
     """Lowers one function at one of its calls; the kernel itself at its launch.
 
-    `values` are those of Numba's names, `block` the statements of the block at work. `waiting` are
-    numbers of it that are not computed yet, by the names of Numba's.
+    `values` are those of Numba's names. `waiting` are numbers of the block at work that are not
+    computed yet, by the names of Numba's.
     """
 
     def __init__(
-        self, unit: TypedUnit, found: Inferred, given: Sequence[Value], source: ir.Source
+        self, unit: KernelUnit, found: Inferred, given: Sequence[Value], source: ir.Source
     ) -> None:
         self.unit = unit
         self.found = found
@@ -46,7 +45,6 @@ class Base:
         self.places = Places(found.function, source)
         self.name = found.function.__name__
         self.values: dict[str, Value] = {}
-        self.block: list[ir.Stmt] = []
         self.waiting: dict[str, ir.Expr] = {}
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
@@ -119,22 +117,17 @@ class Base:
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
-        ends = ir.Return(self.place, message if self.unit.debug else None)
+        ends = ir.Return(self.place, message if self.unit.options.debug else None)
         self.block.append(ir.If(test, (ends,), (), self.place))
 
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
+    @property
+    def block(self) -> list[ir.Stmt]:
+        """The statements of the block at work, also of one in an inlined call."""
+        return self.unit.block
 
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", size_of(value, self.place), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
+    @block.setter
+    def block(self, statements: list[ir.Stmt]) -> None:
+        self.unit.block = statements
 
     # Variables
 
@@ -164,9 +157,8 @@ class Base:
 
     def new_variables(self, text: str, type_: Any) -> Any:
         """A variable for a number, for a tuple one for each of its numbers."""
-        if isinstance(type_, types.BaseTuple):
-            inside: Any = type_
-            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(inside))
+        if is_tuple(type_):
+            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(type_))
         return self.new_variable(text, dtype_of(type_))
 
     def new_variable(self, text: str, type_: Type) -> str:
@@ -226,11 +218,15 @@ class Base:
         return tuple(found)
 
 
+def is_tuple(type_: Any) -> bool:
+    """Return whether a type is that of a tuple."""
+    return isinstance(type_, types.BaseTuple)
+
+
 def form_of(type_: Any) -> Any:
     """The type of a number, or those of a tuple's numbers; None for anything else."""
-    if isinstance(type_, types.BaseTuple):
-        inside: Any = type_
-        parts = tuple(map(form_of, inside))
+    if is_tuple(type_):
+        parts = tuple(map(form_of, type_))
         return None if None in parts else parts
     return dtype_of(type_).name if type_ is not None and is_number(type_) else None
 

@@ -21,7 +21,7 @@ from mmsim.frontend.numba.values import NONE, Maybe, Value, dtype_of, is_number
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
 from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL
+from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label
 from mmsim.ir.walk import parts
 
@@ -81,18 +81,12 @@ class ChoiceLowering(CallLowering):
         if merged is None or not merged.holds(value):
             keys = self.unit.keys.setdefault(path, set())
             keys |= set(map(key_of, (*target.parts, *value.parts)))
-            if any(fixed > MOST_FIXED for _, fixed in keys):
+            if any(len(axes) > MOST_FIXED for _, axes in keys):
                 raise self.refused("an array gets more and more indices", "write a loop")
-            if merged is not None or not self.spans(value, target):
-                raise Restart
-        if merged is None:
-            merged = Merged.of(self.unit.keys[path], self.place, self.unit)
-        return [(one.target, one.value) for one in merged.settings(value, self.place, True)]
-
-    @staticmethod
-    def spans(*several: Alias) -> bool:
-        """Return whether a slice is among arrays."""
-        return any(part.spans for one in several for part in one.parts)
+            raise Restart
+        return [
+            (one.target, self.known(one.value)) for one in merged.settings(value, self.place, True)
+        ]
 
     def set_at_end(
         self, graph: dict[Label, BasicBlock], source: int, label: int, settings: Settings
@@ -146,8 +140,8 @@ class ChoiceLowering(CallLowering):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
             merged = self.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
-            for variables in (merged.which, *(v for row in merged.indices for v in row)):
-                self.unit.held.variables[variables.name] = dtype_of(types.int64)
+            for variable in merged.variables:
+                self.unit.held.variables[variable.name] = INT
             return merged.alias
         return known
 
