@@ -428,3 +428,19 @@ def test_an_array_in_fortran_order_is_reshaped_after_it_is_transposed():
 
     with pytest.raises(LanguageError, match="only an array in row-major order"):
         ended(directly, a, np.zeros(1))
+
+
+def test_an_array_may_be_none_on_another_path():
+    def either(a, out):
+        kept = a[0] if a[0, 0] > 0 else None
+        part = kept if out[0] == 0 else None
+        if part is not None:
+            out[0] = part[1] + kept.size
+            part[0] = 9
+        out[1] = kept[1]
+        out[2] = 1
+
+    for first, left in ((1.0, [5, 3, 1]), (0.0, [0, 0, 0])):  # a thread ends at what is None
+        a, out = ended(either, np.array([[first, 3]]), np.zeros(3))
+        assert out.tolist() == left
+        assert a[0, 0] == (9 if first else 0)

@@ -84,6 +84,19 @@ def test_a_field_may_be_named_outside():
     assert run.arrays["points_x"].tolist() == [0, 1]
 
 
+def test_a_field_may_be_given_by_its_number():
+    def numbered(points, out):
+        last = points[-1]
+        out[0] = last[0] + points[0][3][0]
+        last[0] = 5
+
+    points = np.zeros(2, POINT)
+    points["x"], points["inner"]["k"] = [1, 2], [3, 4]
+    run = MACHINE.run(numba_program(numbered), points, np.zeros(1), threads=1)
+    assert run.arrays["out"][0] == 5
+    assert run.arrays["points_x"].tolist() == [1, 5]
+
+
 def test_kernels_make_arrays_of_records():
     records = numba_types.from_dtype(POINT)
 

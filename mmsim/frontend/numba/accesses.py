@@ -373,7 +373,7 @@ class ArrayLowering(AxisLowering):
 
     def stored(self, target: Any, index: Value, value: Any, wanted: types.Type) -> None:
         """a[index] = value."""
-        array = self.of(target)
+        array = self.there(target)
         if not isinstance(array, Alias):
             raise self.refused("constants and tuples stay as they are")
         given = index if isinstance(index, tuple) else (index,)
