@@ -8,7 +8,7 @@ type that it has. Jumps become loops and branches by `structured`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from typing import Any
 
@@ -75,7 +75,8 @@ class FunctionLowering(ChoiceLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        return structured(_without_jumps(graph), min(blocks), prefix, ends)
+        jumps = {label for label in blocks if len(blocks[label].body) == 1}
+        return structured(_without_jumps(graph, jumps), min(blocks), prefix, ends)
 
     # Blocks
 
@@ -172,8 +173,9 @@ class FunctionLowering(ChoiceLowering):
                 self.stored(one.target, self.of(one.index), one.value, wanted)
             case numba_ir.StaticSetItem():
                 index = self.of(one.index_var) if one.index_var else self.static(one.index)
-                if isinstance(one.index, str):
-                    index = Object(one.index)
+                field = self.field_name(one.target, one.index)
+                if isinstance(field, str):
+                    index = Object(field)
                 self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
             case numba_ir.SetAttr():
                 self.assign_part(self.fields(self.of(one.target))[one.attr], self.of(one.value))
@@ -392,29 +394,38 @@ class FunctionLowering(ChoiceLowering):
             return ir.Unary("int32", word, self.place)
         return super().outside(thing, type_, name)
 
+    def field_name(self, owner: Any, index: Any) -> Any:
+        """The constant in x[constant]; of a record that is a field's name, also for its number."""
+        record: Any = self.type_at(owner)
+        is_number = isinstance(record, types.Record) and isinstance(index, int)
+        return [*record.fields][index] if is_number else index
+
     def static_item(self, source: Any) -> Value:
         """The value of x[constant]."""
         value = self.of(source.value)
         if isinstance(value, Object):
             return Object(value.thing[source.index])  # a member of an enum
-        if isinstance(source.index, str):
-            return self.field(value, source.index)
+        field = self.field_name(source.value, source.index)
+        if isinstance(field, str):
+            return self.field(value, field)
         if isinstance(value, tuple) and isinstance(source.index, int | slice):
             return value[source.index]
         index = source.index_var
         return self.item(value, self.static(source.index) if index is None else self.of(index))
 
 
-def _without_jumps(graph: dict[Label, BasicBlock]) -> dict[Label, BasicBlock]:
-    """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
+def _without_jumps(graph: dict[Label, BasicBlock], jumps: Set[Label]) -> dict[Label, BasicBlock]:
+    """The graph, in which no jump goes to one of `jumps` to the head of a counted loop.
 
-    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long.
+    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long. A block
+    that makes the loop's iterator is none, even if nothing remains of it: it may be what another
+    loop repeats.
     """
 
     def target(label: Label) -> Label:
-        block = graph[label]
-        is_jump = not block.body and len(block.targets) == 1
-        return block.targets[0] if is_jump and graph[block.targets[0]].turn else label
+        targets = graph[label].targets
+        is_jump = label in jumps and len(targets) == 1
+        return targets[0] if is_jump and graph[targets[0]].turn else label
 
     return {
         label: replace(block, targets=tuple(map(target, block.targets)))
