@@ -198,15 +198,21 @@ def test_else_after_loops():
         same_as_python(ends, np.array(a), np.zeros(5, int))
 
 
-def test_a_counted_loop_may_begin_a_while_loop():
-    def rounds(a, out):
-        turn = 0
-        while turn < 3:
-            for i in range(a.size):
-                out[i] += turn
-            turn += 1
+def test_a_loop_may_begin_with_a_loop():
+    def halves(x, n):
+        step = 1
+        while step < n:
+            for k in range(2):
+                at = k + step
+                if at % 2 == 0 and at + step < n:
+                    x[at] += x[at + step]
+            step *= 2
+        for k in range(n):
+            for at in range(k):
+                for other in range(k, n, 2):
+                    x[other] += x[at]
 
-    same_as_python(rounds, np.zeros(2), np.zeros(2))
+    same_as_python(halves, np.arange(9), 7)
 
 
 def test_loops_over_arrays():

@@ -34,6 +34,7 @@ def test_fields_of_records():
         out[1] = last["inner"]["k"] + one.x
         points.y[0] = one.y
         points[1].y[:] = 8
+        last[-4] = one[1][0] + one[0]  # a field's number stands for its name
 
     points = np.zeros(2, POINT).view(np.recarray)
     points.x, points.y = [1, 2], [[1, 2], [3, 4]]
