@@ -134,7 +134,8 @@ class Frame:
     of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
-    those that wait for the other part of a branch.
+    those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
+    `alone`.
     """
 
     __slots__ = (
@@ -143,6 +144,7 @@ class Frame:
         "idle",
         "lanes",
         "lenient",
+        "lent",
         "live",
         "offsets",
         "partial",
@@ -173,6 +175,7 @@ class Frame:
         self.offsets: dict[str, Integers] = NONE
         self.steps = 0
         self.changes: Changes | None = None
+        self.lent: Any = None
         self.lenient: Lenient | None = None
         self.unset: Mask | None = None
         self.waiting: tuple[Any, ...] = ()

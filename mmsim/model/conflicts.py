@@ -73,6 +73,15 @@ class Conflict(ABC):
         return None
 
     @property
+    def lone(self) -> int | None:
+        """The stages of every request of a single lane, None if they differ.
+
+        >>> Banks(4).lone, Groups(4).lone
+        (1, 1)
+        """
+        return None
+
+    @property
     def title(self) -> str:
         """The parts of the memory, in words."""
         return f"{self.place}s"
@@ -203,6 +212,7 @@ class Banks(Conflict):
     place = "bank"
     free = "conflict-free"
     compiled = "bank"
+    lone = 1
 
     met = "bank conflict of {} stages"
 
@@ -308,6 +318,7 @@ class Groups(Conflict):
     place = "address group"
     free = "coalesced"
     compiled = "group"
+    lone = 1
 
     @property
     def title(self) -> str:
@@ -346,6 +357,10 @@ class OfAnother(Conflict):
     @property
     def by_lane(self) -> bool:  # type: ignore[override]
         return self.rule.by_lane
+
+    @property
+    def lone(self) -> int | None:
+        return self.rule.lone
 
     @property
     def name(self) -> str:

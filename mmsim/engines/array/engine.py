@@ -21,6 +21,7 @@ from mmsim.engines.array.interpreted import Interpreted, Spins
 from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
+from mmsim.meaning.alone import NotAlone
 from mmsim.meaning.launch import Launch
 from mmsim.results import Run
 
@@ -88,6 +89,11 @@ def _interpreted(
 ) -> Run:
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         interpreted = Interpreted(launch, progress, monitors, step=step)
-        time = interpreted.run()
+        try:
+            time = interpreted.run()
+        except NotAlone:
+            launch.rewind()
+            interpreted = Interpreted(launch, progress, monitors, step=step, lends=False)
+            time = interpreted.run()
     found = monitors.findings() if monitors else None
     return result(launch, "array", time, interpreted.tally.tables(), found)

@@ -30,6 +30,7 @@ from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
+from mmsim.meaning.alone import Lent
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
 from mmsim.meaning.frame import Frame, Request, Spinning, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
@@ -137,7 +138,10 @@ def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -
 
 
 class Interpreted:
-    """One launch, interpreted; `step` is called at each step in lock step, see `Frame`."""
+    """One launch, interpreted; `step` is called at each step in lock step, see `Frame`.
+
+    It `lends` its arrays to loops of single lanes, if nothing else needs to see each access.
+    """
 
     def __init__(
         self,
@@ -145,6 +149,7 @@ class Interpreted:
         progress: Progress,
         monitors: Listener | None = None,
         step: Callable[[int], None] | None = None,
+        lends: bool = True,
     ) -> None:
         self.launch = launch
         self.grid = launch.grid
@@ -154,6 +159,7 @@ class Interpreted:
         self.growth = Growth(launch, "the list of its warps' requests")
         self.step = step
         self.changes = launch.changes()
+        self.lone = self._lone() if lends else None
         self.now = -1  # when the round begins, if that is known
         self._begin()
 
@@ -164,6 +170,40 @@ class Interpreted:
         has_cache = self.launch.machine.cache is not None
         self.requests = Requests(self.launch, self.growth) if has_cache else None
         self.monitors.forget()
+
+    def _lone(self) -> list[int] | None:
+        """The stages of a single lane's request of each access, None if some need to be counted."""
+        launch, found = self.launch, []
+        if launch.machine.cache is not None or launch.schedule != "asynchronous":
+            return None
+        if self.is_watched or launch.lenient is not None:
+            return None
+        for site in launch.meaning.sites:
+            rule = launch.conflict(site.array, site.served_as, site.vector)
+            stages = None if rule is None else rule.lone
+            if stages is None:
+                return None
+            found.append(stages)
+        return found
+
+    def lent(self, operations: InStep | ByWarp) -> Lent | None:
+        """The arrays for the loops of single lanes, whose requests become `operations`."""
+        if self.lone is None:
+            return None
+        grid, sites, tally, lone = self.grid, self.launch.meaning.sites, self.tally, self.lone
+
+        def ran(thread: int, accesses: list[int], noted: bytearray) -> None:
+            table = bytearray(256)
+            for place, number in enumerate(accesses):
+                site, stages, requests = sites[number], lone[number], noted.count(place)
+                tally.count(site, requests, requests * stages, requests * stages)
+                own = self.launch.arrays[site.array].own_units
+                table[place] = 2 * stages + own
+            made = np.frombuffer(noted.translate(table), np.uint8)
+            operations.sequence(grid.warp.item(thread), made)
+            self.progress.requested(len(noted))
+
+        return Lent(self.launch.arrays, grid.block.item, ran)
 
     def needed(self) -> int:
         """The approximate bytes of a run, beyond the arguments and data that grow with accesses."""
@@ -254,6 +294,7 @@ class Interpreted:
         """Run all threads; barriers do nothing, or are noted in `operations`."""
         frame = self.launch.frame(None, self.changes)
         frame.watched = self.step
+        frame.lent = None if operations is None else self.lent(operations)
         frame.synced = self.hears_of_syncs(frame, 0)
         steps = self.launch.meaning.start(frame)
         values: Any = None
@@ -349,7 +390,8 @@ class Interpreted:
             first = block * self.grid.warps_per_block
             warps = range(first, min(first + self.grid.warps_per_block, self.grid.warps))
             operations.begin(warps)
-            running = {warp: self.start(warp) for warp in warps}
+            lent = self.lent(operations)
+            running = {warp: self.start(warp, lent) for warp in warps}
             waiting: dict[int, Waiting] = {}
             while running:
                 tests = (
@@ -365,9 +407,10 @@ class Interpreted:
                         waiting[warp] = at
         return operations
 
-    def start(self, warp: int) -> tuple[Frame, Steps]:
+    def start(self, warp: int, lent: Lent | None) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
         frame = self.launch.frame(warp, self.changes)
+        frame.lent = lent
         frame.synced = self.hears_of_syncs(frame, self.grid.warp_threads(warp).start)
         return frame, self.launch.meaning.start(frame)
 

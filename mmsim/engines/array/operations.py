@@ -37,8 +37,7 @@ class InStep:
         self.copies = 1 + copies(growth.launch)
         self.lengths = np.zeros(self.warps, dtype=np.int64)
         self.most = BARRIER  # the largest operation
-        self._notes: deque[tuple[npt.NDArray[np.integer] | None, npt.NDArray[np.integer] | int]]
-        self._notes = deque()
+        self._notes: deque[tuple[npt.NDArray[np.integer] | int | None, Any]] = deque()
         self._held = self._operations = 0  # bytes of the notes, operations in them
 
     def requests(self, warps: Integers, stages: Integers, own_units: bool) -> None:
@@ -58,6 +57,12 @@ class InStep:
         """Note that these warps came to a barrier."""
         self._note(warps, BARRIER)
 
+    def sequence(self, warp: int, operations: npt.NDArray[np.uint8]) -> None:
+        """Note several operations of one warp."""
+        self.lengths[warp] += len(operations)
+        self._notes.append((warp, operations))
+        self._grown(len(operations), len(operations))
+
     def _note(self, warps: Integers, operation: npt.NDArray[np.integer] | int) -> None:
         here = None if len(warps) == self.warps else _packed(warps, self.warps)
         if here is None:
@@ -65,8 +70,12 @@ class InStep:
         else:
             self.lengths[warps] += 1
         self._notes.append((here, operation))
-        self._operations += len(warps)
-        self._held += NOTE + sum(x.nbytes for x in (here, operation) if isinstance(x, np.ndarray))
+        noted = sum(x.nbytes for x in (here, operation) if isinstance(x, np.ndarray))
+        self._grown(len(warps), noted)
+
+    def _grown(self, operations: int, noted: int) -> None:
+        self._operations += operations
+        self._held += NOTE + noted
         flat = self._operations * narrowest(self.most).itemsize
         self.growth.need(self._held + int(self.copies * flat), self._held)
 
@@ -83,6 +92,10 @@ class InStep:
             if here is None:
                 operations[at] = operation
                 at += 1
+            elif isinstance(here, int):
+                end = at[here] + len(operation)
+                operations[at[here] : end] = operation
+                at[here] = end
             else:
                 warps = _unpacked(here, self.warps)
                 operations[at[warps]] = operation
@@ -145,6 +158,11 @@ class ByWarp:
         if not self._operations & 0xFFF:
             held = self._operations * self._dtype.itemsize
             self.growth.need(int(self.copies * held), held)
+
+    def sequence(self, warp: int, operations: npt.NDArray[np.uint8]) -> None:
+        """Note several operations of one warp."""
+        for operation in operations.tolist():
+            self.append(warp, operation)
 
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
         """All operations, warp after warp, and the first of each warp (and the last one's end)."""
