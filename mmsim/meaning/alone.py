@@ -9,8 +9,9 @@ language has one, it raises `NotAlone`, and the launch begins anew without lent 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from ctypes import c_float
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,12 +130,6 @@ class Alone:
         return mask
 
 
-def single(x: float, cell: Any = memoryview(np.zeros(1, SINGLE))) -> float:
-    """A number rounded to a float of 32 bits."""
-    cell[0] = x
-    return cell[0]  # type: ignore[no-any-return]
-
-
 def fail() -> Any:
     """Give up: the interpreter knows the error."""
     raise NotAlone
@@ -163,7 +158,7 @@ class Writer:
         self.temporaries = 0
         self.names: dict[str, Any] = {
             "fail": fail,
-            "single": single,
+            "single": c_float,
             "wrap": wrap,
             "sqrt": math.sqrt,
             "clear": clear,
@@ -226,7 +221,7 @@ class Writer:
         self.lines += ["    " * self.depth + line for line in lines]
 
     @contextmanager
-    def deeper(self, head: str) -> Any:
+    def deeper(self, head: str) -> Iterator[None]:
         """The body of a statement of Python's."""
         self.add(head)
         self.depth += 1
@@ -237,7 +232,7 @@ class Writer:
         self.depth -= 1
 
     @contextmanager
-    def loop(self, head: str, scope: str = "") -> Any:
+    def loop(self, head: str, scope: str = "") -> Iterator[None]:
         """A loop of Python's; `scope` is the call that it stands for."""
         self.nests.append(scope)
         self.jumps.append(set())
@@ -263,8 +258,8 @@ class Writer:
             case ir.Assign(target, value):
                 self.add(f"{self.variable(target)} = {self.write(value)}")
             case ir.Load(target, array, index):
-                value = self.element(array, index)
-                self.add(value if target is None else f"{self.variable(target)} = {value}")
+                word = self.read(array, self.place(array, index))
+                self.add(word if target is None else f"{self.variable(target)} = {word}")
                 self.note(one.site)
             case ir.Store(array, index, value):
                 self.store(array, index, value)
@@ -364,33 +359,24 @@ class Writer:
         if self.spins:
             at, word = self.temporary(), self.temporary()
             self.add(f"{at} = {place}", f"{word} = {new}")
-            old = self.read(array, at)
-            self.add(f"if {old} != {word}:", "    changed += 1", f"    {words}[{at}] = {word}")
-            self.add(f"else:", f"    {words}[{at}] = {word}")
-            return
+            self.add(f"changed += {self.read(array, at)} != {word}")
+            place, new = at, word
         self.add(f"{words}[{place}] = {new}")
 
     def atomic(self, one: ir.Atomic) -> None:
-        """An access that reads and writes."""
+        """An access that reads and writes: without a result, or its order would matter."""
+        if one.target is not None or one.compare is not None:
+            raise Unfit
         type_ = self.meaning.typing.arrays[one.array]
-        at, old, new, value = (self.temporary() for _ in range(4))
+        at, old, new = (self.temporary() for _ in range(3))
         self.add(f"{at} = {self.place(one.array, one.index)}")
-        compare = None if one.compare is None else self.write(one.compare)
-        self.add(f"{value} = {self.write(one.value)}")
+        value = self.write(one.value)
         self.add(f"{old} = {self.read(one.array, at)}")
-        whole = is_int(type_)
-        if one.op == "exch":
-            left = value
-        elif one.op == "cas" and whole:
-            left = f"{value} if {old} == {compare} else {old}"
-        elif one.op in ("add", "sub") and whole:
-            left = wrapped(type_, f"{old} {'+' if one.op == 'add' else '-'} {value}", new)
-        else:
-            left = f"{self.constant(_atomic(one.op, type_))}({old}, {value}, {compare})"
-        self.add(f"{new} = {left}", f"if {new} != {old}:", "    changed += 1")
+        left = f"{self.constant(_atomic(one.op, type_))}({old}, {value})"
+        if one.op == "add" and is_int(type_):
+            left = wrapped(type_, f"{old} + {value}", new)
+        self.add(f"{new} = {left}", f"changed += {new} != {old}")
         self.add(f"{self.array(one.array)}[{at}] = {new}")
-        if one.target is not None:
-            self.add(f"{self.variable(one.target)} = {old}")
 
     # Names
 
@@ -456,10 +442,6 @@ class Writer:
             return f"{self.array(array)}.item({place})"
         return f"{self.array(array)}[{place}]"
 
-    def element(self, array: str, index: tuple[ir.Expr, ...]) -> str:
-        """The word of an element."""
-        return self.read(array, self.place(array, index))
-
     # Expressions
 
     def write(self, value: ir.Expr) -> str:
@@ -496,14 +478,14 @@ class Writer:
         operands = expressions(value)
         types, row, type_ = tuple(map(self.of, operands)), row_of(value), self.of(value)
         held, kind = types[0], row.kind
-        whole, real = is_int(held), held == FLOAT or held == SINGLE
+        whole, real = is_int(held), held in (FLOAT, SINGLE)
         if kind == "compare":
             return f"({self.write(operands[0])} {value.op} {self.write(operands[1])})"
         if kind in ("sum", "sign") and (whole or real):
             text = self.ring(value, held)
             if whole:
                 return wrapped(held, text, self.temporary())
-            return text if held == FLOAT else f"single({text})"
+            return text if held == FLOAT else f"single({text}).value"
         if kind == "not":
             return f"(not {self.write(operands[0])})"
         if kind == "bits" and isinstance(value, ir.Binary) and is_whole(held):
@@ -526,8 +508,8 @@ class Writer:
         if kind == "check" and whole:
             at = self.temporary()
             return f"(fail() if ({at} := {self.write(operands[0])}) {row.sign} else {at})"
-        if kind == "cast" and (text := self.cast(operands[0], held, type_)):
-            return text
+        if kind == "cast" and (cast := self.cast(operands[0], held, type_)):
+            return cast
         if kind == "absolute" and real:
             return f"abs({self.write(operands[0])})"
         call = self.constant(computing(value, self.of))
@@ -571,7 +553,7 @@ class Writer:
         if wanted == FLOAT and (is_whole(held) or held == SINGLE):
             return self.write(value) if held == SINGLE else f"({self.write(value)} + 0.0)"
         if wanted == SINGLE and (held == FLOAT or (is_whole(held) and held.itemsize <= 4)):
-            return f"single({self.write(value)})"
+            return f"single({self.write(value)}).value"
         if wanted == INT and held in (FLOAT, SINGLE):
             at, (low, high) = self.temporary(), limits(INT)
             return f"({at} if {low} <= ({at} := int({self.write(value)})) <= {high} else fail())"
@@ -594,15 +576,14 @@ def _place(names: list[str], name: str) -> int:
     return names.index(name)
 
 
-def _atomic(op: ir.AtomicOp, type_: Type) -> Callable[..., Any]:
+def _atomic(op: ir.AtomicOp, type_: Type) -> Callable[[Any, Any], Any]:
     """The new word of one lane's atomic access."""
     cell = np.zeros(1, np.int64)
 
-    def left(old: Any, value: Any, compare: Any) -> Any:
-        words = (None if one is None else np.array([one], type_) for one in (value, compare))
-        return in_turn(op, np.array([old], type_), cell, *words)[1].item()
+    def run(old: Any, value: Any) -> Any:
+        return in_turn(op, np.array([old], type_), cell, np.array([value], type_), None)[1].item()
 
-    return left
+    return run
 
 
 def _number(value: Any, lane: int) -> Any:

@@ -185,7 +185,8 @@ class Launch:
             sizes = {name: math.prod(shape) for name, shape in self.meaning.locals.items()}
             return registers(shapes.numbered(self.code.body, *self.sides), sizes)
 
-        return self.memo.once("registers", counted)
+        key = "registers", *self.sides, *self.meaning.locals.items()
+        return self.memo.once("registers", lambda: self.once(key, counted))
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""

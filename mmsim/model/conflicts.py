@@ -76,6 +76,8 @@ class Conflict(ABC):
     def lone(self) -> int | None:
         """The stages of every request of a single lane, None if they differ.
 
+        A rule that gives them counts as many stages for the same words in other lines.
+
         >>> Banks(4).lone, Groups(4).lone
         (1, 1)
         """
