@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
+from mmsim.engines.array.asynchronous_time import Phases, bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
 from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
 from mmsim.engines.array.lazy_compilation import LazilyCompiled
@@ -29,7 +29,7 @@ from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.operators import Mask
+from mmsim.ir.operators import Mask, without
 from mmsim.meaning.alone import Lent
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
 from mmsim.meaning.frame import Frame, Request, Site, Spinning, Steps, Waiting, Words
@@ -235,6 +235,8 @@ class Interpreted:
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
         has_cache = self.launch.machine.cache is not None
+        is_apart = self.launch.schedule == "asynchronous"
+        self.phases = Phases(self.launch) if is_apart and self.launch.meets_as_grid else None
         self.requests = Requests(self.launch, self.growth) if has_cache else None
         self.monitors.forget()
 
@@ -336,6 +338,8 @@ class Interpreted:
         with suppress(NotInStep, EndlessError, BarrierError):
             operations = self.operations_in_step()
         if operations is None:
+            if self.phases is not None:
+                raise Spins
             # Every warp has its own sequencer: the limit of accesses is a warp's too.
             self.launch.rewind()
             self._begin()
@@ -343,6 +347,9 @@ class Interpreted:
         found = operations.by_warp()
         if self.requests is not None:
             return self.requests.asynchronous(*found, self.progress, self.tally.taken)
+        if self.phases is not None:
+            self.phases.add(*found)
+            return self.phases.time
         return scheduled(self.launch, *found, self.progress)
 
     def operations_in_step(self) -> InStep:
@@ -387,7 +394,11 @@ class Interpreted:
                     continue
                 if want.op is not None:
                     values = in_lock_step(want, self.grid.block)
-                if operations is not None:
+                if self.phases is not None and want.scope == "grid":
+                    assert operations is not None
+                    self.refuse_parted(want.lanes, without(frame.live, frame.idle))
+                    self.phases.add(*operations.by_warp())
+                elif operations is not None:
                     waiting = self.warps_waiting(want, frame.live)
                     operations.barrier(waiting)
                     self.intervals[waiting] += 1
@@ -437,6 +448,11 @@ class Interpreted:
                 times,
             )
         )
+
+    def refuse_parted(self, here: Mask, live: Mask) -> None:
+        """Raise `NotInStep` unless all live lanes of the grid are at its barrier."""
+        if without(live, here) is not False:
+            raise NotInStep
 
     def warps_waiting(self, at: Waiting, live: Any) -> Integers:
         """The warps at a barrier: all live warps of a block or none, else `NotInStep`."""

@@ -108,6 +108,7 @@ class InStep:
         start = np.concatenate([[0], np.cumsum(self.lengths)])
         operations = np.zeros(start[-1], narrowest(self.most))
         at = start[:-1].copy()
+        self.lengths[:] = self._held = self._operations = 0
         while self._notes:
             here, operation = self._notes.popleft()
             if here is None:
