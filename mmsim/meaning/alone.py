@@ -45,7 +45,7 @@ class NotAlone(Exception):
 class Lent:
     """Arrays lent to a lane of a block.
 
-    `ran` is told the thread, and its accesses in order: each by its place in a list of sites.
+    `ran` takes the thread, and its accesses in order: each by its place in a list of sites.
     """
 
     arrays: Mapping[str, ArrayInMemory]
@@ -601,4 +601,4 @@ ERRORS = (
     ValueError,
     MMSimError,
 )
-"""What such a loop may raise where the language has an error."""
+"""The exceptions of such a loop where the language has an error."""

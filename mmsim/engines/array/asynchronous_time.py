@@ -18,6 +18,7 @@ from mmsim.host.cores import in_thread
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine
+from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
@@ -137,6 +138,10 @@ def asynchronous_time(
     dmms = grid.dmms_used
     if machine.slow_stages:
         operations = _slowed(machine, grid, operations, start)
+    if grid.warps == 1:  # it waits for each of its requests
+        requests = operations[operations > 1].astype(np.int64)
+        latency = _latencies(machine, 1)[0, requests & 1]
+        return int(completion(0, requests >> 1, latency).sum())
     others = 0
     same = dmms > 1 and len(set(machine.latencies(1 + dmms)[1:].tolist())) == 1
     if same and (one := same_dmms(grid, dmms, operations, start)) is not None:

@@ -61,7 +61,7 @@ class Spins(Exception):
 
 
 class Costs(NamedTuple):
-    """What requests of one pattern share: their warps in order, and the cost for each.
+    """The common part of requests of one pattern: their warps in order, and the cost for each.
 
     `firsts` are the first lanes of the warps, `stages` their stages, `total` the sum of these,
     `least` the least stages of all. `meet` says that two lanes access one word; `note` is for the
