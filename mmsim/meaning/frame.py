@@ -127,8 +127,9 @@ class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it. `partial[slot]` holds the lanes that have
-    assigned it, unless all have. `live` are the lanes that haven't returned, `idle` those that are
-    known to have nothing more to do: see `Meaning`. `steps` counts accesses and trips of loops.
+    assigned it, unless all have; `passed[slot]` are some of them that have read it. `live` are the
+    lanes that haven't returned, `idle` those that are known to have nothing more to do: see
+    `Meaning`. `steps` counts accesses and trips of loops.
     `watched` is called with it at each, `synced` with the lanes of each `mm.warp.sync()`. `within`
     is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
     of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
@@ -148,6 +149,7 @@ class Frame:
         "live",
         "offsets",
         "partial",
+        "passed",
         "registers",
         "steps",
         "synced",
@@ -169,6 +171,7 @@ class Frame:
         self.fields = fields
         self.variables: list[Value] = [None] * variables
         self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
+        self.passed: dict[int, Mask] = {}
         self.registers = registers
         self.live: Mask = True
         self.idle: Mask = False
@@ -211,6 +214,7 @@ class Frame:
 
     def forget(self, slot: int, mask: Mask) -> None:
         """Make a variable unassigned at the active lanes."""
+        self.passed.pop(slot, None)
         if mask is True:
             self.variables[slot] = None
             self.partial.pop(slot, None)
