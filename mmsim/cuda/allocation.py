@@ -150,4 +150,5 @@ def auto_device(obj: Any, stream: Given = 0, copy: bool = True) -> tuple[Any, bo
     device = kind(array.shape, array.strides, array.dtype, stream)
     if copy:
         core_of(device.gpu_data)[...] = core_of(np.asarray(array))
+    device.source = array
     return device, True

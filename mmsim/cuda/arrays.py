@@ -36,6 +36,8 @@ class OnDevice:
 
     gpu_data: npt.NDArray[Any]
     """The memory that it lies in."""
+    source: Any = None
+    """The array of the host that it was made of."""
 
     @property
     def alloc_size(self) -> int:
@@ -147,8 +149,11 @@ class DeviceNDArray(OnDevice):
         return ary
 
     def to_host(self, stream: Given = 0) -> Any:
-        """Copy it to a new NumPy array: the old name of `copy_to_host`."""
-        return self.copy_to_host(stream=stream)
+        """Copy it back to the array from which `to_device` made it, else to a new NumPy array.
+
+        Numba had this before `copy_to_host`.
+        """
+        return self.copy_to_host(self.source, stream)
 
     def copy_to_device(self, ary: Any, stream: Given = 0) -> None:
         """Copy an array of the host, or of the device, to it."""

@@ -51,7 +51,8 @@ def vectorize(
     Parameters
     ----------
     ftylist_or_function
-        The signatures with the result's type, such as "float32(float32, float32)".
+        The signatures, such as "float32(float32, float32)". Without the result's type, as
+        "(float32, float32)", the result has the type of what the function returns.
     target
         "cuda".
     identity
@@ -89,7 +90,11 @@ class Vectorized:
         for signature in signatures:
             names = [f"a{number}" for number in range(len(signature.args))]
             kernel = _kernel(ELEMENTS, core, names, ", ".join(f"{name}[i]" for name in names))
-            self._kernels[_dtypes(signature.args)] = _dtypes([signature.return_type])[0], kernel
+            given, result = _dtypes(signature.args), signature.return_type
+            self._kernels[given] = (
+                _result_of(core, given) if result == none else _dtypes([result])[0],
+                kernel,
+            )
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """Return the results, in `out` or in a new array.
@@ -314,6 +319,13 @@ def _layout(text: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     if unknown:
         raise NameError(f"undefined output symbols: {','.join(sorted(unknown))}")
     return inputs, outputs
+
+
+def _result_of(core: Dispatcher, given: Dtypes) -> np.dtype[Any]:
+    """The type of what a function returns for elements of the types given."""
+    from mmsim.frontend.numba.parse import result_type  # loads Numba's inference of types
+
+    return result_type(core.py_func, given)
 
 
 def _dtypes(types: Iterable[Type]) -> Dtypes:

@@ -242,6 +242,8 @@ def function(op: str, row: Row, type_: Type, *arguments: Text) -> Text:
     """A function of values of a type; a real number may stand for a complex one."""
     if row.result == "complex":
         return call(C_TYPES["complex128"], *arguments)
+    if row.result in ("integer", "floating"):
+        return call(row.c.split()[type_.itemsize == 8], *arguments)
     if row.takes == "float":
         single = type_.itemsize == 4 and row.result == "same"
         return call(f"{row.c}f" if single else row.c, *arguments)

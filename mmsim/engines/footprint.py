@@ -41,14 +41,15 @@ def bytes_per_lane(launch: Launch) -> int:
     meaning = launch.meaning
 
     def counted() -> int:
-        meaning.ready()
         variables = sum(type_.itemsize + 1 for type_ in meaning.typing.variables.values())
         found = variables + register_bytes(meaning)
         if meaning.may_spin:  # loops keep the state before an earlier trip
             found *= 2
         return found + _block(meaning, meaning.code.body)
 
-    return launch.memo.once("bytes of a lane", counted)
+    types = meaning.typing.arrays, meaning.typing.variables, meaning.locals
+    key = "bytes of a lane", *(one for held in types for one in held.items())
+    return launch.memo.once("bytes of a lane", lambda: launch.once(key, counted))
 
 
 def register_bytes(meaning: Meaning) -> int:

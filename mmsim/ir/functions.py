@@ -136,6 +136,11 @@ def brev(x: Array) -> Array:
     return turned.view(np.asarray(x).dtype)
 
 
+def _reread(kind: str, x: Array) -> Array:
+    """Numbers with the same bits, of another kind."""
+    return np.ascontiguousarray(x).view(f"{kind}{x.itemsize}")
+
+
 def exp10(x: Array) -> Array:
     """10 ** x."""
     return np.asarray(np.power(x.dtype.type(10), np.ascontiguousarray(x)))
@@ -227,6 +232,21 @@ FUNCTIONS: dict[str, Row] = {
     "clz": _bits(clz, "clz", "count", signed=True, from_top=True),
     "ffs": _bits(ffs, "ffs", "count", signed=True),
     "brev": _bits(brev, "brev", "same", from_top=True),
+    "as_integer": _of_floats(
+        1,
+        partial(_reread, "i"),
+        "__float_as_int __double_as_longlong",
+        result="integer",
+        exact=True,
+    ),
+    "as_float": Row(
+        1,
+        partial(_reread, "f"),
+        "__int_as_float __longlong_as_double",
+        takes="bits",
+        result="floating",
+        exact=True,
+    ),
     "complex": _of_floats(2, made, "complex", result="complex", exact=True),
     "real": _part(np.real, "real", "part"),
     "imag": _part(np.imag, "imag", "part"),

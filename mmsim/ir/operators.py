@@ -351,6 +351,8 @@ def result_of(value: ir.Operating, type_: Type) -> Type:
             return INT
         case "complex":
             return np.promote_types(type_, np.complex64)
+        case "integer" | "floating":
+            return np.dtype(f"{row.result[0]}{type_.itemsize}")
         case "part" if type_.kind == "c":
             return part(type_)
         case "quotient" if is_whole(type_):

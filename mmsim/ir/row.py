@@ -17,7 +17,7 @@ OfTwo = Literal["sum", "quotient", "division", "power", "bits", "shift", "extrem
 OfOne = Literal["sign", "same", "absolute", "not", "cast", "check"]
 Kind = OfTwo | OfOne | Literal["compare", "function"]
 """The operations whose operands and results have types by the same rule."""
-Result = Literal["same", "quotient", "part", "complex", "bool", "count"]
+Result = Literal["same", "quotient", "part", "complex", "bool", "count", "integer", "floating"]
 Takes = Literal["number", "float", "bits", "complex"]
 Pairs = tuple[tuple[int, int], ...]
 
@@ -35,15 +35,16 @@ class Row:
     `compute` takes operands of one type: numbers of Python's, or arrays. `complex` computes on
     complex numbers, or says what to write for them instead. It `takes` any numbers, floats,
     integers for their bits, or complex numbers, for which any number may stand. `result` names its
-    type: that of the operands, a float, that of the parts, a complex one, a bool, or an integer; a
-    cast `gives` its own. `means` are the nodes of Python's tree and the functions that it stands
-    for; `own` says that it is called by a name of mmsim. `exact` says that every machine gives the
-    same bits.
+    type: that of the operands, a float, that of the parts, a complex one, a bool, an integer, or
+    an integer or a float of as many bits; a cast `gives` its own. `means` are the nodes of Python's
+    tree and the functions that it stands for; `own` says that it is called by a name of mmsim.
+    `exact` says that every machine gives the same bits.
 
-    In C it is the function `c`, or a `sign` between operands of a precedence, `rank`; C takes a
-    signed number for its bits if `signed`, and if `from_top`, the result of a narrow number depends
-    on the width of the word around it. `numba` is its name in the text for Numba: of an operator,
-    the function for 64 bits that has a value for all operands. Numba lacks functions without one.
+    In C it is the function `c` (for doubles the second of two), or a `sign` between operands of a
+    precedence, `rank`; C takes a signed number for its bits if `signed`, and if `from_top`, the
+    result of a narrow number depends on the width of the word around it. `numba` is its name in the
+    text for Numba: of an operator, the function for 64 bits that has a value for all operands.
+    Numba lacks functions without one.
 
     `refused` names the check of the right operand; of a check it is the message. A check passes a
     number if `compute(x, 0)` doesn't hold. `checked` computes, and refuses results. With right

@@ -324,9 +324,12 @@ class Evaluator:
         In lenient mode it is 0 there.
         """
         value = frame.variables[slot]
+        if frame.passed.get(slot) is mask and value is not None:
+            return value  # masks are never changed in place
         known: Mask = False if value is None else frame.partial[slot]
         bare = without(mask, known)
         if bare is False:
+            frame.passed[slot] = mask
             return value
         if frame.unset is not None:
             frame.unset = union(frame.unset, bare)

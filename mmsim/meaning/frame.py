@@ -127,14 +127,16 @@ class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it. `partial[slot]` holds the lanes that have
-    assigned it, unless all have. `live` are the lanes that haven't returned, `idle` those that are
-    known to have nothing more to do: see `Meaning`. `steps` counts accesses and trips of loops.
+    assigned it, unless all have; `passed[slot]` are some of them that have read it. `live` are the
+    lanes that haven't returned, `idle` those that are known to have nothing more to do: see
+    `Meaning`. `steps` counts accesses and trips of loops.
     `watched` is called with it at each, `synced` with the lanes of each `mm.warp.sync()`. `within`
     is the latest index of all lanes that was found in range, with its extent, at first T.id: arrays
     of a frame don't change. `offsets` are the word offsets of the arrays with a layout. With
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
-    those that wait for the other part of a branch.
+    those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
+    `alone`.
     """
 
     __slots__ = (
@@ -143,9 +145,11 @@ class Frame:
         "idle",
         "lanes",
         "lenient",
+        "lent",
         "live",
         "offsets",
         "partial",
+        "passed",
         "registers",
         "steps",
         "synced",
@@ -167,12 +171,14 @@ class Frame:
         self.fields = fields
         self.variables: list[Value] = [None] * variables
         self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
+        self.passed: dict[int, Mask] = {}
         self.registers = registers
         self.live: Mask = True
         self.idle: Mask = False
         self.offsets: dict[str, Integers] = NONE
         self.steps = 0
         self.changes: Changes | None = None
+        self.lent: Any = None
         self.lenient: Lenient | None = None
         self.unset: Mask | None = None
         self.waiting: tuple[Any, ...] = ()
@@ -208,6 +214,7 @@ class Frame:
 
     def forget(self, slot: int, mask: Mask) -> None:
         """Make a variable unassigned at the active lanes."""
+        self.passed.pop(slot, None)
         if mask is True:
             self.variables[slot] = None
             self.partial.pop(slot, None)

@@ -156,6 +156,15 @@ class Launch:
         scopes = (one.scope for one in every if isinstance(one, ir.Barrier))
         return self.once("barrier of the grid", lambda: "grid" in scopes)
 
+    @property
+    def in_phases(self) -> bool:
+        """Return whether barriers of the grid part the asynchronous schedule: nothing is left over.
+
+        A cache is, and blocks that have not begun.
+        """
+        machine = self.machine
+        return machine.cache is None and machine.resident is None and self.lenient is None
+
     def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
         """The state of a warp's lanes, or (None) of all threads, before their first statement.
 
@@ -185,7 +194,8 @@ class Launch:
             sizes = {name: math.prod(shape) for name, shape in self.meaning.locals.items()}
             return registers(shapes.numbered(self.code.body, *self.sides), sizes)
 
-        return self.memo.once("registers", counted)
+        key = "registers", *self.sides, *self.meaning.locals.items()
+        return self.memo.once("registers", lambda: self.once(key, counted))
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""

@@ -42,6 +42,7 @@ from mmsim.ir.operators import (
     union,
 )
 from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
+from mmsim.meaning.alone import Alone
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
@@ -248,9 +249,9 @@ class Meaning(Evaluator):
             case ir.If():
                 return Nested(self._if(statement, is_last))
             case ir.While():
-                return Nested(self._while(statement, is_last))
+                return Nested(self._looped(statement, self._while(statement, is_last)))
             case ir.For():
-                return Nested(self._for(statement, is_last))
+                return Nested(self._looped(statement, self._for(statement, is_last)))
             case ir.Break():
                 return self._leave(broken(self._loops[-1]))
             case ir.Continue():
@@ -273,6 +274,11 @@ class Meaning(Evaluator):
                 return Local(self._exchange(statement))
             case _:
                 assert_never(statement, "the interpreter")
+
+    def leave(self, scope: str, frame: Frame, mask: Mask) -> Mask:
+        """Let lanes leave a scope."""
+        leavers = left(scope)
+        return leave_lanes(self._slot(leavers), leavers in self._last_ones, frame, mask)
 
     def _leave(self, leavers: str) -> Local:
         """A jump out of a loop, a trip or a scope."""
@@ -378,6 +384,22 @@ class Meaning(Evaluator):
                     return union(first, second)
                 chosen = bool(np.count_nonzero(yes))
             return (yield from (then if chosen else orelse)(frame, mask))
+
+        return run
+
+    def _looped(
+        self, statement: ir.For | ir.While, steps: Callable[[Frame, Mask], Steps]
+    ) -> Callable[[Frame, Mask], Steps]:
+        """A loop, which a single lane runs as Python's code if it may (see `alone`)."""
+        made: list[Alone | None] = []
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            if frame.lent is not None and count(mask, frame.lanes) == 1:
+                if not made:
+                    made.append(Alone.of(self, statement))
+                if made[0] is not None:
+                    return made[0].run(frame, mask)
+            return (yield from steps(frame, mask))
 
         return run
 

@@ -147,6 +147,10 @@ class Twice(OfAnother):
     named = "{rule.name} twice"
     titled = "{rule.title}, each stage twice"
 
+    @property
+    def lone(self) -> int | None:
+        return self.rule.lone and 2 * self.rule.lone
+
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         return [2 * stage + 1 for stage in self.rule.stage_of(addresses, lanes)]
 

@@ -73,6 +73,17 @@ class Conflict(ABC):
         return None
 
     @property
+    def lone(self) -> int | None:
+        """The stages of every request of a single lane, None if they differ.
+
+        A rule that gives them counts as many stages for the same words in other lines.
+
+        >>> Banks(4).lone, Groups(4).lone
+        (1, 1)
+        """
+        return None
+
+    @property
     def title(self) -> str:
         """The parts of the memory, in words."""
         return f"{self.place}s"
@@ -203,6 +214,7 @@ class Banks(Conflict):
     place = "bank"
     free = "conflict-free"
     compiled = "bank"
+    lone = 1
 
     met = "bank conflict of {} stages"
 
@@ -308,6 +320,7 @@ class Groups(Conflict):
     place = "address group"
     free = "coalesced"
     compiled = "group"
+    lone = 1
 
     @property
     def title(self) -> str:
@@ -346,6 +359,10 @@ class OfAnother(Conflict):
     @property
     def by_lane(self) -> bool:  # type: ignore[override]
         return self.rule.by_lane
+
+    @property
+    def lone(self) -> int | None:
+        return self.rule.lone
 
     @property
     def name(self) -> str:

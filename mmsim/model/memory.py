@@ -156,7 +156,10 @@ class ArrayInMemory:
 
     def leave(self, elements: Integers, blocks: Integers | int, words: npt.NDArray[Any]) -> None:
         """Store the new values of an atomic access; of one element the last lane's stays."""
-        self.data[0 if self.source is not None else blocks, elements] = words
+        if self.source is None:
+            self.data[blocks, elements] = words
+        else:
+            self.flat[elements] = words
 
     def gather(
         self,
@@ -178,6 +181,7 @@ class ArrayInMemory:
         blocks: Integers | int,
         values: npt.NDArray[Any],
         firsts: Integers | None = None,
+        meet: bool = True,
     ) -> None:
         """Store the values of the lanes of one warp, or of several warps dispatched in order.
 
@@ -185,8 +189,12 @@ class ArrayInMemory:
         lane, and `firsts` the first lane of each warp; for one, `blocks` is its block. If lanes of
         one warp write the same element, the lowest-numbered thread's value stays; for two warps,
         that of the later one. NumPy keeps the last of equal indices, hence the order below. The
-        arrays are copied in full: NumPy turns indices around again if all are reversed views.
+        arrays are copied in full: NumPy turns indices around again if all are reversed views. If no
+        two lanes `meet` at an element, there is no order.
         """
+        if not meet:
+            self.leave(elements, blocks, values)
+            return
         if firsts is None:
             copy = self.data[blocks] if self.source is None else self.flat
             copy[elements[::-1].copy()] = values[::-1].copy()

@@ -304,7 +304,11 @@ assert cuda.cudadrv.driver is numba.cuda.cudadrv.driver
 device = cuda.to_device(np.arange(3))
 assert isinstance(device, cuda.cudadrv.devicearray.DeviceNDArray)
 assert isinstance(device, DeviceNDArrayBase)
-assert device.to_host().tolist() == [0, 1, 2]
+host = np.arange(3)
+old = cuda.to_device(host)
+old[0] = 7
+old.to_host()
+assert host.tolist() == [7, 1, 2]
 assert driver.get_device_count() == 1
 assert cuda.runtime.get_version() >= (11, 8)
 assert numba.cuda.cudadrv.devices.get_context() is cuda.current_context()

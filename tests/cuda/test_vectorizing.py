@@ -56,6 +56,17 @@ def test_results_stay_where_the_arguments_are():
     assert (device_out.copy_to_host() == 2 * a).all()
 
 
+def test_a_signature_may_leave_out_the_result():
+    @cuda.vectorize(["(int16, int16)", "(float32, float32)"])
+    def large(x, least):
+        return x if abs(x) >= least else 0
+
+    for dtype, wide in ((np.int16, np.int64), (np.float32, np.float64)):
+        found = large(np.array([1, -5, 3], dtype), dtype(2))
+        assert found.tolist() == [0, -5, 3]
+        assert found.dtype == wide
+
+
 def test_types_of_arrays_are_exact():
     with pytest.raises(TypeError, match="No matching version"):
         plus(np.arange(3), np.arange(3))

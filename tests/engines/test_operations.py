@@ -9,7 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.engines.array import operations
-from mmsim.engines.array.operations import ByWarp, InStep, narrowest
+from mmsim.engines.array.operations import ByWarp, InStep, Note, narrowest
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.errors import RoomError
 from mmsim.host import free_memory
@@ -63,10 +63,14 @@ def test_operations_in_step_are_those_that_were_noted(warps, most):
             noted = np.full(len(some), BARRIER)
         else:
             stages = np.full(len(some), 1) if step % 2 else random.randint(1, most + 1, len(some))
-            operations.requests(some, stages, step % 5 == 0)
             noted = 2 * stages + (step % 5 == 0)
+            operations.note(Note.of(some, noted, warps))
+            if step % 9 == 0:
+                operations.sequence(some.item(0), np.array([3, 2], np.uint8))
         for warp, operation in zip(some.tolist(), noted.tolist(), strict=True):
             expected[warp].append(operation)
+        if step % 7 and step % 9 == 0:
+            expected[some.item(0)] += [3, 2]
     found, dtype = read(operations, warps)
     assert found == expected
     assert dtype == narrowest(max(map(max, filter(None, expected))))
@@ -82,6 +86,8 @@ def test_operations_by_warp_are_those_that_were_noted(most):
             for warp in warps:
                 if turn < len(expected[warp]):
                     operations.append(warp, expected[warp][turn])
+    operations.sequence(4, np.array([5, 255], np.uint8))
+    expected[4] += [5, 255]
     found, dtype = read(operations, 5)
     assert found == expected
     assert dtype == narrowest(most)

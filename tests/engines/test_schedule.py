@@ -413,11 +413,11 @@ def test_another_thread_watches_and_stops_it():
     count = 30_000_000
     control = np.zeros(2, np.int64)
     operations = np.full(count, shared(1), np.uint16)
-    start = np.array([0, count])
+    start = np.array([0, count // 2, count])
     results = []
 
     def work():
-        grid = Grid(4, 4, 4)
+        grid = Grid(8, 8, 4)
         results.append(asynchronous_time(mm.HMM(1, 4, 6), grid, operations, start, control))
 
     thread = threading.Thread(target=work)

@@ -95,6 +95,18 @@ def other_signs(a, out):
     a[3:].view(np.uint32)[0] += 1
 
 
+def other_kinds(a, b, out):
+    v = a.view(np.int32)
+    out[0] = v[0] + a.reshape(2, 2).T.view(np.uint32)[1, 0] // 2
+    v[2] = 0x40490FDB
+    v[3:].view(np.float32).view(np.uint32)[0] = 2**31
+    out.view(np.float64)[1] = a[2]
+    out[2:].view(np.float64)[:] = a[1:3]
+    b.view(np.int64)[1] += 1
+    for x in b.view(np.int64):
+        out[0] ^= x
+
+
 def steps(a, out):
     b = a[::-1]
     c = a[-1:1:-2]
@@ -239,6 +251,7 @@ CASES = [
     (flat, line(6).reshape(2, 3), np.zeros(2)),
     (new_axes, line(6).reshape(2, 3), np.zeros(4)),
     (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
+    (other_kinds, np.float32([1.5, -2, 3, -4]), line(3), np.zeros(4, int)),
     (steps, line(8), np.zeros(2)),
     (steps_by_variables, line(8), np.zeros(2)),
     (slices_by_path, line(6), np.zeros(8)),
@@ -284,6 +297,18 @@ def test_a_part_of_a_complex_number_is_added_to_atomically():
     assert out.tolist() == [10, 21, 32, 43]
 
 
+def test_an_atomic_on_an_array_with_another_sign_is_one_on_its_bits():
+    def count(a, out):
+        v = a.view(np.uint32)
+        out[0] = cuda.atomic.add(v, 0, 2)
+        out[1] = cuda.atomic.cas(v, 1, 2**32 - 7, 2**31)
+        cuda.atomic.xor(v, 2, 2**31)
+
+    a, out = ended(count, np.array([-1, -7, 5], np.int32), np.zeros(2, int))
+    assert a.tolist() == [1, -(2**31), 5 - 2**31]
+    assert out.tolist() == [2**32 - 1, 2**32 - 7]
+
+
 def stores_a_part(a, z):
     z.real[0] = 1
 
@@ -304,8 +329,16 @@ def adds_complex_numbers(a, z):
     cuda.atomic.add(z, 0, 1)
 
 
-def views_as_floats(a, z):
-    a.view(np.int32)[0] = 1
+def views_as_small_numbers(a, z):
+    a.view(np.int16)[0] = 1
+
+
+def views_a_part(a, z):
+    a[0] = z.real.view(np.int64)[0]
+
+
+def adds_to_other_bits(a, z):
+    cuda.atomic.add(a.view(np.int32), 0, 1)
 
 
 def copies(a, z):
@@ -354,7 +387,12 @@ REFUSED = [
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
     (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
-    (views_as_floats, "an array of float32 can't be viewed as one of int32"),
+    (
+        views_as_small_numbers,
+        "an array of float32 can't be viewed as one of int16; integers and floats",
+    ),
+    (views_a_part, "an array of float64 can't be viewed as one of int64"),
+    (adds_to_other_bits, "there is no atomic add here of int32 values"),
     (copies, "an array has no method 'copy' here"),
     (reshapes_a_slice, "only an array in row-major order can be reshaped; copy it"),
     (mixes_parts, "which ones depends on the run"),
@@ -390,3 +428,19 @@ def test_an_array_in_fortran_order_is_reshaped_after_it_is_transposed():
 
     with pytest.raises(LanguageError, match="only an array in row-major order"):
         ended(directly, a, np.zeros(1))
+
+
+def test_an_array_may_be_none_on_another_path():
+    def either(a, out):
+        kept = a[0] if a[0, 0] > 0 else None
+        part = kept if out[0] == 0 else None
+        if part is not None:
+            out[0] = part[1] + kept.size
+            part[0] = 9
+        out[1] = kept[1]
+        out[2] = 1
+
+    for first, left in ((1.0, [5, 3, 1]), (0.0, [0, 0, 0])):  # a thread ends at what is None
+        a, out = ended(either, np.array([[first, 3]]), np.zeros(3))
+        assert out.tolist() == left
+        assert a[0, 0] == (9 if first else 0)

@@ -239,6 +239,18 @@ def test_a_call_in_a_loop_starts_without_the_values_of_an_earlier_one():
             launched(kernel, np.zeros(1))
 
 
+def test_a_name_without_a_value_is_shown_where_it_is_read():
+    def loops(out):
+        for k in range(1, len(out)):
+            value = k + 0.5
+        for k in range(2):
+            out[0] += k + value
+
+    with pytest.raises(UnassignedError, match="'value' is read") as caught:
+        launched(loops, np.zeros(1))
+    assert caught.value.place.text.strip() == "out[0] += k + value"
+
+
 def test_an_array_of_a_call_in_a_loop_holds_zeros_again():
     def count(k):
         t = cuda.local.array(2, np.int64)

@@ -10,6 +10,8 @@ import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
 from mmsim.frontend.numba.kinds import Options
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import statements
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -86,12 +88,28 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         for x in elements:
             out[5] = 10 * out[5] + x
         out[5] += 1000 * elements[4] + len(elements)
-        x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
+        each = iter(a[7:])
+        for x in each:
+            out[6] = x
         each = iter(a[4:6])
+        x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
         p, q = enumerate(each)
-        out[6] = x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+        out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
 
     same_as_python(loops, np.arange(7), np.zeros(7, int))
+
+
+def test_an_iterator_of_one_loop_is_counted_by_the_loop():
+    def adds(a, b):
+        pairs = zip(a, b)  # noqa: B905
+        for i, (x, y) in enumerate(pairs):
+            a[i] = x + y
+
+    a = np.arange(3)
+    code = numba_program(adds).specialized((a, a)).program.code
+    kinds = set(map(type, statements(code.body)))
+    assert ir.For in kinds
+    assert ir.While not in kinds
 
 
 def test_an_iterator_without_an_item_ends_the_thread():
@@ -180,15 +198,21 @@ def test_else_after_loops():
         same_as_python(ends, np.array(a), np.zeros(5, int))
 
 
-def test_a_counted_loop_may_begin_a_while_loop():
-    def rounds(a, out):
-        turn = 0
-        while turn < 3:
-            for i in range(a.size):
-                out[i] += turn
-            turn += 1
+def test_a_loop_may_begin_with_a_loop():
+    def halves(x, n):
+        step = 1
+        while step < n:
+            for k in range(2):
+                at = k + step
+                if at % 2 == 0 and at + step < n:
+                    x[at] += x[at + step]
+            step *= 2
+        for k in range(n):
+            for at in range(k):
+                for other in range(k, n, 2):
+                    x[other] += x[at]
 
-    same_as_python(rounds, np.zeros(2), np.zeros(2))
+    same_as_python(halves, np.arange(9), 7)
 
 
 def test_loops_over_arrays():

@@ -244,6 +244,18 @@ def test_functions_of_numpy_and_math():
     assert np.allclose(run.arrays["out"], rows, rtol=1e-15)
 
 
+def test_an_array_from_outside_may_be_empty():
+    empty = np.array([])
+
+    def kernel(a):
+        a[0] = len(empty)
+        if a[0] > 0:
+            a[1] = empty[0]
+
+    run = MACHINE.run(numba_program(kernel), np.ones(2), threads=1)
+    assert run.arrays["a"].tolist() == [0, 1]
+
+
 def test_large_arrays_from_outside_are_given_to_every_launch():
     table = np.arange(2000, dtype=np.int32)
 

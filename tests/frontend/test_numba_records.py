@@ -34,6 +34,7 @@ def test_fields_of_records():
         out[1] = last["inner"]["k"] + one.x
         points.y[0] = one.y
         points[1].y[:] = 8
+        last[-4] = one[1][0] + one[0]  # a field's number stands for its name
 
     points = np.zeros(2, POINT).view(np.recarray)
     points.x, points.y = [1, 2], [[1, 2], [3, 4]]
@@ -82,6 +83,19 @@ def test_a_field_may_be_named_outside():
 
     run = MACHINE.run(numba_program(named), np.zeros(2, POINT), threads=2)
     assert run.arrays["points_x"].tolist() == [0, 1]
+
+
+def test_a_field_may_be_given_by_its_number():
+    def numbered(points, out):
+        last = points[-1]
+        out[0] = last[0] + points[0][3][0]
+        last[0] = 5
+
+    points = np.zeros(2, POINT)
+    points["x"], points["inner"]["k"] = [1, 2], [3, 4]
+    run = MACHINE.run(numba_program(numbered), points, np.zeros(1), threads=1)
+    assert run.arrays["out"][0] == 5
+    assert run.arrays["points_x"].tolist() == [1, 5]
 
 
 def test_kernels_make_arrays_of_records():

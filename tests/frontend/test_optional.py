@@ -72,15 +72,15 @@ def test_a_name_may_be_none_on_some_ways(engine):
     assert run.arrays["out"].tolist() == [9, 3.99]
 
 
-def test_an_array_may_not_be_none_on_some_ways():
+def test_a_tuple_may_not_be_none_on_some_ways():
     def kernel(x, out):
-        part = None
+        pair = None
         if x[0] > 0:
-            part = x[1:]
-        if part is not None:
-            out[0] = part[0]
+            pair = (x[1], 2)
+        if pair is not None:
+            out[0] = pair[0]
 
-    with pytest.raises(LanguageError, match=r"'part' is .* or None, which depends on the path"):
+    with pytest.raises(LanguageError, match=r"'pair' is .* or None, which depends on the path"):
         ran(kernel, VALUES, np.zeros(2), engine="array")
 
 

@@ -18,11 +18,13 @@ from mmsim.host.cores import in_thread
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine
+from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
 FEW_MORE = 5_000  # the same when Numba is loaded already
 PLAY = LazilyCompiled("turns_compiled.play", 1_000_000)  # as long as compiling takes
+ALL_PHASES = 1 << 24  # bytes of the operations of known phases
 SHORT = 1 << 21  # operations that take too little time to be watched
 
 
@@ -136,17 +138,66 @@ def asynchronous_time(
     dmms = grid.dmms_used
     if machine.slow_stages:
         operations = _slowed(machine, grid, operations, start)
+    if grid.warps == 1:  # it waits for each of its requests
+        requests = operations[operations > 1].astype(np.int64)
+        latency = _latencies(machine, 1)[0, requests & 1]
+        return int(completion(0, requests >> 1, latency).sum())
     others = 0
     same = dmms > 1 and len(set(machine.latencies(1 + dmms)[1:].tolist())) == 1
     if same and (one := same_dmms(grid, dmms, operations, start)) is not None:
         grid, operations, start, stages = one
         others, dmms = (dmms - 1) * stages, 1
-    state = prepare(machine, grid, dmms, operations, start, others)
-    if compile and _numba_compiles():
-        time = int(compiled()(state, control))
-    else:
-        time = play.play(play.State._make(map(plain, state)), control)
+    state, turns = prepare(machine, grid, dmms, operations, start, others), first_turns(dmms)
+    time = _played(state, control, turns, compile)
     return time + others if time > 0 else time
+
+
+def first_turns(dmms: int) -> npt.NDArray[np.int64]:
+    """The turns of DMMs before their first request, see `play`."""
+    turns = np.zeros(1 + 2 * dmms, np.int64)
+    turns[0] = dmms - 1
+    return turns
+
+
+def _played(state: play.State, control: Any, turns: Any, compile: bool) -> int:
+    if compile and _numba_compiles():
+        return int(compiled()(state, control, turns))
+    listed = turns.tolist()
+    time = play.play(play.State._make(map(plain, state)), control, listed)
+    turns[:] = listed
+    return time
+
+
+class Phases:
+    """The time of operations between barriers of the grid.
+
+    At such a barrier nothing is in flight, and all warps go on together. So a phase takes as long
+    as an equal one before which the units took the same warps last.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self.machine, self.grid = launch.machine, launch.grid
+        self.turns = first_turns(self.grid.dmms_used)
+        self.time = 0
+        self._known: dict[tuple[bytes, ...], tuple[int, npt.NDArray[np.int64]]] = {}
+        self._held = 0
+
+    def add(self, operations: npt.NDArray[np.integer], start: npt.NDArray[np.int64]) -> None:
+        """Add the operations of the next phase, as for `asynchronous_time`."""
+        key = operations.tobytes(), start.tobytes(), self.turns.tobytes()
+        if key not in self._known:
+            self._held += sum(map(len, key))
+            if self._held > ALL_PHASES:
+                self._known, self._held = {}, 0
+            turns, dmms = self.turns.copy(), self.grid.dmms_used
+            if self.machine.slow_stages:
+                operations = _slowed(self.machine, self.grid, operations, start)
+            state = prepare(self.machine, self.grid, dmms, operations, start)
+            compile = len(operations) > FEW_MORE and PLAY.pays(len(operations))
+            took = _played(state, np.zeros(2, np.int64), turns, compile)
+            self._known[key] = took, turns
+        took, self.turns = self._known[key]
+        self.time += took
 
 
 def _slowed(

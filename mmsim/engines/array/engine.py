@@ -5,8 +5,8 @@ Two paths lead to the same result. A program whose loops are the same for all th
 NumPy. So is a launch for which compiling takes longer (see `fused.tiering`), or one on a machine
 with sectors and a cache. If an error occurs on the first path, the second runs the launch again,
 because only the interpreter knows the language's errors. Under the asynchronous
-schedule the event engine runs a program whose blocks meet at a barrier of the grid, and one in
-which a warp waits in a loop for what another does.
+schedule the event engine runs a program in which a warp waits in a loop for what another does, or
+only some threads come to a barrier of the grid.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mmsim.engines.array.interpreted import Interpreted, Spins
 from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
+from mmsim.meaning.alone import NotAlone
 from mmsim.meaning.launch import Launch
 from mmsim.results import Run
 
@@ -40,7 +41,8 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     """
     progress = Progress(launch.program.name)
     try:
-        if not (launch.schedule == "asynchronous" and launch.meets_as_grid):
+        meets = launch.schedule == "asynchronous" and launch.meets_as_grid
+        if not meets or (launch.in_phases and not check):
             with suppress(Spins):
                 return _checked(launch, progress) if check else _run(launch, progress, path)
             launch.rewind()
@@ -88,6 +90,11 @@ def _interpreted(
 ) -> Run:
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         interpreted = Interpreted(launch, progress, monitors, step=step)
-        time = interpreted.run()
+        try:
+            time = interpreted.run()
+        except NotAlone:
+            launch.rewind()
+            interpreted = Interpreted(launch, progress, monitors, step=step, lends=False)
+            time = interpreted.run()
     found = monitors.findings() if monitors else None
     return result(launch, "array", time, interpreted.tally.tables(), found)

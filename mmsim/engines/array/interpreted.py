@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
+from mmsim.engines.array.asynchronous_time import Phases, bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
 from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
 from mmsim.engines.array.lazy_compilation import LazilyCompiled
-from mmsim.engines.array.operations import ByWarp, InStep
+from mmsim.engines.array.operations import ByWarp, InStep, Note
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
 from mmsim.engines.tally import Tally
@@ -29,9 +29,10 @@ from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.operators import Mask
+from mmsim.ir.operators import Mask, without
+from mmsim.meaning.alone import Lent
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
-from mmsim.meaning.frame import Frame, Request, Spinning, Steps, Waiting, Words
+from mmsim.meaning.frame import Frame, Request, Site, Spinning, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.meaning.spinning import refuse
@@ -42,6 +43,8 @@ from mmsim.monitors.listener import Access, Listener
 
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes of one access's counts by warp, and of the places of shared arrays' copies."""
+SMALL, OF_A_PATTERN, ALL_PATTERNS = 1 << 10, 500, 1 << 24
+"""The most lanes of a request whose costs are kept, and the bytes of one's costs, and of all."""
 COUNTED = ("bank", "group")  # the rules that the compiled counter knows
 MANY = 1 << 14
 """The least number of lanes for which the compiled counter counts a request's conflicts."""
@@ -57,47 +60,109 @@ class Spins(Exception):
     """A warp repeats a loop: the warps that may end it run at the same time."""
 
 
+class Costs(NamedTuple):
+    """The common part of requests of one pattern: their warps in order, and the cost for each.
+
+    `firsts` are the first lanes of the warps, `stages` their stages, `total` the sum of these,
+    `least` the least stages of all. `meet` says that two lanes access one word; `note` is for the
+    schedule.
+    """
+
+    firsts: Integers
+    warps: Integers
+    stages: Integers
+    total: int
+    least: int
+    meet: bool
+    note: Note
+
+
+class Patterns:
+    """The costs of small requests, by their lanes and where their words lie, relative to a line."""
+
+    def __init__(self) -> None:
+        self.found: dict[Any, Costs] = {}
+        self.held = 0
+        self.rules: dict[int, tuple[Conflict | None, int]] = {}
+
+    def rule(self, launch: Launch, site: Site) -> tuple[Conflict | None, int]:
+        """The rule for an access of the text, and the words of a line; 0 if lines differ."""
+        if (found := self.rules.get(site.number)) is None:
+            conflict = launch.conflict(site.array, site.served_as, site.vector)
+            line = launch.machine.line // launch.machine.room(
+                launch.arrays[site.array].dtype.itemsize
+            )
+            is_regular = conflict is not None and conflict.lone is not None
+            found = self.rules[site.number] = conflict, max(line, 1) if is_regular else 0
+        return found
+
+    def keep(self, key: tuple[Any, bytes, bytes], costs: Costs) -> None:
+        """Keep costs, and discard the others if they are too many."""
+        self.held += OF_A_PATTERN + 4 * len(key[-1])
+        if self.held > ALL_PATTERNS:
+            self.found, self.held = {}, 0
+        self.found[key] = costs
+
+
 class Counted:
     """One SIMD request of many warps, with the cost for each.
 
-    `warps` are its warps in order, `stages` their stages, `least` the least stages of all, `firsts`
-    the first lane of each warp. Values for each lane are computed on demand: for many threads this
-    takes longer than counting.
+    Values for each lane are computed on demand: for many threads this takes longer than counting.
     """
 
-    def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
-        self.grid = grid = launch.grid
+    def __init__(
+        self, launch: Launch, request: Request, lanes: Integers | None, patterns: Patterns
+    ) -> None:
+        self.grid = launch.grid
         self.active = lanes
         self.array: ArrayInMemory = launch.arrays[request.site.array]
         self.addresses = addresses = self.array.addresses(request.elements, self.blocks)
-        if lanes is None:
-            self.firsts, self.warps = grid.warp_ends[:-1], np.arange(grid.warps)
-        else:
-            changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
-            self.firsts = np.concatenate([[0], changes])
-            self.warps = self.lane_warps[self.firsts]
         self.own_units = self.array.own_units
         site = request.site
         self.site = site.number
-        conflict = launch.conflict(site.array, site.served_as, site.vector)
+        conflict, line = patterns.rule(launch, site)
+        if not line or len(addresses) > SMALL:
+            costs = self._costs(launch, site, conflict)
+        else:
+            within = addresses - addresses.item(0) // line * line
+            key = site.number, b"" if lanes is None else lanes.tobytes(), within.tobytes()
+            if (costs := patterns.found.get(key)) is None:  # type: ignore[assignment]
+                costs = self._costs(launch, site, conflict)
+                patterns.keep(key, costs)
+        self.firsts, self.warps, self.stages, self.total, self.least, self.meet, self.note = costs
+
+    def _costs(self, launch: Launch, site: Site, conflict: Conflict | None) -> Costs:
+        grid, lanes, addresses = self.grid, self.active, self.addresses
+        if lanes is None:
+            firsts, of = grid.warp_ends[:-1], np.arange(grid.warps)
+        else:
+            changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
+            firsts = np.concatenate([[0], changes])
+            of = self.lane_warps[firsts]
         numbers = None
         if conflict is None or conflict.by_lane:
             numbers = grid.lane if lanes is None else grid.lane[lanes]
-        self.least = len(self.firsts)
         counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
         if len(addresses) >= MANY and counted and COUNTER.pays(len(addresses)):
             assert conflict is not None
-            parts = conflict.parts(self.firsts, numbers)
-            self.least = len(parts)
-            self.stages: Integers = _compiled_count(addresses, parts, conflict)
-            if self.least > len(self.firsts):
-                self.stages = np.add.reduceat(self.stages, np.searchsorted(parts, self.firsts))
-            return
-        count, blocks, warps = len(self.firsts), self.lane_blocks, grid.warp
+            parts = conflict.parts(firsts, numbers)
+            stages: Integers = _compiled_count(addresses, parts, conflict)
+            if len(parts) > len(firsts):
+                stages = np.add.reduceat(stages, np.searchsorted(parts, firsts))
+            return self._together(firsts, of, stages, len(parts), True)
+        count, blocks, warps = len(firsts), self.lane_blocks, grid.warp
         if lanes is not None:
-            warps = np.arange(count).repeat(np.diff(self.firsts, append=len(addresses)))
-        self.stages = launch.stage_counts(site, blocks, addresses, warps, count, numbers)
-        self.least = launch.least(site, blocks, addresses, self.firsts, numbers, self.stages)
+            warps = np.arange(count).repeat(np.diff(firsts, append=len(addresses)))
+        stages = launch.stage_counts(site, blocks, addresses, warps, count, numbers)
+        least = launch.least(site, blocks, addresses, firsts, numbers, stages)
+        meet = len(addresses) > SMALL or len(set(addresses.tolist())) < len(addresses)
+        return self._together(firsts, of, stages, least, meet)
+
+    def _together(
+        self, firsts: Integers, warps: Integers, stages: Integers, least: int, meet: bool
+    ) -> Costs:
+        note = Note.of(warps, 2 * stages + self.own_units, self.grid.warps)
+        return Costs(firsts, warps, stages, int(stages.sum()), least, meet, note)
 
     @cached_property
     def lane_warps(self) -> Integers:
@@ -137,7 +202,10 @@ def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -
 
 
 class Interpreted:
-    """One launch, interpreted; `step` is called at each step in lock step, see `Frame`."""
+    """One launch, interpreted; `step` is called at each step in lock step, see `Frame`.
+
+    It `lends` its arrays to loops of single lanes, if nothing else needs to see each access.
+    """
 
     def __init__(
         self,
@@ -145,6 +213,7 @@ class Interpreted:
         progress: Progress,
         monitors: Listener | None = None,
         step: Callable[[int], None] | None = None,
+        lends: bool = True,
     ) -> None:
         self.launch = launch
         self.grid = launch.grid
@@ -153,7 +222,11 @@ class Interpreted:
         self.monitors = Listener() if monitors is None else monitors
         self.growth = Growth(launch, "the list of its warps' requests")
         self.step = step
+        grid, types = launch.grid, launch.meaning.typing.arrays
+        key = "patterns", launch.machine, grid.threads, grid.block_size, *types.items()
+        self.patterns = launch.memo.once("patterns", lambda: launch.once(key, Patterns))
         self.changes = launch.changes()
+        self.lone = self._lone() if lends else None
         self.now = -1  # when the round begins, if that is known
         self._begin()
 
@@ -162,8 +235,44 @@ class Interpreted:
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
         has_cache = self.launch.machine.cache is not None
+        is_apart = self.launch.schedule == "asynchronous"
+        self.phases = Phases(self.launch) if is_apart and self.launch.meets_as_grid else None
         self.requests = Requests(self.launch, self.growth) if has_cache else None
         self.monitors.forget()
+
+    def _lone(self) -> list[int] | None:
+        """The stages of a single lane's request of each access, None if some need to be counted."""
+        launch, found = self.launch, []
+        if launch.machine.cache is not None or launch.schedule != "asynchronous":
+            return None
+        if self.is_watched or launch.lenient is not None:
+            return None
+        for site in launch.meaning.sites:
+            rule = launch.conflict(site.array, site.served_as, site.vector)
+            stages = None if rule is None else rule.lone
+            if stages is None:
+                return None
+            found.append(stages)
+        return found
+
+    def lent(self, operations: InStep | ByWarp) -> Lent | None:
+        """The arrays for the loops of single lanes, whose requests become `operations`."""
+        if self.lone is None:
+            return None
+        grid, sites, tally, lone = self.grid, self.launch.meaning.sites, self.tally, self.lone
+
+        def ran(thread: int, accesses: list[int], noted: bytearray) -> None:
+            table = bytearray(256)
+            for place, number in enumerate(accesses):
+                site, stages, requests = sites[number], lone[number], noted.count(place)
+                tally.count(site, requests, requests * stages, requests * stages)
+                own = self.launch.arrays[site.array].own_units
+                table[place] = 2 * stages + own
+            made = np.frombuffer(noted.translate(table), np.uint8)
+            operations.sequence(grid.warp.item(thread), made)
+            self.progress.requested(len(noted))
+
+        return Lent(self.launch.arrays, grid.block.item, ran)
 
     def needed(self) -> int:
         """The approximate bytes of a run, beyond the arguments and data that grow with accesses."""
@@ -204,7 +313,7 @@ class Interpreted:
         self.stage_times = machine.times_of_stages(units_used)
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
-            stages = int(counted.stages.sum())
+            stages = counted.total
             blocks = counted.warps // self.grid.warps_per_block
             if cached is not None and not counted.own_units:
                 note, taken = cached.requests.made(*counted.asked), self.tally.taken[counted.site]
@@ -229,6 +338,8 @@ class Interpreted:
         with suppress(NotInStep, EndlessError, BarrierError):
             operations = self.operations_in_step()
         if operations is None:
+            if self.phases is not None:
+                raise Spins
             # Every warp has its own sequencer: the limit of accesses is a warp's too.
             self.launch.rewind()
             self._begin()
@@ -236,6 +347,9 @@ class Interpreted:
         found = operations.by_warp()
         if self.requests is not None:
             return self.requests.asynchronous(*found, self.progress, self.tally.taken)
+        if self.phases is not None:
+            self.phases.add(*found)
+            return self.phases.time
         return scheduled(self.launch, *found, self.progress)
 
     def operations_in_step(self) -> InStep:
@@ -243,10 +357,10 @@ class Interpreted:
         operations = InStep(self.growth)
         for request, counted in self.lock_step(operations):
             if self.requests is None:
-                operations.requests(counted.warps, counted.stages, counted.own_units)
+                operations.note(counted.note)
             else:
                 operations.numbered(counted.warps, REQUEST + self.requests.note(*counted.asked))
-            stages = int(counted.stages.sum())
+            stages = counted.total
             self.tally.count(request.site, len(counted.warps), stages, counted.least)
         return operations
 
@@ -254,6 +368,7 @@ class Interpreted:
         """Run all threads; barriers do nothing, or are noted in `operations`."""
         frame = self.launch.frame(None, self.changes)
         frame.watched = self.step
+        frame.lent = None if operations is None else self.lent(operations)
         frame.synced = self.hears_of_syncs(frame, 0)
         steps = self.launch.meaning.start(frame)
         values: Any = None
@@ -272,14 +387,18 @@ class Interpreted:
                 if isinstance(want, Request):
                     if want.site.kind != "write":
                         last = want
-                    counted = Counted(self.launch, want, want.lanes)
+                    counted = Counted(self.launch, want, want.lanes, self.patterns)
                     values = self.move(want, counted)
                     self.progress.requested(len(want.elements))
                     yield want, counted
                     continue
                 if want.op is not None:
                     values = in_lock_step(want, self.grid.block)
-                if operations is not None:
+                if self.phases is not None and want.scope == "grid":
+                    assert operations is not None
+                    self.refuse_parted(want.lanes, without(frame.live, frame.idle))
+                    self.phases.add(*operations.by_warp())
+                elif operations is not None:
                     waiting = self.warps_waiting(want, frame.live)
                     operations.barrier(waiting)
                     self.intervals[waiting] += 1
@@ -305,7 +424,7 @@ class Interpreted:
         if left is not None and site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif left is not None:
-            array.write(request.elements, blocks, left, counted.firsts)
+            array.write(request.elements, blocks, left, counted.firsts, counted.meet)
         return received
 
     def report(self, request: Request, counted: Counted, left: Words) -> None:
@@ -330,6 +449,11 @@ class Interpreted:
             )
         )
 
+    def refuse_parted(self, here: Mask, live: Mask) -> None:
+        """Raise `NotInStep` unless all live lanes of the grid are at its barrier."""
+        if without(live, here) is not False:
+            raise NotInStep
+
     def warps_waiting(self, at: Waiting, live: Any) -> Integers:
         """The warps at a barrier: all live warps of a block or none, else `NotInStep`."""
         grid = self.grid
@@ -349,7 +473,8 @@ class Interpreted:
             first = block * self.grid.warps_per_block
             warps = range(first, min(first + self.grid.warps_per_block, self.grid.warps))
             operations.begin(warps)
-            running = {warp: self.start(warp) for warp in warps}
+            lent = self.lent(operations)
+            running = {warp: self.start(warp, lent) for warp in warps}
             waiting: dict[int, Waiting] = {}
             while running:
                 tests = (
@@ -365,9 +490,10 @@ class Interpreted:
                         waiting[warp] = at
         return operations
 
-    def start(self, warp: int) -> tuple[Frame, Steps]:
+    def start(self, warp: int, lent: Lent | None) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
         frame = self.launch.frame(warp, self.changes)
+        frame.lent = lent
         frame.synced = self.hears_of_syncs(frame, self.grid.warp_threads(warp).start)
         return frame, self.launch.meaning.start(frame)
 
@@ -395,7 +521,7 @@ class Interpreted:
                     self.intervals[warp] += 1
                     return want
                 own = np.arange(len(want.elements)) if want.lanes is None else want.lanes
-                counted = Counted(self.launch, want, begin + own)
+                counted = Counted(self.launch, want, begin + own, self.patterns)
                 values = self.move(want, counted)
                 self.progress.requested(len(want.elements))
                 stages = int(counted.stages[0])

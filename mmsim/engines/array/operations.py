@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,34 @@ def narrowest(most: int) -> np.dtype[np.integer]:
     return np.dtype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64)
 
 
+class Note(NamedTuple):
+    """The next operation of some warps: a number if it is the same for all.
+
+    `here` are the warps, None for all; `size` is their number, `most` the largest operation.
+    """
+
+    here: npt.NDArray[np.integer] | None
+    warps: Integers
+    operation: npt.NDArray[np.integer] | int
+    size: int
+    most: int
+    held: int
+
+    @classmethod
+    def of(cls, warps: Integers, operations: Integers | int, all_warps: int) -> Note:
+        """The note for these warps of `all_warps`."""
+        here = None if len(warps) == all_warps else _packed(warps, all_warps)
+        operation: npt.NDArray[np.integer] | int
+        if isinstance(operations, int):
+            most = operation = operations
+        else:
+            most = int(operations.max())
+            same = most == int(operations.min())
+            operation = most if same else operations.astype(narrowest(most))
+        held = NOTE + sum(x.nbytes for x in (here, operation) if isinstance(x, np.ndarray))
+        return cls(here, warps, operation, len(warps), most, held)
+
+
 class InStep:
     """Collects the operations of warps that run in lock step, for many warps at a time."""
 
@@ -37,36 +65,38 @@ class InStep:
         self.copies = 1 + copies(growth.launch)
         self.lengths = np.zeros(self.warps, dtype=np.int64)
         self.most = BARRIER  # the largest operation
-        self._notes: deque[tuple[npt.NDArray[np.integer] | None, npt.NDArray[np.integer] | int]]
-        self._notes = deque()
+        self._notes: deque[tuple[npt.NDArray[np.integer] | int | None, Any]] = deque()
         self._held = self._operations = 0  # bytes of the notes, operations in them
-
-    def requests(self, warps: Integers, stages: Integers, own_units: bool) -> None:
-        """Note a request of each of these warps, with its stages."""
-        operations = 2 * stages + own_units
-        most = int(operations.max())
-        self.most = max(self.most, most)
-        same = most == int(operations.min())
-        self._note(warps, most if same else operations.astype(narrowest(most)))
 
     def numbered(self, warps: Integers, first: int) -> None:
         """Note a request of each of these warps; the operations are consecutive numbers."""
-        self.most = max(self.most, first + len(warps) - 1)
-        self._note(warps, np.arange(first, first + len(warps), dtype=narrowest(self.most)))
+        most = first + len(warps) - 1
+        numbers = np.arange(first, first + len(warps), dtype=narrowest(max(self.most, most)))
+        self.note(Note.of(warps, numbers, self.warps))
 
     def barrier(self, warps: Integers) -> None:
         """Note that these warps came to a barrier."""
-        self._note(warps, BARRIER)
+        self.note(Note.of(warps, BARRIER, self.warps))
 
-    def _note(self, warps: Integers, operation: npt.NDArray[np.integer] | int) -> None:
-        here = None if len(warps) == self.warps else _packed(warps, self.warps)
-        if here is None:
+    def sequence(self, warp: int, operations: npt.NDArray[np.uint8]) -> None:
+        """Note several operations of one warp."""
+        self.lengths[warp] += len(operations)
+        self._notes.append((warp, operations))
+        self._grown(len(operations), NOTE + len(operations))
+
+    def note(self, note: Note) -> None:
+        """Note the next operation of some warps."""
+        if note.here is None:
             self.lengths += 1
         else:
-            self.lengths[warps] += 1
-        self._notes.append((here, operation))
-        self._operations += len(warps)
-        self._held += NOTE + sum(x.nbytes for x in (here, operation) if isinstance(x, np.ndarray))
+            self.lengths[note.warps] += 1
+        self.most = max(self.most, note.most)
+        self._notes.append((note.here, note.operation))
+        self._grown(note.size, note.held)
+
+    def _grown(self, operations: int, noted: int) -> None:
+        self._operations += operations
+        self._held += noted
         flat = self._operations * narrowest(self.most).itemsize
         self.growth.need(self._held + int(self.copies * flat), self._held)
 
@@ -78,11 +108,16 @@ class InStep:
         start = np.concatenate([[0], np.cumsum(self.lengths)])
         operations = np.zeros(start[-1], narrowest(self.most))
         at = start[:-1].copy()
+        self.lengths[:] = self._held = self._operations = 0
         while self._notes:
             here, operation = self._notes.popleft()
             if here is None:
                 operations[at] = operation
                 at += 1
+            elif isinstance(here, int):
+                end = at[here] + len(operation)
+                operations[at[here] : end] = operation
+                at[here] = end
             else:
                 warps = _unpacked(here, self.warps)
                 operations[at[warps]] = operation
@@ -145,6 +180,11 @@ class ByWarp:
         if not self._operations & 0xFFF:
             held = self._operations * self._dtype.itemsize
             self.growth.need(int(self.copies * held), held)
+
+    def sequence(self, warp: int, operations: npt.NDArray[np.uint8]) -> None:
+        """Note several operations of one warp."""
+        for operation in operations.tolist():
+            self.append(warp, operation)
 
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
         """All operations, warp after warp, and the first of each warp (and the last one's end)."""

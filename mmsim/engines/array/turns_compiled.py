@@ -221,16 +221,22 @@ def proceed(state: State, x: int, warp: int, doing: int, now: int) -> None:
         doing = look_ahead(state, warp)
 
 
-def play(state: State, control: Any) -> int:
-    """Return the last completion of all; -1 if stopped."""
+def play(state: State, control: Any, turns: Any) -> int:
+    """Return the last completion of all; -1 if stopped.
+
+    `turns` has the DMM that went last to the memory unit, then each port's `last`: both are
+    updated.
+    """
     ports, times = state.ports, state.times
     dmms = len(ports) >> 1
+    for q in range(2 * dmms):
+        ports[q].last = turns[1 + q]
     warps = len(state.sequences)
     of_a_dmm = warps // dmms
     for warp in range(warps):
         proceed(state, warp // of_a_dmm, warp, look_ahead(state, warp), 0)
     free = 0
-    last = dmms - 1
+    last = turns[0]
     count = 0
     while True:
         t = max(free, times[1])
@@ -270,8 +276,10 @@ def play(state: State, control: Any) -> int:
             count += 1
     control[1] += count
     finish = 0
+    turns[0] = last
     for q in range(2 * dmms):
         finish = max(finish, ports[q].done)
+        turns[1 + q] = ports[q].last
     return finish
 
 

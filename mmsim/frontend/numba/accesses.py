@@ -23,6 +23,7 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 
 
 class ArrayLowering(AxisLowering):
@@ -30,7 +31,6 @@ class ArrayLowering(AxisLowering):
 
     def attribute_of_array(self, array: Alias, type_: Any, name: str) -> Value:
         """a.shape and its siblings."""
-        bytes_ = as_dtype(type_.dtype).itemsize
         match name:
             case "shape":
                 return self.shape(array)
@@ -41,11 +41,12 @@ class ArrayLowering(AxisLowering):
             case "dtype":
                 return Object(type_.dtype)
             case "itemsize":
-                return ir.Const(bytes_)
+                return ir.Const(as_dtype(type_.dtype).itemsize)
             case "nbytes":
-                return ir.Binary("*", self.size(array), ir.Const(bytes_), self.place)
+                size = ir.Const(as_dtype(type_.dtype).itemsize)
+                return ir.Binary("*", self.size(array), size, self.place)
             case "strides":
-                return self.strides(array, bytes_)
+                return self.strides(array, as_dtype(type_.dtype).itemsize)
             case "T":
                 return self.transposed(array, reversed(range(type_.ndim)))
             case "flat":
@@ -89,11 +90,12 @@ class ArrayLowering(AxisLowering):
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
                 own, wanted = type_.dtype, sig.return_type.dtype
-                both = isinstance(own, types.Integer) and isinstance(wanted, types.Integer)
-                if not both or own.bitwidth != wanted.bitwidth:
+                real = types.Integer | types.Float
+                both = isinstance(own, real) and isinstance(wanted, real)
+                if not both or own.bitwidth != wanted.bitwidth or self.is_part(array):
                     raise self.refused(
                         f"an array of {own} can't be viewed as one of {wanted}",
-                        "integers can be viewed with or without a sign",
+                        "integers and floats can be viewed as others of the same size",
                     )
                 return self.remade(array, self.shape(array), lambda index: index, wanted.name)
         raise self.refused(
@@ -266,9 +268,17 @@ class ArrayLowering(AxisLowering):
 
             self.emit_for(array, index, read)
             own = ir.Var(target, self.place)
-        if form in ("real", "imag"):
+        if self.is_part(array):
             return ir.Call(form, (own,), self.place)
-        return ir.Unary(form, own, self.place) if form else own
+        return self.reread(own, np.dtype(form)) if form else own
+
+    def reread(self, value: ir.Expr, wanted: Type) -> ir.Expr:
+        """The number of a type that has the same bits."""
+        own = self.type_of(value)
+        if "f" in (own.kind, wanted.kind) and own != wanted:
+            op = "as_float" if wanted.kind == "f" else "as_integer"
+            value = ir.Call(op, (value,), self.place)
+        return self.as_type(value, wanted)
 
     def own(self, part: View, index: Sequence[ir.Expr]) -> ir.Expr | None:
         """An element that isn't in memory: of a thread's own array, or of a constant one."""
@@ -287,13 +297,20 @@ class ArrayLowering(AxisLowering):
             raise self.refused("parts of complex numbers, and which ones depends on the run")
         return forms.pop()
 
+    def is_part(self, array: Alias) -> bool:
+        """Return whether an array consists of parts of complex numbers."""
+        return self.form(array) in ("real", "imag")
+
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
-        form = self.form(array)
-        if form in ("real", "imag"):
+        if self.is_part(array):
             raise self.refused(
                 "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
             )
+        form = self.form(array)
+        if form:
+            held = self.unit.held.arrays[array.parts[0].array]
+            value = self.reread(self.as_type(value, np.dtype(form)), held)
 
         def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
             *own, last = operands
@@ -356,7 +373,7 @@ class ArrayLowering(AxisLowering):
 
     def stored(self, target: Any, index: Value, value: Any, wanted: types.Type) -> None:
         """a[index] = value."""
-        array = self.of(target)
+        array = self.there(target)
         if not isinstance(array, Alias):
             raise self.refused("constants and tuples stay as they are")
         given = index if isinstance(index, tuple) else (index,)

@@ -68,6 +68,15 @@ class Base:
             raise self.refused(f"{base_of(var)!r} may have no value here")
         return self.values[var.name]
 
+    def there(self, var: Any) -> Value:
+        """The value of a variable whose parts are needed; None instead of it is an exception."""
+        value = self.of(var)
+        if not isinstance(value, Maybe):
+            return value
+        message = "TypeError: a value is needed, not None"
+        self.end_if(ir.Unary("not", value.is_there, self.place), message)
+        return value.value
+
     def type_of(self, value: ir.Expr) -> Type:
         """The type of a number as the representation computes it."""
         return self.unit.held.value_type(value).type
@@ -90,7 +99,7 @@ class Base:
                 ir.Unary("not", value.is_there, self.place),
                 "TypeError: a number is needed, not None",
             )
-            return value.value
+            return self.single(value.value)
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.Enum) and isinstance(thing.value, int | float):
             return ir.Const(thing.value)

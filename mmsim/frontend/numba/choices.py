@@ -64,6 +64,8 @@ class ChoiceLowering(CallLowering):
             if value == NONE:
                 pair = Maybe(ir.Const(False), ir.Const(0))
             is_there = self.settings(path, target.is_there, pair.is_there)
+            if value == NONE and isinstance(target.value, Alias):
+                return is_there
             return is_there + self.settings(path, target.value, pair.value)
         if isinstance(target, ir.Var):
             number = self.as_type(self.single(value), self.type_of(target))
@@ -112,18 +114,25 @@ class ChoiceLowering(CallLowering):
         name, type_ = one.target.name, self.type_at(one.target)
         if self.group(one.target) is not None:
             place = named(self.place, base_of(one.target))
+            if place is self.place:  # as the head of a loop: an error shows the first use
+                blocks = self.found.ir.blocks.values()
+                others = (item for block in blocks for item in block.body if phi_of(item) is None)
+                uses = (item for item in others if name in {v.name for v in item.list_vars()})
+                use = next(map(self.places.of, uses), place)
+                place = named(use, base_of(one.target))
             self.values[name] = read(self.variable(one.target), place)
             return
         known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
         if not known:
             raise self.refused(f"{base_of(one.target)!r} has no value here")
         path = f"{self.prefix}{name}"
-        self.values[name] = self.chosen(path, base_of(one.target), known[0], type_)
+        there = next((one for one in known if one != NONE), NONE)
+        self.values[name] = self.chosen(path, base_of(one.target), there, type_)
 
     def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
         """The value of a choice like one of those that it takes."""
         if isinstance(type_, types.Optional):
-            return self.maybe(text, type_)
+            return self.maybe(path, text, known, type_)
         if isinstance(type_, types.EnumMember):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, tuple) and hasattr(type_, "count"):
@@ -140,12 +149,12 @@ class ChoiceLowering(CallLowering):
             return merged.alias
         return known
 
-    def maybe(self, text: str, type_: types.Optional) -> Maybe:
-        """Variables for a number that may be None."""
-        if not is_number(type_.type):
+    def maybe(self, path: str, text: str, known: Value, type_: types.Optional) -> Maybe:
+        """A number or an array that may be None, and a variable that says whether it is there."""
+        value = known.value if isinstance(known, Maybe) else known
+        if not (is_number(type_.type) or isinstance(value, Alias)):
             raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
-        names = (
-            self.new_variable(f"{text}_is_there", BOOL),
-            self.new_variable(text, dtype_of(type_)),
-        )
-        return Maybe(*(ir.Var(name, self.place) for name in names))
+        is_there = ir.Var(self.new_variable(f"{text}_is_there", BOOL), self.place)
+        if is_number(type_.type):
+            return Maybe(is_there, ir.Var(self.new_variable(text, dtype_of(type_)), self.place))
+        return Maybe(is_there, self.chosen(path, text, value, type_.type))

@@ -123,7 +123,7 @@ class InlineLowering(LoopLowering):
         if (
             memory is None
             and array.ndim > 0
-            and array.size <= MOST_CAPTURED
+            and 0 < array.size <= MOST_CAPTURED
             and supported(array.dtype.name)
             and array.dtype != UNSIGNED
         ):

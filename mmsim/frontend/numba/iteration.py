@@ -10,8 +10,10 @@ from numba.core import ir as numba_ir
 from mmsim.frontend.numba.accesses import ArrayLowering
 from mmsim.frontend.numba.values import Counted, Value, Walked, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
+from mmsim.ir.walk import statements, targets
 
 Turn = tuple[str, ir.Expr, ir.Expr, ir.Expr]
 """The head of a loop: the variable of its trips, and their range."""
@@ -105,17 +107,27 @@ class LoopLowering(ArrayLowering):
         position, stop = self.kept(ir.Const(0)), self.spill(counted.stop)
 
         def moves() -> tuple[ir.Expr, Value]:
-            at, items = self.kept(position), list[Value]()
+            at = self.kept(position)
             is_there = self.kept(ir.Compare("<", at, stop, place))
 
-            def move() -> None:
+            def move() -> Value:
                 self.put(position.name, binary("+", at, ir.Const(1), place))
-                items.append(self.fixed(counted.at(at)))
+                return self.fixed(counted.at(at))
 
-            self.block.append(ir.If(is_there, self.aside(move), (), self.place))
-            return is_there, items[0]
+            return is_there, self.only_if(is_there, move)
 
         return Counted(counted.start, counted.stop, moves=moves)
+
+    def only_if(self, test: ir.Expr, make: Callable[[], Value]) -> Value:
+        """A value whose statements run only if a test is true; else it is 0."""
+        found: list[Value] = []
+        inside = self.aside(lambda: found.append(make()))
+        inner = {name for one in statements(inside) for name in targets(one)}
+        for one in leaves((found[0],)):
+            if isinstance(one, ir.Var) and one.name in inner:
+                self.put(one.name, self.as_type(ir.Const(0), self.type_of(one)))
+        self.block.append(ir.If(test, inside, (), self.place))
+        return found[0]
 
     def together(self, several: list[Counted], join: Callable[[list[Value]], Value]) -> Counted:
         """An iterator over the items of several, as long as all have one."""
@@ -125,13 +137,13 @@ class LoopLowering(ArrayLowering):
             is_there, items = self.kept(ir.Const(True)), list[Value]()
             for one in own:
 
-                def move(one: Counted = one) -> None:
+                def move(one: Counted = one) -> Value:
                     assert one.moves is not None
                     found, item = one.moves()
                     self.put(is_there.name, found)
-                    items.append(item)
+                    return item
 
-                self.block.append(ir.If(is_there, self.aside(move), (), self.place))
+                items.append(self.only_if(is_there, move))
             return is_there, join(items)
 
         return Counted(ir.Const(0), ir.Const(0), moves=moves)

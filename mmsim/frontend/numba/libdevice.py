@@ -1,6 +1,6 @@
 """The functions of cuda.libdevice: operations of the language, or written out in it.
 
-Those that round in another direction, take a number's bits or have no formula here are left out.
+Those that round in another direction, take half of a number's bits or have no formula are left out.
 """
 
 from __future__ import annotations
@@ -90,6 +90,10 @@ _OTHERS: dict[str, tuple[str, Any]] = {
     **{name: (f"i{name[-1]}", "isfinite") for name in ("isfinited", "finitef")},
     "signbitd": ("id", np.signbit),
     "signbitf": ("if", np.signbit),
+    "float_as_int float_as_uint": ("if", "as_integer"),
+    "int_as_float uint_as_float": ("fi", "as_float"),
+    "double_as_longlong": ("ld", "as_integer"),
+    "longlong_as_double": ("dl", "as_float"),
     "saturatef": ("ff", lambda x: max(0.0, min(x, 1.0)) if x == x else 0.0),
     "dadd_rn": ("ddd", operator.add),
     "fadd_rn": ("fff", operator.add),

@@ -122,12 +122,11 @@ class FunctionLowering(ChoiceLowering):
 
     def give_back(self, last: Any) -> None:
         """The result of the function, as a choice that all returns set."""
-        wanted = self.found.result
-        if isinstance(wanted, types.NoneType):
+        if isinstance(self.type_at(last.value), types.NoneType):
             return
         self.returned_at, value, path = self.place, self.of(last.value), f"{self.prefix}$result"
         if not self.returned:
-            self.returned.append(self.chosen(path, "$result", value, wanted))
+            self.returned.append(self.chosen(path, "$result", value, self.found.result))
         for variable, part in self.settings(path, self.returned[0], value):
             self.put(variable, part)
 
@@ -143,8 +142,9 @@ class FunctionLowering(ChoiceLowering):
                 self.stored(one.target, self.of(one.index), one.value, wanted)
             case numba_ir.StaticSetItem():
                 index = self.of(one.index_var) if one.index_var else self.static(one.index)
-                if isinstance(one.index, str):
-                    index = Object(one.index)
+                field = self.field_name(one.target, one.index)
+                if field is not None:
+                    index = Object(field)
                 self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
             case numba_ir.SetAttr():
                 self.assign_part(self.fields(self.of(one.target))[one.attr], self.of(one.value))
@@ -231,7 +231,7 @@ class FunctionLowering(ChoiceLowering):
             case "getattr":
                 return self.attribute(source, one)
             case "getitem":
-                return self.item(self.of(source.value), self.of(source.index))
+                return self.item(self.there(source.value), self.of(source.index))
             case "static_getitem" | "typed_getitem":
                 return self.static_item(source)
             case "getiter":
@@ -245,8 +245,13 @@ class FunctionLowering(ChoiceLowering):
         )
 
     def shared_trips(self, value: Value, name: str, type_: types.Type) -> Value:
-        """A value; an iterator with a name has the items that no loop before has taken."""
+        """A value; an iterator that is read again has the items that no loop before has taken."""
         if name.startswith("$") or not isinstance(type_, types.IteratorType):
+            return value
+        blocks = self.found.ir.blocks.items()
+        lines = [(label, one) for label, block in blocks for one in block.body]
+        at = [label for label, one in lines for var in one.list_vars() if var.name == name]
+        if len(at) == 2 and self.in_loops.isdisjoint(at):  # it is set, and read once
             return value
         if isinstance(value, Counted):
             return self.iterator(value)
@@ -325,7 +330,7 @@ class FunctionLowering(ChoiceLowering):
         """The value of x.name."""
         owner: Any = self.type_at(source.value)
         name = source.attr
-        value, type_ = self.of(source.value), self.type_at(one.target)
+        value, type_ = self.there(source.value), self.type_at(one.target)
         if isinstance(owner, types.Module):
             return self.outside(getattr(owner.pymod, name), type_, name)
         if isinstance(owner, types.DType):
@@ -366,13 +371,21 @@ class FunctionLowering(ChoiceLowering):
             return ir.Unary("int32", VALUES[name], self.place)
         return super().outside(thing, type_, name)
 
+    def field_name(self, var: Any, index: Any) -> str | None:
+        """The field of a record that an index names, or gives by its number; None for others."""
+        owner: Any = self.type_at(var)
+        if isinstance(owner, types.Record) and isinstance(index, int):
+            return str(list(owner.fields)[index])
+        return index if isinstance(index, str) else None
+
     def static_item(self, source: Any) -> Value:
         """The value of x[constant]."""
-        value = self.of(source.value)
+        value = self.there(source.value)
         if isinstance(value, Object):
             return Object(value.thing[source.index])  # a member of an enum
-        if isinstance(source.index, str):
-            return self.field(value, source.index)
+        field = self.field_name(source.value, source.index)
+        if field is not None:
+            return self.field(value, field)
         if isinstance(value, tuple) and isinstance(source.index, int | slice):
             return value[source.index]
         index = source.index_var

@@ -31,7 +31,7 @@ from mmsim.frontend.numba.kinds import (
 )
 from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.parameters import Parameters
-from mmsim.frontend.numba.values import KernelUnit
+from mmsim.frontend.numba.values import KernelUnit, dtype_of
 from mmsim.frontend.python.scope import Restart
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered, statements
@@ -89,6 +89,12 @@ def parse_kernel(
     """
     with global_compiler_lock:
         return _parsed(function, kinds, options)
+
+
+def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:
+    """The type of the number that a function returns for numbers of some types."""
+    with global_compiler_lock:
+        return dtype_of(inferred(function, tuple(map(from_dtype, given))).result)
 
 
 def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:

@@ -61,10 +61,10 @@ class Method:
 
 @dataclass(frozen=True)
 class Maybe:
-    """A number that may be None instead: whether it is there, and the number."""
+    """A number or an array that may be None instead: whether it is there, and the value."""
 
     is_there: ir.Expr
-    value: ir.Expr
+    value: Value
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, part
 
+OF_BITS = ("add", "sub", "and", "or", "xor", "exch", "cas")
+"""The atomics that do the same to integers with and without a sign."""
 DYNAMIC = "dynamic_shared"
 """The name of the array of dynamic shared memory."""
 
@@ -100,18 +102,22 @@ class WordLowering(InlineLowering):
             )
         held = self.unit.held.arrays[array.parts[0].array]
         form, value = self.form(array), self.single(given["value"])
-        if form in ("real", "imag") and op in ("add", "sub"):  # -0.0 is added to the other part
+        is_part = form in ("real", "imag")
+        own = held if is_part or not form else np.dtype(form)
+        is_same = own.kind in "iu" and held.kind in "iu" and op in OF_BITS
+        if is_part and op in ("add", "sub"):  # -0.0 is added to the other part
             value = self.as_type(value, part(held))
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
-        elif form:
+        elif is_part or (form and not is_same):
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
                 "parts of complex numbers have add and sub",
             )
-        old = self.as_type(self.single(given["old"]), held) if "old" in given else None
-        value = self.as_type(value, held)
+        old = self.single(given["old"]) if "old" in given else None
+        old = None if old is None else self.reread(self.as_type(old, own), held)
+        value = self.reread(self.as_type(value, own), held)
         target = self.unit.temporary(held) if is_used else None
 
         def make(one: View, operands: list[ir.Expr]) -> ir.Stmt:
@@ -122,7 +128,7 @@ class WordLowering(InlineLowering):
         if target is None:
             return NONE
         found = ir.Var(target, self.place)
-        return ir.Call(form, (found,), self.place) if form else found
+        return ir.Call(form, (found,), self.place) if is_part else self.reread(found, own)
 
     def whole(self, index: Value) -> ir.Expr:
         """An index of an atomic: Numba converts one that is a float."""

@@ -395,6 +395,9 @@ def inside(text: str, type_: Type) -> str:
 def call(op: str, row: Row, type_: Type, *texts: str) -> str:
     """The text of a function of values of a type; a real number may stand for a complex one."""
     text, name = texts[0], f"np.{type_.name}"
+    if row.result in ("integer", "floating"):
+        wanted = np.dtype(f"{row.result[0]}{type_.itemsize}").name
+        return f"{name}({text}).view(np.{wanted})"
     if row.takes == "bits":
         width = 8 * type_.itemsize
         found = f"{row.numba}(np.uint64(np.uint{width}({text})))"
