@@ -36,6 +36,7 @@ from mmsim.cuda.types import (
 )
 from mmsim.errors import Brief, CallError, MMSimError, shown
 from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
+from mmsim.frontend.numba.kinds import Options
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile
@@ -87,9 +88,8 @@ class Dispatcher(Guessed):
         """The front end's program of the function, made when it is first needed."""
         if self._parsed is None:
             debug = bool(self.targetoptions.get("debug"))
-            self._parsed = numba_program(
-                self.py_func, device=self.is_device, debug=debug, memory_of=memory_of
-            )
+            options = Options(debug=debug, memory_of=memory_of)
+            self._parsed = numba_program(self.py_func, device=self.is_device, options=options)
         return self._parsed
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 
 from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
-from mmsim.frontend.numba.libdevice import MEANINGS
+from mmsim.frontend.numba.libdevice import LIBDEVICE
 from mmsim.host.guesses import unknown
 
 
@@ -22,11 +22,11 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current() is None:
             outside(f"libdevice.{self._name}")
-        meaning = MEANINGS[self._name]
+        meaning = LIBDEVICE[self._name].meaning
         return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
 
 
-__all__ = sorted(MEANINGS)
+__all__ = sorted(LIBDEVICE)
 globals().update({name: Function(name) for name in __all__})
 
 

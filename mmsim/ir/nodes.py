@@ -374,10 +374,14 @@ class Continue(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Return(Numbered):
-    """The thread ends. With a `message`, which begins with an exception's name, it raises that."""
+    """The thread ends. With a `message`, which begins with an exception's name, it raises that.
+
+    The `value` stands for {} in the message.
+    """
 
     place: Place
     message: str | None = None
+    value: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

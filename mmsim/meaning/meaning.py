@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.errors import ArithmeticFault, Place, RaisedError, TypeFault
+from mmsim.errors import ArithmeticFault, RaisedError, TypeFault
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
@@ -255,8 +255,8 @@ class Meaning(Evaluator):
                 return self._leave(broken(self._loops[-1]))
             case ir.Continue():
                 return self._leave(continued(self._loops[-1]))
-            case ir.Return(place, message):
-                return Local(return_lanes if message is None else self._raise(message, place))
+            case ir.Return(_, message):
+                return Local(return_lanes if message is None else self._raise(statement, message))
             case ir.Forget(names, registers):
                 slots = [self._slot(name) for name in names]
                 return Local(partial(forget_lanes, slots, registers))
@@ -278,10 +278,14 @@ class Meaning(Evaluator):
         """A jump out of a loop, a trip or a scope."""
         return Local(partial(leave_lanes, self._slot(leavers), leavers in self._last_ones))
 
-    def _raise(self, message: str, place: Place) -> Execute:
+    def _raise(self, statement: ir.Return, message: str) -> Execute:
+        value = statement.value and self._evaluate(statement.value)
+
         def run(frame: Frame, mask: Mask) -> Mask:
             lane = 0 if mask is True else int(np.argmax(mask))
-            self._fault(RaisedError, message, place, frame, lane)
+            found = value and np.broadcast_to(value(frame, mask), frame.lanes)[lane]
+            text = message if found is None else message.replace("{}", str(found))
+            self._fault(RaisedError, text, statement.place, frame, lane)
 
         return run
 

@@ -9,8 +9,8 @@ from mmsim import cuda
 from mmsim.cuda import libdevice
 from mmsim.cuda.stubs import HostCallError
 from mmsim.errors import UnknownNameError
-from mmsim.frontend.numba.libdevice import LIBDEVICE, MEANINGS, PAIRS
-from mmsim.frontend.numba.signatures import RULES
+from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.words import RULES
 
 POINTS = np.array([0.5, 0.25, 0.75, -0.625, 1.5, 2.5, -2.5, 3.75])
 OTHERS = np.array([2.0, -1.5, 0.75, 3.25, 1.5, -0.5, 2.0, 1.25])
@@ -87,10 +87,7 @@ RIGHT = {
     "sqrt": math.sqrt,
 }
 ROUNDED = {"rn": np.rint, "rd": math.floor, "ru": math.ceil, "rz": math.trunc}
-CODES = {
-    name: code for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1]) for name in names
-}
-CODES |= {name: 2 * code[0] for name, code in PAIRS.items()}
+CODES = {name: row.code for name, row in LIBDEVICE.items()}
 COLUMNS = {
     **dict.fromkeys("il", (INTEGERS, FACTORS, INTEGERS)),
     **dict.fromkeys("fd", (POINTS, OTHERS, POINTS)),
@@ -117,9 +114,10 @@ def wanted(function, *given):
         return None
 
 
-@pytest.mark.parametrize("name", MEANINGS)
+@pytest.mark.parametrize("name", LIBDEVICE)
 def test_a_function_gives_what_its_name_says(name):
-    called, code, pair = getattr(libdevice, name), CODES[name][1:], name in PAIRS
+    called, pair = getattr(libdevice, name), "," in CODES[name]
+    code = LIBDEVICE[name].taken
     columns = [COLUMNS[letter][k] for k, letter in enumerate(code)]
     count = len(columns)
 
@@ -166,4 +164,4 @@ def test_another_name_is_refused():
 
 
 def test_every_name_with_a_meaning_has_types():
-    assert {f"libdevice.{name}" for name in MEANINGS} <= RULES.keys()
+    assert {f"libdevice.{name}" for name in LIBDEVICE} <= RULES.keys()

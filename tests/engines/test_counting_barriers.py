@@ -17,7 +17,7 @@ def test_a_block_finds_together_what_its_threads_test():
     def counts(T, a, out):
         out[0, T.id] = T.barrier_or(a[T.id] > 8)
         out[1, T.id] = T.barrier_and(a[T.id])
-        out[2, T.id] = T.barrier_count(a[T.id] % 2)
+        out[2, T.id] = T.barrier_count(test=a[T.id] % 2)
         T.barrier_or(True)
 
     # Blocks of 6 on warps of 4.

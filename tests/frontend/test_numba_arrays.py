@@ -12,6 +12,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError
 from mmsim.frontend.numba.kernel import numba_program
+from tests.kit.runs.paths import ENGINES
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 TABLE = np.arange(12, dtype=np.int32).reshape(3, 4)
@@ -19,11 +20,14 @@ FLOATS = np.arange(6.0)
 
 
 def ended(kernel, *args, threads=1):
-    """The arguments after a launch."""
-    given = copy.deepcopy(args)
-    program = numba_program(kernel)
-    run = MACHINE.run(program, *given, threads=threads, schedule="asynchronous")
-    program.specialized(given).store(run.arrays)
+    """The arguments after a launch, the same on both engines."""
+    program, found = numba_program(kernel), []
+    for engine in ENGINES:
+        given = copy.deepcopy(args)
+        how = {"threads": threads, "engine": engine, "schedule": "asynchronous"}
+        program.specialized(given).store(MACHINE.run(program, *given, **how).arrays)
+        found.append(given)
+    assert all(map(np.array_equal, *found))
     return given
 
 
@@ -99,6 +103,59 @@ def steps(a, out):
     d = a[-3:i]
     i = 0
     out[1] = d[-1] + b[i + 1 : -1 : 3][1]
+
+
+def steps_by_variables(a, out):
+    for s in (-3, -1, 2, 7):
+        for end in (-9, -2, 0, 1, 9):
+            b, c = a[end:1:s], a[2:end:s]
+            out[0] = (out[0] * 7 + len(b) + len(c)) % 1000003
+            for part in (b, c, a[end::s], a[::s][::s]):
+                for x in part:
+                    out[1] = (out[1] * 3 + x) % 1000003
+
+
+def either(a, b, first):
+    if first:
+        return a
+    return b[2:]
+
+
+def slices_by_path(a, out):
+    for k in range(4):
+        v = a[1:] if k % 2 else a
+        w = v
+        if k > 1:
+            w = v[1:][: k - 5 : k - 1]
+        if k == 3:
+            w = out[1:]
+        out[k] = w[1] + 10 * len(w)
+    v = a
+    while len(v) > 2:
+        out[4] = out[4] * 10 + v[0]
+        v = v[:0:-1] if len(v) == 5 else v[1:]
+    either(a, out, a[1] < 0)[3] = 7
+    out[6] = either(a, out, a[1] > 0)[1]
+    t = FLOATS
+    if a[1] > 0:
+        t = FLOATS[2:]
+    out[7] = t[0] + 10 * len(t)
+
+
+def parts_by_path(a, out):
+    for k in range(3):
+        row = a[k] if k < 2 else a[:, 1]
+        out[k] = row[1] + 10 * len(row)
+    x = a[1:]
+    if out[1] > 5:
+        x = a[:, :2]
+    out[3] = x.shape[0] + 10 * x.shape[1] + 100 * x[1, 1]
+    rows = (a[:, 0], a[1:, 1], a[:, 2])
+    for k in range(3):
+        row = rows[k]
+        if k > 5:
+            row = a[:, 1]
+        out[4] = 10 * out[4] + row[1]
 
 
 def rows_stay(a, out):
@@ -183,6 +240,9 @@ CASES = [
     (new_axes, line(6).reshape(2, 3), np.zeros(4)),
     (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
     (steps, line(8), np.zeros(2)),
+    (steps_by_variables, line(8), np.zeros(2)),
+    (slices_by_path, line(6), np.zeros(8)),
+    (parts_by_path, line(9).reshape(3, 3), np.zeros(5)),
     (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
     (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
     (indices, line(6).reshape(2, 3), np.zeros(3)),
@@ -265,16 +325,17 @@ def has_flags(a, z):
     a[0] = a.flags.c_contiguous
 
 
-def steps_by_a_variable(a, z):
-    for k in range(1, 3):
-        a[0] += a[::k][1]
-
-
-def chooses_a_slice(a, z):
-    part = a[1:]
+def chooses_the_axes(a, z):
+    part = a.reshape(2, 4)
     if a[0] > 0:
-        part = a[2:]
-    part[0] = 1
+        part = part.T
+    part[0, 0] = 1
+
+
+def unpacks_too_many(a, z):
+    s = cuda.shared.array(3, numba.float32)
+    x, y = s
+    a[0] = x + y
 
 
 def has_another_kind(a, z):
@@ -285,8 +346,8 @@ def has_another_kind(a, z):
 
 
 REFUSED = [
-    (steps_by_a_variable, "the step of a slice must be a constant"),
-    (chooses_a_slice, "which slice a name stands for depends on the path"),
+    (chooses_the_axes, "which array under other axes a name stands for depends on the path"),
+    (unpacks_too_many, "2 names can't take 3 values"),
     (has_another_kind, "on one way and array"),
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),

@@ -7,6 +7,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import RaisedError
 from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -26,6 +27,8 @@ def test_a_thread_whose_assert_fails_ends():
 
 def test_a_kernel_that_is_debugged_names_the_assert():
     with pytest.raises(RaisedError, match=r"thread 1: AssertionError") as caught:
-        MACHINE.run(numba_program(checked, debug=True), np.zeros(2, int), threads=2)
+        MACHINE.run(
+            numba_program(checked, options=Options(debug=True)), np.zeros(2, int), threads=2
+        )
     if "assert i != 1" not in str(caught.value):
         pytest.fail(str(caught.value))

@@ -9,6 +9,7 @@ from numba import cuda, int32
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 
@@ -46,15 +47,83 @@ def test_slices_are_views():
     same_as_python(views, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
 
 
-def test_which_slice_a_name_stands_for_must_be_known():
-    def either(x):
-        part = x[1:]
-        if x[0] > 0:
-            part = x[2:]
-        part[0] = 1
+def products(pairs, out):
+    found = 0
+    for x, y in pairs:
+        found += x * y
+        if x > 2:
+            break
+    for x, y in pairs:
+        out[0] += x + 10 * y
+    return found
 
-    with pytest.raises(LanguageError, match="which slice a name stands for depends on the path"):
-        MACHINE.run(numba_program(either), np.zeros(8), threads=1)
+
+def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
+    def loops(a, out):
+        pairs = zip(a, a[1:])  # noqa: B905, RUF007
+        out[1] = products(pairs, out)
+        for x, _ in pairs:
+            out[1] += 1000 * x
+        each = iter(a)
+        numbered = enumerate(each, 5)
+        for i, x in numbered:
+            out[2] += i * x
+            if i == 6:
+                break
+        out[2] += 100 * next(each)
+        for x in each:
+            out[2] += 1000 * x
+            break
+        for i, x in numbered:
+            out[3] = 10 * out[3] + i + x
+        each = iter(a)
+        for x, y in zip(each, each):  # noqa: B905
+            out[4] = 10 * out[4] + x + y
+        elements = a.flat
+        for x in elements:
+            if x > 2:
+                break
+        for x in elements:
+            out[5] = 10 * out[5] + x
+        out[5] += 1000 * elements[4] + len(elements)
+        x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
+        each = iter(a[4:6])
+        p, q = enumerate(each)
+        out[6] = x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+
+    same_as_python(loops, np.arange(7), np.zeros(7, int))
+
+
+def test_an_iterator_without_an_item_ends_the_thread():
+    def takes(a, n):
+        each = iter(a)
+        for _ in range(n):
+            a[0] += next(each)
+        a[1] = 9
+
+    a = np.ones(3, int)
+    run = MACHINE.run(numba_program(takes), a, 4, threads=1)
+    assert run.arrays["a"].tolist() == [4, 1, 1]
+    with pytest.raises(RaisedError, match=r"line \d+, thread 0: StopIteration"):
+        MACHINE.run(numba_program(takes, options=Options(debug=True)), a, 4, threads=1)
+
+
+def test_another_count_of_values_than_names_is_an_error():
+    def takes(a, n):
+        x, y = a[n:]
+        a[0] = x + y
+
+    with pytest.raises(RaisedError, match="ValueError: 2 names can't take 3 values"):
+        MACHINE.run(numba_program(takes), np.ones(5), 2, threads=2)
+
+
+def test_the_step_of_a_slice_is_not_0():
+    def takes(a, n):
+        a[0] = a[::n][0]
+
+    assert MACHINE.run(numba_program(takes), np.ones(2), 0, threads=1).time == 0
+    with pytest.raises(RaisedError, match="ValueError: slice step cannot be zero"):
+        MACHINE.run(numba_program(takes, options=Options(debug=True)), np.ones(2), 0, threads=1)
 
 
 def test_a_tuple_is_an_index():
@@ -111,21 +180,15 @@ def test_else_after_loops():
         same_as_python(ends, np.array(a), np.zeros(5, int))
 
 
-def test_a_loop_may_begin_with_a_loop():
-    def halves(x, n):
-        step = 1
-        while step < n:
-            for k in range(2):
-                at = k + step
-                if at % 2 == 0 and at + step < n:
-                    x[at] += x[at + step]
-            step *= 2
-        for k in range(n):
-            for at in range(k):
-                for other in range(k, n, 2):
-                    x[other] += x[at]
+def test_a_counted_loop_may_begin_a_while_loop():
+    def rounds(a, out):
+        turn = 0
+        while turn < 3:
+            for i in range(a.size):
+                out[i] += turn
+            turn += 1
 
-    same_as_python(halves, np.arange(9), 7)
+    same_as_python(rounds, np.zeros(2), np.zeros(2))
 
 
 def test_loops_over_arrays():
@@ -246,7 +309,9 @@ def test_a_kernel_that_is_debugged_names_what_it_raises():
             raise ValueError("zero", 1)
 
     with pytest.raises(RaisedError, match="thread 0: ValueError: zero, 1") as caught:
-        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4)
+        MACHINE.run(
+            numba_program(checked, options=Options(debug=True)), np.zeros(4, int), threads=4
+        )
     assert 'raise ValueError("zero", 1)' in str(caught.value)
 
 

@@ -307,16 +307,18 @@ def test_functions_of_complex_numbers():
         out[2, i] = cmath.rect(cmath.phase(z[i]), 2.0) + np.cos(z[i])
         out[3, i] = np.arcsin(z[i]) * cmath.atanh(z[i]) - cmath.acosh(z[i])
         out[4, i] = np.less(z[i], 1 + 1j) + 2 * cmath.isnan(z[i])
+        out[5, i] = np.tanh(z[i]) + abs(z[i].imag)
 
-    z = np.array([0.5 + 0.25j, -1.5 + 2j, 3 - 4j, -0.1 - 0.2j])
+    z = np.array([0.5 + 0.25j, -1.5 + 2j, 3 - 4j, 1 - 1j])
     right = [
         [cmath.exp(one) + cmath.sqrt(one) for one in z],
         [cmath.log(one, 2) * cmath.tanh(one) for one in z],
         [cmath.rect(cmath.phase(one), 2) + cmath.cos(one) for one in z],
         [cmath.asin(one) * cmath.atanh(one) - cmath.acosh(one) for one in z],
         [1, 1, 0, 1],
+        [cmath.tanh(one) + abs(one.imag) for one in z],
     ]
-    run = launch(compute, z, np.zeros((5, 4), complex), threads=4)
+    run = launch(compute, z, np.zeros((6, 4), complex), threads=4)
     assert np.allclose(run.arrays["out"], right, rtol=1e-14)
 
 

@@ -105,18 +105,28 @@ def test_the_path_may_choose_a_member_of_an_enum():
         same_as_python(choose, n, np.zeros(8, int))
 
 
-def test_the_path_may_not_choose_the_array_that_is_returned():
+def test_the_path_may_choose_the_array_that_is_returned():
     def first(n, a, b):
         if n > 1:
             return a, 1
-        return b, 2
+        return b[1:], 2
 
-    def choose(n, a, b):
-        x, by = first(n, a, b)
+    def choose(n, a, out):
+        x, by = first(n, out, out[1:]) if n < 3 else first(n, a, out)
         x[0] = by
+        out[3] = a[0]
 
-    with pytest.raises(LanguageError, match="what is returned depends on the path"):
-        MACHINE.run(numba_program(choose), 1, np.zeros(1), np.zeros(1), threads=1)
+    for n in (1, 2, 3):
+        same_as_python(choose, n, np.zeros(2), np.zeros(4))
+
+
+def test_the_path_may_not_choose_a_slice_without_an_array():
+    def choose(n, out):
+        ends = slice(1, 2) if n > 1 else slice(2, 3)
+        out[ends] = 1
+
+    with pytest.raises(LanguageError, match="what a name stands for depends on the path"):
+        MACHINE.run(numba_program(choose), 1, np.zeros(4), threads=1)
 
 
 def test_a_member_that_is_a_number_may_be_assigned():

@@ -48,6 +48,23 @@ def test_fields_of_records():
         assert np.array_equal(found, python)
 
 
+def test_fields_of_records_under_other_axes():
+    def fields(points, out):
+        turned, back = points.T, points[:, ::-1]
+        for j in range(3):
+            for i in range(2):
+                out[i, j] = 10 * turned[j, i].y[1] + back[i, j].x
+        out[2, 0] = points[None, 1, 2].x[0]
+        out[2, 1] = 100 * turned.shape[0] + 10 * points.size + len(points[0])
+
+    points = np.zeros((2, 3), POINT).view(np.recarray)
+    points.x, points.y = np.arange(6).reshape(2, 3), np.arange(12).reshape(2, 3, 2)
+    out = np.zeros((3, 3))
+    run = MACHINE.run(numba_program(fields), points, out, threads=1, schedule="asynchronous")
+    fields(points, out)
+    assert run.arrays["out"].tolist() == out.tolist()
+
+
 def test_a_field_that_is_not_there_is_named():
     def lacking(points):
         points[0].z = 1

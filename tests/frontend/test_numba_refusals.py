@@ -16,7 +16,6 @@ from mmsim import cuda as of_mmsim
 from mmsim.errors import LanguageError
 
 OTHERS = "call min, max"
-CONSTANT = "must be a constant, and not 0"
 BYTES = "give its bytes, as in kernel["
 EXTENTS = "extents are whole numbers from 1 on"
 REFUSED = {
@@ -37,8 +36,6 @@ REFUSED = {
     "tile = cuda.shared.array((0, 2), numba.int64)": f"'tile' can't have an extent of 0; {EXTENTS}",
     "s = cuda.shared.array((), numba.int64)": "has an axis; write 1 for one element",
     "s = cuda.shared.array(0, numba.int64)\n    a[0] = s[:4][0]": BYTES,
-    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[::0][0]": CONSTANT,
-    "s = cuda.shared.array(4, numba.int64)\n    a[0] = s[:: a[1]][0]": CONSTANT,
 }
 VALUES = {
     "s = t = cuda.shared.array(4, numba.int64)\n    s[1] = 7\n    a[0] = t[1]": 7,

@@ -10,7 +10,7 @@ from numba import cuda
 
 import mmsim as mm
 from mmsim import cuda as own_cuda
-from mmsim.errors import LanguageError, LaunchError
+from mmsim.errors import LanguageError, LaunchError, UnassignedError
 from mmsim.frontend.numba.kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
@@ -128,3 +128,28 @@ def test_a_name_that_stands_outside_its_loops_holds_one_kind():
 
     with pytest.raises(LanguageError, match=r"'x' is UniTuple\(int64 x 2\) on one way and int64"):
         launch(loops, np.zeros(2))
+
+
+def test_a_tuple_may_get_its_first_value_in_a_loop_inside_another():
+    def climb(a, out):
+        place = (a[0], 0)
+        while place[0] < 5:
+            for i in range(a.size):
+                if a[i] == place[0] + 2:
+                    before, found = place, (a[i], i)
+            place = found
+            out[place[1]] = before[0]
+
+    a = np.array([1, 9, 3, 5])
+    assert launch(climb, a, np.zeros(4))["out"].tolist() == [0, 0, 1, 3]
+
+
+def test_a_tuple_without_a_value_is_named():
+    def never(a, out):
+        for i in range(a.size):
+            if a[i] > 5:
+                found = (a[i], i)
+        out[0] = found[1]
+
+    with pytest.raises(UnassignedError, match="the variable 'found' is read before"):
+        launch(never, np.zeros(3), np.zeros(1))

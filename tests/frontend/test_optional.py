@@ -8,6 +8,7 @@ import mmsim as mm
 from mmsim import cuda
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 BOTH = pytest.mark.parametrize("engine", ["array", "events"])
@@ -62,7 +63,7 @@ def test_a_function_may_give_none(engine):
 def test_none_instead_of_a_number_is_an_exception(engine):
     args = VALUES, 4.0, np.zeros(4, int), np.full(8, -1)
     with pytest.raises(RaisedError, match="a number is needed, not None"):
-        ran(histogram, *args, engine=engine, debug=True)
+        ran(histogram, *args, engine=engine, options=Options(debug=True))
 
 
 @BOTH

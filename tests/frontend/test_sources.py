@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
 import textwrap
 
@@ -98,7 +99,8 @@ def terminal():
     pytest.importorskip("readline", reason="this Python has no readline, so no line history")
     child = prompt("-i")
     yield child
-    child.close(force=True)
+    child.kill(signal.SIGKILL)
+    child.wait()
 
 
 def test_a_prompt(terminal):

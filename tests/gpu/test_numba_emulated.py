@@ -27,7 +27,8 @@ from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 
 pytestmark = needs_compiler
 
-FILES = sorted((Path(__file__).parents[1] / "frontend").glob("test_numba_*.py"))
+FILES = sorted((Path(__file__).parents[1] / "frontend").glob("test_numba_*[!m].py"))
+"""All but test_numba_random.py: random kernels have a test of their own."""
 MACHINE = mm.HMM(2, 32, 5)
 
 
@@ -75,12 +76,13 @@ def launches():
 
 REFUSED = {
     "all_of_them": "no atomic greater of float64",
+    "atomics": "no atomic greater of float64",
     "extremes": "no atomic greater of float64",
     "some": "all threads have to come to a barrier of the grid",
     "grid_waits": "all threads have to come to a barrier of the grid",
 }
 """Kernels that can't be written, by what is said of them."""
-NARROW = {"exchange"}
+NARROW = {"exchange", "warps"}
 """Kernels whose warps have other lanes than a GPU's, where the machine's are narrower."""
 FEWEST = 80
 """So many launches of those tests are compared at least."""

@@ -121,7 +121,7 @@ OTHERS = {
     "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
     "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
-    "frontend/numba/signatures.py": {"brev", "cbrt", "ffs", "fma"},  # their types in numba.cuda
+    "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }

@@ -28,11 +28,12 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
+from mmsim.ir.atomics import REDUCTIONS
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
-from mmsim.ir.tidy import substituted, tidy
+from mmsim.ir.tidy import depth, substituted, tidy
 from mmsim.ir.typed import consists_of
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
@@ -150,6 +151,16 @@ def test_passes_keep_the_numbers():
     assert [one.site for one in walk.accesses(straighten(body))] == sites
 
 
+def test_the_deepest_part_counts():
+    x = ir.Const(1)
+    assert depth(ir.Choose(x, x, ir.Choose(x, ir.Choose(x, x, x), x))) == 4
+
+
+def test_copies_of_a_word_are_merged_by_their_operation():
+    merged = [function(6, 3) for _, function in sorted(REDUCTIONS.items())]
+    assert merged == [6 & 3, max(6, 3), min(6, 3), 6 | 3, 6 + 3, 6 ^ 3]
+
+
 # ------------------------------------------------------------------ the parts of a node
 
 PARTS = {  # targets, expressions, blocks
@@ -166,7 +177,8 @@ PARTS = {  # targets, expressions, blocks
     ir.Scope: ("", "", "body"),
     ir.Barrier: ("target", "test", ""),
     ir.Exchange: ("target", "operands", ""),
-    **dict.fromkeys((ir.Break, ir.Continue, ir.Return, ir.Forget, ir.Leave), ("", "", "")),
+    **dict.fromkeys((ir.Break, ir.Continue, ir.Forget, ir.Leave), ("", "", "")),
+    ir.Return: ("", "value", ""),
     ir.Unary: ("", "operand", ""),
     **dict.fromkeys((ir.Binary, ir.Compare, ir.Logic), ("", "left right", "")),
     ir.Choose: ("", "test then other", ""),

@@ -108,7 +108,7 @@ class ArrayLowering(AxisLowering):
             start, stop = (
                 None if end is None else ir.Const(end) for end in (index.start, index.stop)
             )
-            return Slice(start, stop, 1 if index.step is None else index.step)
+            return Slice(start, stop, ir.Const(1 if index.step is None else index.step))
         if isinstance(index, tuple):
             return tuple(map(self.static, index))
         return Object(index) if index is Ellipsis or isinstance(index, str) else ir.Const(index)
@@ -131,9 +131,8 @@ class ArrayLowering(AxisLowering):
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
         """One of several values, by a number or a slice."""
         if isinstance(index, Slice):
-            start: Any = getattr(index.start, "value", None)
-            stop: Any = getattr(index.stop, "value", None)
-            return items[start : stop : index.step]
+            start, stop, step = (getattr(one, "value", None) for one in vars(index).values())
+            return items[start:stop:step]
         if isinstance(index, ir.Const):
             return items[index.value]  # type: ignore[index]
         at = self.spill(self.single(index))
@@ -159,7 +158,7 @@ class ArrayLowering(AxisLowering):
                 whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
                 found += one.parts
             which = self.spill(chosen(at, whichs, self.place))
-            return Alias(tuple(found), which) if len(found) > 1 else items[0]
+            return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
         raise self.refused("the values of this tuple are of different kinds")
@@ -202,30 +201,37 @@ class ArrayLowering(AxisLowering):
 
     def span(self, array: Alias, given: Slice, axis: int) -> Span:
         """The elements of an axis that a slice takes, as Python counts them."""
-        extent, back = self.extent(array, axis), given.step < 0
-        ends: tuple[ir.Expr, ir.Expr] = (ir.Const(0), extent)
-        if back:
-            ends = (binary("-", extent, ir.Const(1), self.place), ir.Const(-1))
-        start, stop = (
-            end if bound is None else self.bound(bound, extent, back)
-            for bound, end in zip((given.start, given.stop), ends, strict=True)
-        )
-        count = binary("-", *((start, stop) if back else (stop, start)), self.place)
-        by = abs(given.step)
-        if by > 1:
-            count = binary("+", count, ir.Const(by - 1), self.place)
-            count = binary("//", count, ir.Const(by), self.place)
-        if given.start is not None or given.stop is not None:
-            count = binary("max", count, ir.Const(0), self.place)
-        return Span(self.fixed(start), ir.Const(given.step), self.fixed(count), self.place)
+        extent, step = self.extent(array, axis), self.spill(given.step)
+        zero, one = ir.Const(0), ir.Const(1)
+        is_zero, back = (ir.Compare(op, step, zero, self.place) for op in ("==", "<"))
+        if not isinstance(step, ir.Const) or step == zero:
+            self.end_if(is_zero, "ValueError: slice step cannot be zero")
 
-    def bound(self, given: ir.Expr, extent: ir.Expr, back: bool) -> ir.Expr:
+        def side(if_back: ir.Expr, other: ir.Expr) -> ir.Expr:
+            if isinstance(step, ir.Const):
+                return if_back if step.value.real < 0 else other
+            return ir.Choose(back, if_back, other)
+
+        least = side(ir.Const(-1), zero)
+        most = side(binary("-", extent, one, self.place), extent)
+        start = (
+            side(most, zero)
+            if given.start is None
+            else self.bound(given.start, extent, least, most)
+        )
+        stop = (
+            side(least, most) if given.stop is None else self.bound(given.stop, extent, least, most)
+        )
+        count = self.count(start, stop, step)
+        if given.start is not None or given.stop is not None:
+            count = binary("max", count, zero, self.place)
+        return Span(self.fixed(start), self.fixed(step), self.fixed(count), self.place)
+
+    def bound(self, given: ir.Expr, extent: ir.Expr, least: ir.Expr, most: ir.Expr) -> ir.Expr:
         """A bound of a slice: from the end if it is negative, and not past either end."""
         value = self.spill(given)
-        if value == ir.Const(0):
+        if value == least == ir.Const(0):
             return value
-        least = ir.Const(-1) if back else ir.Const(0)
-        most = binary("-", extent, ir.Const(1), self.place) if back else extent
         if isinstance(value, ir.Const) and int(value.value.real) < 0:
             return binary("max", binary("+", extent, value, self.place), least, self.place)
         if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
@@ -366,17 +372,6 @@ class ArrayLowering(AxisLowering):
         self.assign_part(self.part(array, given), self.of(value))
 
     # Records
-
-    def fields(self, array: Alias) -> dict[str, Alias]:
-        """The fields of records, as arrays; none of an array of numbers."""
-        found = [self.unit.records.get(part.array) for part in array.parts]
-        if None in found:
-            return {}
-        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
-        return {
-            name: Alias(tuple(View(own[name], part.index) for own, part in rows), array.which)
-            for name in rows[0][0]
-        }
 
     def field(self, array: Alias, name: str) -> Value:
         """A field of a record, or of all records of an array."""

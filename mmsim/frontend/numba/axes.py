@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import Index, Remade, binary
+from mmsim.frontend.numba.values import Index, Remade, Value, binary
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL
 from mmsim.ir.walk import with_expressions
 
 
@@ -25,8 +28,21 @@ class AxisLowering(Base):
         part = array.parts[0]
         return self.unit.ranks[part.array] - part.axes + len(part.spans)
 
+    def fields(self, array: Alias) -> dict[str, Alias]:
+        """The fields of records, as arrays; none of an array of numbers."""
+        found = [self.unit.records.get(part.array) for part in array.parts]
+        if None in found:
+            return {}
+        rows = [(fields or {}, part) for fields, part in zip(found, array.parts, strict=True)]
+        return {
+            name: Alias(tuple(replace(part, array=own[name]) for own, part in rows), array.which)
+            for name in rows[0][0]
+        }
+
     def extent(self, array: Alias, axis: int) -> ir.Expr:
-        """An extent of an array."""
+        """An extent of an array: of records that of a field, which may have more axes."""
+        for field in self.fields(array).values():
+            return self.extent(field, axis)
         return self.known(aliases.extent_of(array, axis, self.rank(array), self.place))
 
     def known(self, extent: ir.Expr) -> ir.Expr:
@@ -41,10 +57,38 @@ class AxisLowering(Base):
 
     def size(self, array: Alias) -> ir.Expr:
         """The number of elements of an array."""
-        is_whole = not any(part.index or part.array in self.unit.tables for part in array.parts)
+        others = {*self.unit.tables, *self.unit.records}
+        is_whole = not any(part.index or part.array in others for part in array.parts)
         if is_whole and self.rank(array):
             return aliases.size_of(array, self.place)
         return self.product(self.shape(array))
+
+    def truth(self, var: Any) -> ir.Expr:
+        """The truth value of a variable."""
+        return self.truth_of(self.of(var))
+
+    def truth_of(self, value: Value) -> ir.Expr:
+        """The truth value of a value."""
+        if isinstance(value, ir.Expr):
+            return self.as_type(value, BOOL)
+        if isinstance(value, tuple):
+            return ir.Const(bool(value))
+        if isinstance(value, Alias):
+            return ir.Compare("!=", self.size(value), ir.Const(0), self.place)
+        return ir.Const(bool(getattr(value, "thing", True)))
+
+    def count(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> ir.Expr:
+        """The count of numbers of a range; less than 0 if its ends are the wrong way round."""
+        found = binary("-", stop, start, self.place)
+        if step == ir.Const(1):
+            return found
+        if isinstance(step, ir.Const):
+            whole = int(step.value.real)
+            more: ir.Expr = ir.Const(whole - (1 if whole > 0 else -1))
+        else:
+            back = ir.Compare("<", step, ir.Const(0), self.place)
+            more = binary("-", step, ir.Choose(back, ir.Const(-1), ir.Const(1)), self.place)
+        return binary("//", binary("+", found, more, self.place), step, self.place)
 
     def product(self, extents: Sequence[ir.Expr]) -> ir.Expr:
         """The product of some extents."""

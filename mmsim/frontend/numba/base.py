@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,29 +16,28 @@ from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
+    KernelUnit,
     Maybe,
-    TypedUnit,
     Value,
     converted,
     dtype_of,
     is_number,
 )
-from mmsim.frontend.python.aliases import size_of
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type
+from mmsim.ir.dtypes import Type
 from mmsim.ir.walk import parts
 
 
 class Base:
     """Lowers one function at one of its calls; the kernel itself at its launch.
 
-    `values` are those of Numba's names, `block` the statements of the block at work. `waiting` are
-    numbers of it that are not computed yet, by the names of Numba's.
+    `values` are those of Numba's names. `waiting` are numbers of the block at work that are not
+    computed yet, by the names of Numba's.
     """
 
     def __init__(
-        self, unit: TypedUnit, found: Inferred, given: Sequence[Value], source: ir.Source
+        self, unit: KernelUnit, found: Inferred, given: Sequence[Value], source: ir.Source
     ) -> None:
         self.unit = unit
         self.found = found
@@ -46,7 +45,6 @@ class Base:
         self.places = Places(found.function, source)
         self.name = found.function.__name__
         self.values: dict[str, Value] = {}
-        self.block: list[ir.Stmt] = []
         self.waiting: dict[str, ir.Expr] = {}
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
@@ -58,8 +56,8 @@ class Base:
                 if hasattr(one, "value") and hasattr(target, "unversioned_name"):
                     self.live.sets[base_of(target)] += 1
         self._clashes = self.live.clashes(self.group)
-        self._variables: dict[Any, list[tuple[str, set[str]]]] = {}
-        self._variable_of: dict[str, str] = {}
+        self._variables: dict[Any, list[tuple[Any, set[str]]]] = {}
+        self._variable_of: dict[str, Any] = {}
 
     def refused(self, what: str, advice: str = "") -> LanguageError:
         """The error at the instruction at work."""
@@ -110,34 +108,30 @@ class Base:
 
     def end_if(self, test: ir.Expr, message: str) -> None:
         """End the threads with an exception; in a kernel that is debugged it is an error."""
-        ends = ir.Return(self.place, message if self.unit.debug else None)
+        ends = ir.Return(self.place, message if self.unit.options.debug else None)
         self.block.append(ir.If(test, (ends,), (), self.place))
 
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
+    @property
+    def block(self) -> list[ir.Stmt]:
+        """The statements of the block at work, also of one in an inlined call."""
+        return self.unit.block
 
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", size_of(value, self.place), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
+    @block.setter
+    def block(self, statements: list[ir.Stmt]) -> None:
+        self.unit.block = statements
 
     # Variables
 
     def group(self, target: Any) -> Any:
-        """The versions of one name and one type; None for anything else."""
-        type_ = self.found.types.get(target.name)
-        if type_ is None or not is_number(type_):
-            return None
-        return base_of(target), dtype_of(type_).name
+        """The versions of one name and one type, of numbers alone; None for anything else."""
+        form = form_of(self.found.types.get(target.name))
+        return None if form is None else (base_of(target), form)
 
-    def variable(self, target: Any) -> str:
-        """The variable for a version of a name; other versions of its type share it."""
+    def variable(self, target: Any) -> Any:
+        """The variable for a version of a name; other versions of its type share it.
+
+        A tuple has one for each of its numbers.
+        """
         name = target.name
         if name not in self._variable_of:
             rows = self._variables.setdefault(self.group(target), [])
@@ -147,10 +141,16 @@ class Base:
                     self._variable_of[name] = variable
                     break
             else:
-                made = self.new_variable(base_of(target), dtype_of(self.type_at(target)))
+                made = self.new_variables(base_of(target), self.type_at(target))
                 rows.append((made, {name}))
                 self._variable_of[name] = made
         return self._variable_of[name]
+
+    def new_variables(self, text: str, type_: Any) -> Any:
+        """A variable for a number, for a tuple one for each of its numbers."""
+        if is_tuple(type_):
+            return tuple(self.new_variables(f"{text}_{n}", own) for n, own in enumerate(type_))
+        return self.new_variable(text, dtype_of(type_))
 
     def new_variable(self, text: str, type_: Type) -> str:
         """A variable under a name of the text."""
@@ -196,8 +196,9 @@ class Base:
         return {
             variable
             for (name, _), rows in self._variables.items()
-            for variable, _ in rows
+            for made, _ in rows
             if self.live.sets[name] > 1
+            for variable in flat(made)
         }
 
     def aside(self, make: Callable[[], None]) -> ir.Block:
@@ -206,6 +207,28 @@ class Base:
         make()
         found, self.block = self.block, before
         return tuple(found)
+
+
+def is_tuple(type_: Any) -> bool:
+    """Return whether a type is that of a tuple."""
+    return isinstance(type_, types.BaseTuple)
+
+
+def form_of(type_: Any) -> Any:
+    """The type of a number, or those of a tuple's numbers; None for anything else."""
+    if is_tuple(type_):
+        parts = tuple(map(form_of, type_))
+        return None if None in parts else parts
+    return dtype_of(type_).name if type_ is not None and is_number(type_) else None
+
+
+def flat(made: Any) -> Iterator[Any]:
+    """The parts of a tuple and of the tuples inside; a thing of another kind is its own part."""
+    if isinstance(made, tuple):
+        for one in made:
+            yield from flat(one)
+    else:
+        yield made
 
 
 def base_of(var: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from numba.core import types
 
+from mmsim.errors import Place
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.function_calls import CallLowering
 from mmsim.frontend.numba.liveness import incoming, phi_of
@@ -20,9 +21,17 @@ from mmsim.frontend.numba.values import NONE, Maybe, Value, dtype_of, is_number
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
 from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL
+from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label
 from mmsim.ir.walk import parts
+
+
+def read(names: Any, place: Place) -> Value:
+    """The value of a variable, or the tuple of those of several."""
+    if isinstance(names, tuple):
+        return tuple(read(one, place) for one in names)
+    return ir.Var(names, place)
+
 
 Settings = list[tuple[str, ir.Expr]]
 """Variables and their values, all at once."""
@@ -70,18 +79,12 @@ class ChoiceLowering(CallLowering):
         if merged is None or not merged.holds(value):
             keys = self.unit.keys.setdefault(path, set())
             keys |= set(map(key_of, (*target.parts, *value.parts)))
-            if any(fixed > MOST_FIXED for _, fixed in keys):
+            if any(len(axes) > MOST_FIXED for _, axes in keys):
                 raise self.refused("an array gets more and more indices", "write a loop")
-            if merged is not None or not self.spans(value, target):
-                raise Restart
-        if merged is None:
-            merged = Merged.of(self.unit.keys[path], self.place, self.unit)
-        return [(one.target, one.value) for one in merged.settings(value, self.place, True)]
-
-    @staticmethod
-    def spans(*several: Alias) -> bool:
-        """Return whether a slice is among arrays."""
-        return any(part.spans for one in several for part in one.parts)
+            raise Restart
+        return [
+            (one.target, self.known(one.value)) for one in merged.settings(value, self.place, True)
+        ]
 
     def set_at_end(
         self, graph: dict[Label, BasicBlock], source: int, label: int, settings: Settings
@@ -109,7 +112,7 @@ class ChoiceLowering(CallLowering):
     def choice(self, one: Any) -> None:
         """Versions of a name with one type are one variable; those of other types are copied."""
         name, type_ = one.target.name, self.type_at(one.target)
-        if is_number(type_):
+        if self.group(one.target) is not None:
             place = named(self.place, base_of(one.target))
             if place is self.place:  # as the head of a loop: an error shows the first use
                 blocks = self.found.ir.blocks.values()
@@ -117,7 +120,7 @@ class ChoiceLowering(CallLowering):
                 uses = (item for item in others if name in {v.name for v in item.list_vars()})
                 use = next(map(self.places.of, uses), place)
                 place = named(use, base_of(one.target))
-            self.values[name] = ir.Var(self.variable(one.target), place)
+            self.values[name] = read(self.variable(one.target), place)
             return
         known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
         if not known:
@@ -140,8 +143,8 @@ class ChoiceLowering(CallLowering):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
             merged = self.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
-            for variables in (merged.which, *(v for row in merged.indices for v in row)):
-                self.unit.held.variables[variables.name] = dtype_of(types.int64)
+            for variable in merged.variables:
+                self.unit.held.variables[variable.name] = INT
             return merged.alias
         return known
 

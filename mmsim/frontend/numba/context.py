@@ -48,14 +48,14 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba.functions import written_out
 from mmsim.frontend.numba.graph import checked_names
 from mmsim.frontend.numba.names import name_of_object, python_function, type_name
 from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
 from mmsim.frontend.numba.records import record_dtype
 from mmsim.frontend.numba.refusals import refusal
-from mmsim.frontend.numba.signatures import NAMESPACES, RULES, VALUES, Given, Refusal
+from mmsim.frontend.numba.signatures import Given, Refusal
 from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Namespace, Word
+from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
 from mmsim.ir.dtypes import supported
 
 
@@ -159,17 +159,19 @@ class Context(BASE):  # type: ignore[misc]
             self._remove_global(value)
             self._insert_global(value, before.augment(type_))
 
-    def _with_functions_of_numpy(self) -> None:
-        """Install what Numba writes in Python for NumPy; its import takes a third of a second."""
-        from numba.np import arraymath  # noqa: F401
-
+    def _with_functions_of(self, module: str) -> None:
+        """Install what Numba writes in Python for a module; NumPy's takes a third of a second."""
+        if module == "cmath":
+            from numba.cpython import cmathimpl  # noqa: F401
+        else:
+            from numba.np import arraymath  # noqa: F401
         self.refresh()
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
         """The type of a member, also of a method of arrays that Numba writes in Python."""
         found = super().resolve_getattr(typ, attr)
         if found is None and isinstance(typ, types.Array):
-            self._with_functions_of_numpy()
+            self._with_functions_of("numpy")
             return super().resolve_getattr(typ, attr)
         return found
 
@@ -189,7 +191,7 @@ class Context(BASE):  # type: ignore[misc]
             return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
         member, function, name = _member(val), python_function(val), type_name(val)
         if member in VALUES:
-            return VALUES[member]
+            return types.int32
         if member in NAMESPACES:
             return Namespace(member)
         is_own = function is not val and member not in RULES
@@ -209,11 +211,9 @@ class Context(BASE):  # type: ignore[misc]
             known = self._lookup_global(val)
             if any(map(is_declared, getattr(known, "templates", ()))):
                 return known
-            written = written_out(val, None)
-            if written is not None:
-                return DeviceFunction(written)
-            if known is None and is_of_numpy:
-                self._with_functions_of_numpy()
+            module = str(getattr(val, "__module__", ""))
+            if known is None and module.startswith(("numpy", "cmath")):
+                self._with_functions_of(module)
         found = super().resolve_value_type(val)
         if isinstance(found, types.NumberClass) and not supported(found.dtype.name):
             raise Refusal(f"{found.dtype} isn't in the language of programs", "write float32")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import types as python
 import warnings
 from functools import cache
 from typing import Any, ClassVar
@@ -11,10 +13,10 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba import functions
-from mmsim.frontend.numba.cmath import OF_COMPLEX
+from mmsim.frontend.numba.cmath import KNOWN, OWN, of_numba
 from mmsim.frontend.numba.context import DeviceFunction, context
-from mmsim.frontend.numba.libdevice import MEANINGS
+from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.library import OF_NUMBERS, WRITTEN_OUT
 from mmsim.frontend.numba.overloads import WRITTEN, sum_as
 from mmsim.frontend.numba.signatures import CALLED, Given
 from mmsim.frontend.numba.templates import Word
@@ -26,7 +28,6 @@ from mmsim.frontend.numba.values import (
     Object,
     Slice,
     Value,
-    binary,
     is_hashable,
     is_number,
 )
@@ -57,9 +58,10 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.Dispatcher):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
-            written = MEANINGS.get(type_.member.removeprefix("libdevice."))
-            if callable(written) and type_.member.startswith("libdevice."):
-                return self.written_out(written, list(self.operands([*args, *kws.values()], sig)))
+            package, _, name = type_.member.rpartition(".")
+            meaning = LIBDEVICE[name].meaning if package == "libdevice" else ""
+            if callable(meaning):
+                return self.numeric(meaning, [*args, *kws.values()], sig)
             return self.word(type_.member, args, kws, sig, one.target)
         if isinstance(type_, DeviceFunction):
             return self.inlined(type_.function, sig.args, args, kws)
@@ -139,20 +141,23 @@ class CallLowering(WordLowering):
             if is_whole and thing in (np.floor, np.ceil, np.trunc):
                 return given[0]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
-        node = OPERATORS.get(thing) if is_hashable(thing) else None
-        written = functions.written_out(thing, len(args))
+        known, is_own = is_hashable(thing), isinstance(thing, python.FunctionType)
+        node = OPERATORS.get(thing) if known else None
+        written = thing if is_own else WRITTEN_OUT.get((thing, len(args))) if known else None
         if written is not None and (node is None or is_complex):
             return self.written_out(written, given)
+        if getattr(thing, "__module__", "") == "cmath":
+            return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
             return self.operation(node[0], node[1], given)
-        word = FUNCTIONS_OF_PYTHON.get(thing) or functions.OF_NUMBERS.get(thing)
+        word = FUNCTIONS_OF_PYTHON.get(thing) or OF_NUMBERS.get(thing)
         if word is None:
             text = getattr(thing, "__name__", thing)
             raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
         value = word.value(tuple(given), self.place)
-        if isinstance(value, ir.Call) and is_complex and value.op in OF_COMPLEX:
-            return self.written_out(OF_COMPLEX[value.op], given)
-        if isinstance(value, ir.Unary) and isinstance(value.operand, ir.Call):
+        if isinstance(value, ir.Call) and is_complex and value.op in KNOWN:
+            return self.as_type(self.of_complex(value.op, given), sig.return_type)
+        if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
 
@@ -167,14 +172,27 @@ class CallLowering(WordLowering):
 
     def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
         """An operation; of complex numbers a power is written out."""
-        if op in OF_COMPLEX and any(self.type_of(one).kind == "c" for one in given):
-            return self.written_out(OF_COMPLEX[op], given)
+        if op in OWN and any(self.type_of(one).kind == "c" for one in given):
+            return self.written_out(OWN[op], given)
         return node(op, *given, self.place)
 
     def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
         """The call of a function that is written in the language of kernels."""
-        own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
-        return self.inlined(function, own, given, {})
+        return self.inlined(function, self.types_of(given), given, {})
+
+    def types_of(self, given: list[ir.Expr]) -> Given:
+        """Numba's types of numbers."""
+        return tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
+
+    def of_complex(self, name: str, given: list[ir.Expr]) -> ir.Expr:
+        """The value of a function of complex numbers."""
+        types = self.types_of(given)
+        written = of_numba(name, types) or OWN.get(name)
+        if written is None:
+            type_ = context().resolve_value_type(getattr(cmath, name))
+            context().resolve_function_type(type_, types, {})
+            written = WRITTEN[type_.typing_key, types]
+        return self.single(self.written_out(written, given))
 
     def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
         """np.sin(a, out): for each element, the result for numbers."""
@@ -186,8 +204,7 @@ class CallLowering(WordLowering):
 
         def value(index: tuple[ir.Expr, ...]) -> ir.Expr:
             given = [self.along(one, index) for one in sources]
-            own = tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
-            sig = context().resolve_function_type(type_, own, {})
+            sig = context().resolve_function_type(type_, self.types_of(given), {})
             found = self.numeric(ufunc, given, sig)
             return self.as_type(self.single(found), sig.return_type)
 
@@ -221,19 +238,13 @@ class CallLowering(WordLowering):
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
         start, stop, *step = given if len(given) > 1 else [None, *given]
-        by = step[0] if step and step[0] is not None else ir.Const(1)
-        if not isinstance(by, ir.Const) or not by.value:
-            raise self.refused("the step of a slice must be a constant, and not 0", "write a loop")
-        return Slice(start, stop, int(by.value.real))
+        return Slice(start, stop, step[0] if step and step[0] is not None else ir.Const(1))
 
     def _iterator(self, args: list[Value], sig: Any) -> Counted:
-        return self.iterator(self.counted(args[0]))
+        return self.counted(args[0])
 
     def _next(self, args: list[Value], sig: Any) -> Value:
-        position = args[0].start  # a variable, from which loops begin
-        found = args[0].at(self.kept(position))
-        self.put(position.name, binary("+", position, ir.Const(1), self.place))
-        return found
+        return self.next_of(self.counted(args[0]))
 
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
@@ -260,10 +271,9 @@ class CallLowering(WordLowering):
         if not isinstance(array, Alias):
             raise self.refused("np.nditer takes one array here")
         found = self.indices(self.shape(array))
-        given = Counted(
+        return Counted(
             found.start, found.stop, item=lambda number: self.part(array, found.at(number))
         )
-        return self.iterator(given)
 
     def _tuple(self, args: list[Value], sig: Any) -> Value:
         return args[0] if args else ()

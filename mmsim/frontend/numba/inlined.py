@@ -13,10 +13,11 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.base import flat
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.iteration import LoopLowering
 from mmsim.frontend.numba.liveness import phi_of
-from mmsim.frontend.numba.values import NONE, Maybe, Object, TypedUnit, Value, is_number
+from mmsim.frontend.numba.values import NONE, KernelUnit, Maybe, Object, Value, is_number
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.source import source_of
 from mmsim.frontend.python.tables import MOST_CAPTURED
@@ -24,7 +25,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import UNSIGNED, supported
 
 
-def text_of(function: python.FunctionType, unit: TypedUnit) -> ir.Source:
+def text_of(function: python.FunctionType, unit: KernelUnit) -> ir.Source:
     """The text of a function, which belongs to the kernel."""
     text = source_of(function)
     unit.sources[f"{text.file}:{text.first}"] = text
@@ -68,7 +69,8 @@ class InlineLowering(LoopLowering):
         inner = type(self)(self.unit, found, values, text_of(function, self.unit))
         inner.is_again = self.is_again or self.label in self.in_loops
         prefix, before = self.unit.unique(f"{function.__name__}_call") + "_", len(self.unit.locals)
-        body = inner.body(prefix, None)
+        outer = self.block
+        body, self.block = inner.body(prefix, None), outer
         if inner.is_again:
             made = self.unit.locals[before:]
             registers = tuple(one.name for one in made if one.kind == "registers")
@@ -86,12 +88,13 @@ class InlineLowering(LoopLowering):
     def unset(self) -> tuple[str, ...]:
         """The variables that have no value on some way to a choice: none of an earlier call."""
         found = dict.fromkeys(
-            self.variable(one.target)
+            name
             for block in self.found.ir.blocks.values()
             for one in block.body
             if phi_of(one) is not None
             and numba_ir.UNDEFINED in phi_of(one).incoming_values
             and self.group(one.target) is not None
+            for name in flat(self.variable(one.target))
         )
         return tuple(found)
 
@@ -116,7 +119,7 @@ class InlineLowering(LoopLowering):
 
     def array_from_outside(self, array: Any, name: str) -> Value:
         """A captured array: a large one, or one of the device, is an argument of each launch."""
-        memory = self.unit.memory_of(array)
+        memory = self.unit.options.memory_of(array)
         if (
             memory is None
             and array.ndim > 0

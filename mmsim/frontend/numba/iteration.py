@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numba.core import ir as numba_ir
 
 from mmsim.frontend.numba.accesses import ArrayLowering
-from mmsim.frontend.numba.values import Counted, Value, binary, dtype_of, is_number
+from mmsim.frontend.numba.values import Counted, Value, Walked, binary, dtype_of, is_number
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
@@ -24,6 +24,8 @@ class LoopLowering(ArrayLowering):
         """The trips of a loop over something."""
         if isinstance(value, Counted):
             return value
+        if isinstance(value, Walked):
+            return value.trips
         if isinstance(value, Alias):
             return Counted(
                 ir.Const(0),
@@ -40,17 +42,7 @@ class LoopLowering(ArrayLowering):
         start, stop, step, place = given.start, given.stop, given.step, self.place
         if start == ir.Const(0) and step == ir.Const(1):
             return given
-        sign: ir.Expr = ir.Choose(
-            ir.Compare("<", step, ir.Const(0), place), ir.Const(-1), ir.Const(1)
-        )
-        if isinstance(step, ir.Const):
-            sign = ir.Const(-1 if step.value.real < 0 else 1)
-        more = binary("-", step, sign, place)
-        if isinstance(step, ir.Const) and isinstance(sign, ir.Const):
-            more = ir.Const(int(step.value.real) - int(sign.value.real))
-        count = binary("+", binary("-", stop, start, place), more, place)
-        if step != ir.Const(1):
-            count = binary("//", count, step, place)
+        count = self.count(start, stop, step)
         first, by = self.spill(start), self.spill(step)
 
         def item(index: ir.Expr) -> Value:
@@ -68,7 +60,10 @@ class LoopLowering(ArrayLowering):
 
     def zipped(self, several: list[Value]) -> Counted:
         """zip(...): as many trips as the shortest has."""
-        counted = [self.from_zero(self.counted(one)) for one in several]
+        found = [*map(self.counted, several)]
+        if any(one.moves for one in found):
+            return self.together(found, tuple)
+        counted = [*map(self.from_zero, found)]
         stop = counted[0].stop
         for one in counted[1:]:
             if one.stop != stop:
@@ -81,7 +76,12 @@ class LoopLowering(ArrayLowering):
 
     def enumerated(self, value: Value, first: ir.Expr) -> Counted:
         """enumerate(value, first)."""
-        inner, begin = self.from_zero(self.counted(value)), self.spill(first)
+        given, begin = self.counted(value), self.spill(first)
+        if given.moves:
+            last = ir.Const(2**63 - 1)
+            numbers = Counted(ir.Const(0), last, item=lambda n: binary("+", n, begin, self.place))
+            return self.together([given, numbers], lambda items: (items[1], items[0]))
+        inner = self.from_zero(given)
 
         def item(index: ir.Expr) -> Value:
             return binary("+", index, begin, self.place), inner.at(index)
@@ -98,20 +98,78 @@ class LoopLowering(ArrayLowering):
         )
 
     def iterator(self, given: Counted) -> Counted:
-        """Trips that begin at a variable, which `next` moves on."""
-        counted = self.from_zero(given)
-        return Counted(self.kept(counted.start), counted.stop, item=counted.at)
+        """The same trips, of which a variable counts those that were."""
+        if given.moves:
+            return given
+        counted, place = self.from_zero(given), self.place
+        position, stop = self.kept(ir.Const(0)), self.spill(counted.stop)
 
-    def turn(self, block: Any, one: Any) -> tuple[Turn, set[str], Counted]:
+        def moves() -> tuple[ir.Expr, Value]:
+            at, items = self.kept(position), list[Value]()
+            is_there = self.kept(ir.Compare("<", at, stop, place))
+
+            def move() -> None:
+                self.put(position.name, binary("+", at, ir.Const(1), place))
+                items.append(self.fixed(counted.at(at)))
+
+            self.block.append(ir.If(is_there, self.aside(move), (), self.place))
+            return is_there, items[0]
+
+        return Counted(counted.start, counted.stop, moves=moves)
+
+    def together(self, several: list[Counted], join: Callable[[list[Value]], Value]) -> Counted:
+        """An iterator over the items of several, as long as all have one."""
+        own = [*map(self.iterator, several)]
+
+        def moves() -> tuple[ir.Expr, Value]:
+            is_there, items = self.kept(ir.Const(True)), list[Value]()
+            for one in own:
+
+                def move(one: Counted = one) -> None:
+                    assert one.moves is not None
+                    found, item = one.moves()
+                    self.put(is_there.name, found)
+                    items.append(item)
+
+                self.block.append(ir.If(is_there, self.aside(move), (), self.place))
+            return is_there, join(items)
+
+        return Counted(ir.Const(0), ir.Const(0), moves=moves)
+
+    def next_of(self, given: Counted) -> Value:
+        """The next item of an iterator; without one the thread ends."""
+        moves = self.iterator(given).moves
+        assert moves is not None
+        is_there, item = moves()
+        self.end_if(ir.Unary("not", is_there, self.place), "StopIteration")
+        return item
+
+    def unpacked(self, value: Value, count: int) -> Value:
+        """The values for so many names."""
+        if isinstance(value, tuple):
+            return value
+        given = self.counted(value)
+        if given.moves:
+            found = tuple(self.next_of(given) for _ in range(count))
+            self.end_if(given.moves()[0], "ValueError: too many values for the names")
+            return found
+        given = self.from_zero(given)
+        if isinstance(given.stop, ir.Const) and given.stop != ir.Const(count):
+            raise self.refused(
+                f"{count} names can't take {given.stop.value} values", "write as many"
+            )
+        if not isinstance(given.stop, ir.Const):
+            said = f"ValueError: {count} names can't take {{}} values"
+            ends = ir.Return(self.place, said, given.stop)
+            differ = ir.Compare("!=", given.stop, ir.Const(count), self.place)
+            self.block.append(ir.If(differ, (ends,), (), self.place))
+        return tuple(given.at(ir.Const(number)) for number in range(count))
+
+    def turn(self, block: Any, one: Any, counted: Counted) -> tuple[Turn, set[str], Counted]:
         """The head of a loop, the names of its item, and its trips; its body begins with the item.
 
         The variable of the trips is that of the text, if it gets the plain number.
         """
-        counted = self.of(one.value.value)
-        if not isinstance(counted, Counted):
-            raise self.refused(
-                "this can't be looped over", "loop over a range, an array or a tuple"
-            )
         first = next(item.target.name for item in block.body if _is_first(item))
         copies = {first}
         for item in block.body:

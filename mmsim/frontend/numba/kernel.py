@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.kinds import Flattened, Kind
+from mmsim.frontend.numba.kinds import DEFAULTS, Flattened, Kind, Options
 from mmsim.frontend.numba.names import python_function
-from mmsim.frontend.numba.state import Options, no_memory
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
 
@@ -48,15 +47,14 @@ class NumbaProgram(Program):
         function: types.FunctionType,
         *,
         device: bool = False,
-        debug: bool = False,
-        memory_of: Callable[[Any], Any] = no_memory,
+        options: Options = DEFAULTS,
     ) -> None:
         first = function.__code__.co_firstlineno
         where = Place(function.__name__, function.__code__.co_filename, first)
         super().__init__(function, where)
         if not device:
             self._returns = None
-        self._options = Options(debug=debug, memory_of=memory_of)
+        self._options = options
         self._specialized: dict[tuple[Kind, ...], tuple[Program, tuple[Any, ...]]] = {}
         self._dynamic: dict[int, NumbaProgram] = {}
 
@@ -66,8 +64,8 @@ class NumbaProgram(Program):
             return self
         found = self._dynamic.get(dynamic_bytes)
         if found is None:
-            found = NumbaProgram(cast(types.FunctionType, self.function))
-            found._options = self._options._replace(dynamic_bytes=dynamic_bytes)
+            options = self._options._replace(dynamic_bytes=dynamic_bytes)
+            found = NumbaProgram(cast(types.FunctionType, self.function), options=options)
             self._dynamic[dynamic_bytes] = found
         return found
 
@@ -143,17 +141,10 @@ def kernel_function(kernel: Any) -> types.FunctionType:
 
 
 def numba_program(
-    kernel: Any,
-    *,
-    device: bool = False,
-    debug: bool = False,
-    memory_of: Callable[[Any], Any] = no_memory,
+    kernel: Any, *, device: bool = False, options: Options = DEFAULTS
 ) -> NumbaProgram:
     """A kernel of numba.cuda, a plain function or a dispatcher, as a program.
 
-    A `device` function is a helper, which kernels call and no machine runs. If a kernel raises an
-    exception, this is an error of the launch, `RaisedError`, with `debug`; else the thread ends.
-    `memory_of` gives the memory of captured arrays of the device.
+    A `device` function is a helper, which kernels call and no machine runs.
     """
-    function = kernel_function(kernel)
-    return NumbaProgram(function, device=device, debug=debug, memory_of=memory_of)
+    return NumbaProgram(kernel_function(kernel), device=device, options=options)

@@ -1,4 +1,4 @@
-"""The arguments of a kernel: the kind of each, and the values for a launch.
+"""The arguments of a kernel: the kind of each, and the values and options for a launch.
 
 Numba compiles a kernel for the types of its arguments, and so a kernel is parsed for them. The
 number of axes of an array decides the meaning of `a[i]`, and a tuple is several arguments.
@@ -7,9 +7,9 @@ number of axes of an array decides the meaning of `a[i]`, and a tuple is several
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,11 +97,11 @@ class Flattened:
     def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
         self.name = name
         named = [f" ({one!r})" for one in parameters]
-        named += [""] * (len(args) - len(named))
         self.values: list[Any] = []
         self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
         self.kinds = tuple(
-            self._kind(value, f"argument {n}{named[n - 1]}") for n, value in enumerate(args, 1)
+            self._kind(value, "".join((f"argument {n}", *named[n - 1 : n])))
+            for n, value in enumerate(args, 1)
         )
 
     def put_back(self) -> None:
@@ -175,3 +175,23 @@ def _is_object(value: Any) -> bool:
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     """Return whether two arrays are one."""
     return one is other or (one.__array_interface__ == other.__array_interface__ and one.size > 0)
+
+
+def no_memory(value: Any) -> None:
+    """The memory of an array of the device, if there is no device."""
+
+
+class Options(NamedTuple):
+    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
+
+    With `debug`, an exception that it raises is an error of the launch, `RaisedError`; else the
+    thread ends. `memory_of` gives the NumPy array that is the memory of an array of the device;
+    None for anything else.
+    """
+
+    dynamic_bytes: int = 0
+    debug: bool = False
+    memory_of: Callable[[Any], Any] = no_memory
+
+
+DEFAULTS = Options()

@@ -1,19 +1,22 @@
-"""Functions that kernels call, written out in the language of kernels, as Numba writes them.
+"""Functions of numbers that kernels call: cuda's, NumPy's on scalars, operator's and Python's.
 
-They are parsed where a kernel calls them, and never run. Whatever they call is in the language.
+Most are one operation of the representation. The others are written in the language of kernels, as
+Numba writes them; these are parsed where a kernel calls them, and never run.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-
-def nearest(x: Any) -> Any:
-    """round(x): the nearest integer, the even one of two."""
-    return int(nearest_float(x))
+from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
+from mmsim.frontend.python.words import Intrinsic, Vocabulary
+from mmsim.ir import nodes as ir
+from mmsim.ir.functions import FUNCTIONS
 
 
 def nearest_float(x: Any) -> Any:
@@ -37,65 +40,6 @@ def rounded(x: Any, digits: Any) -> Any:
         return nearest_float(y) / other / one
     one = 10.0**-digits
     return nearest_float(x / one) * one
-
-
-def sign(x: Any) -> Any:
-    """np.sign(x)."""
-    if x > 0:
-        return 1
-    if x < 0:
-        return -1
-    return x * 0
-
-
-def squared(x: Any) -> Any:
-    """np.square(x)."""
-    return x * x
-
-
-def inverse(x: Any) -> Any:
-    """np.reciprocal(x)."""
-    return 1 / x
-
-
-def less(x: Any, y: Any) -> Any:
-    """np.less(x, y): of complex numbers the real parts decide, and then the imaginary ones."""
-    return x.real < y.real or (x.real == y.real and x.imag < y.imag)
-
-
-def less_equal(x: Any, y: Any) -> Any:
-    """np.less_equal(x, y), as `less`."""
-    return x.real < y.real or (x.real == y.real and x.imag <= y.imag)
-
-
-def greater(x: Any, y: Any) -> Any:
-    """np.greater(x, y), as `less`."""
-    return np.less(y, x)
-
-
-def greater_equal(x: Any, y: Any) -> Any:
-    """np.greater_equal(x, y), as `less`."""
-    return np.less_equal(y, x)
-
-
-def larger(x: Any, y: Any) -> Any:
-    """np.maximum(x, y): a NaN is the result."""
-    return x if np.less_equal(y, x) or x != x else y
-
-
-def smaller(x: Any, y: Any) -> Any:
-    """np.minimum(x, y): a NaN is the result."""
-    return x if np.less_equal(x, y) or x != x else y
-
-
-def larger_number(x: Any, y: Any) -> Any:
-    """np.fmax(x, y): a NaN is left out."""
-    return x if np.less_equal(y, x) or y != y else y
-
-
-def smaller_number(x: Any, y: Any) -> Any:
-    """np.fmin(x, y): a NaN is left out."""
-    return x if np.less_equal(x, y) or y != y else y
 
 
 def parts(x: Any) -> Any:
@@ -146,44 +90,47 @@ def multiple(x: Any, y: Any) -> Any:
     return abs(x // divisor(x, y) * y)
 
 
-def exclusive(x: Any, y: Any) -> Any:
-    """np.logical_xor(x, y)."""
-    return bool(x) != bool(y)
-
-
-def has_sign(x: Any) -> Any:
-    """np.signbit(x)."""
-    return math.copysign(1.0, x) < 0
-
-
-def conjugated(x: Any) -> Any:
-    """np.conjugate(x)."""
-    return x.conjugate()
-
-
-FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
-    (round, 1, nearest),
-    (round, 2, rounded),
-    (np.rint, 1, nearest_float),
-    (np.sign, 1, sign),
-    (np.square, 1, squared),
-    (np.reciprocal, 1, inverse),
-    (np.less, 2, less),
-    (np.less_equal, 2, less_equal),
-    (np.greater, 2, greater),
-    (np.greater_equal, 2, greater_equal),
-    (np.maximum, 2, larger),
-    (np.minimum, 2, smaller),
-    (np.fmax, 2, larger_number),
-    (np.fmin, 2, smaller_number),
-    (math.modf, 1, parts),
-    (math.ldexp, 2, scaled),
-    (math.frexp, 1, split),
-    (math.gcd, 2, divisor),
-    (np.gcd, 2, divisor),
-    (np.lcm, 2, multiple),
-    (np.conjugate, 1, conjugated),
-    (np.logical_xor, 2, exclusive),
-    (np.signbit, 1, has_sign),
-)
+WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
+    (round, 1): lambda x: int(nearest_float(x)),
+    (round, 2): rounded,
+    (np.rint, 1): nearest_float,
+    (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
+    (np.square, 1): lambda x: x * x,
+    (np.reciprocal, 1): lambda x: 1 / x,
+    # of complex numbers the real parts decide, and then the imaginary ones
+    (np.less, 2): lambda x, y: x.real < y.real or (x.real == y.real and x.imag < y.imag),
+    (np.less_equal, 2): lambda x, y: x.real < y.real or (x.real == y.real and x.imag <= y.imag),
+    (np.greater, 2): lambda x, y: np.less(y, x),
+    (np.greater_equal, 2): lambda x, y: np.less_equal(y, x),
+    # a NaN is the result of the first two, and left out by the others
+    (np.maximum, 2): lambda x, y: x if np.less_equal(y, x) or x != x else y,
+    (np.minimum, 2): lambda x, y: x if np.less_equal(x, y) or x != x else y,
+    (np.fmax, 2): lambda x, y: x if np.less_equal(y, x) or y != y else y,
+    (np.fmin, 2): lambda x, y: x if np.less_equal(x, y) or y != y else y,
+    (math.modf, 1): parts,
+    (math.ldexp, 2): scaled,
+    (math.frexp, 1): split,
+    (math.gcd, 2): divisor,
+    (np.gcd, 2): divisor,
+    (np.lcm, 2): multiple,
+    (np.conjugate, 1): lambda x: x.conjugate(),
+    (np.logical_and, 2): lambda x, y: bool(x) & bool(y),
+    (np.logical_or, 2): lambda x, y: bool(x) | bool(y),
+    (np.logical_xor, 2): lambda x, y: bool(x) != bool(y),
+    (np.signbit, 1): lambda x: math.copysign(1.0, x) < 0,
+}
 """The called function and its number of arguments, with the function that replaces it."""
+
+
+OF_NUMBERS = Vocabulary(
+    [
+        *(
+            (one, Intrinsic((row.arity,), partial(ir.Call, op)))
+            for op, row in FUNCTIONS.items()
+            for one in row.means
+        ),
+        *((one, FUNCTIONS_OF_PYTHON.get(math.radians)) for one in (np.deg2rad, np.radians)),
+        *((one, FUNCTIONS_OF_PYTHON.get(math.degrees)) for one in (np.rad2deg, np.degrees)),
+    ]
+)
+"""Functions of NumPy that are one operation."""

@@ -44,52 +44,30 @@ class Liveness:
                 self.uses.update(_used(one))
                 if phi_of(one) is not None:
                     self.uses.update(var.name for var, _ in incoming(phi_of(one)))
-        self.out: dict[int, set[str]] = {label: set() for label in blocks}
-        self._into = {label: set[str]() for label in blocks}
         self.last = {label: self._last_uses(block) for label, block in blocks.items()}
-        self._spread()
 
     @staticmethod
     def _last_uses(block: Any) -> dict[str, int]:
         return {name: at for at, one in enumerate(block.body) for name in _used(one)}
 
-    def _spread(self) -> None:
-        """Find what each block leaves to its successors."""
-        at_ends: dict[int, set[str]] = {label: set() for label in self.blocks}
-        for block in self.blocks.values():
-            for one in block.body:
-                for var, label in incoming(phi_of(one)) if phi_of(one) is not None else ():
-                    at_ends[label].add(var.name)
-        changed = True
-        while changed:
-            changed = False
-            for label, block in reversed(self.blocks.items()):
-                out = set(at_ends[label])
-                for target in block.terminator.get_targets():
-                    out |= self._into[target]
-                into = set(out)
-                for one in reversed(block.body):
-                    if isinstance(one, numba_ir.Assign):
-                        into.discard(one.target.name)
-                    into |= _used(one)
-                if out != self.out[label] or into != self._into[label]:
-                    self.out[label], self._into[label] = out, into
-                    changed = True
-
-    def is_far(self, name: str, label: int) -> bool:
-        """Return whether a name is needed behind a block."""
-        return name in self.out[label]
-
     def clashes(self, group: Callable[[Any], Any]) -> set[frozenset[str]]:
-        """The pairs of versions of one `group` of which one is set while the other is needed."""
+        """The pairs of versions of one `group` of which one is set while the other is needed.
+
+        That happens within a block alone: behind it, a name stands for its latest version.
+        """
         found: set[frozenset[str]] = set()
         groups: dict[Any, set[str]] = {}
         for block in self.blocks.values():
             for one in block.body:
                 if isinstance(one, numba_ir.Assign):
                     groups.setdefault(group(one.target), set()).add(one.target.name)
+        ends: dict[int, set[str]] = {label: set() for label in self.blocks}
+        for block in self.blocks.values():
+            for one in block.body:
+                for var, label in incoming(phi_of(one)) if phi_of(one) is not None else ():
+                    ends[label].add(var.name)
         for label, block in self.blocks.items():
-            live = set(self.out[label])
+            live = ends[label]
             for one in reversed(block.body):
                 if isinstance(one, numba_ir.Assign):
                     name = one.target.name

@@ -8,7 +8,7 @@ type that it has. Jumps become loops and branches by `structured`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -36,11 +36,11 @@ from mmsim.frontend.numba.values import (
     Method,
     Object,
     Value,
-    dtype_of,
+    Walked,
     is_number,
 )
 from mmsim.frontend.numba.vectors import AXES
-from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.numba.words import VALUES
 from mmsim.frontend.python.scope import Alias
 from mmsim.ir import nodes as ir
 from mmsim.ir.structured import BasicBlock, Label, structured
@@ -75,8 +75,7 @@ class FunctionLowering(ChoiceLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        jumps = {label for label in blocks if len(blocks[label].body) == 1}
-        return structured(_without_jumps(graph, jumps), min(blocks), prefix, ends)
+        return structured(_without_jumps(graph, blocks), min(blocks), prefix, ends)
 
     # Blocks
 
@@ -92,14 +91,15 @@ class FunctionLowering(ChoiceLowering):
         for one in body:
             self.place = self.places.of(one)
             op = getattr(getattr(one, "value", None), "op", "")
-            if op == "iternext":
-                turn, names, counted = self.turn(block, one)
+            given = self.counted(self.of(one.value.value)) if op == "iternext" else None
+            if given is not None and not given.moves:
+                turn, names, counted = self.turn(block, one, given)
                 self.begins[block.terminator.truebr] = names, counted, ir.Var(turn[0], self.place)
                 self.values |= dict.fromkeys(names, NONE)
             elif turn is None or (
                 op not in ("pair_first", "pair_second") and one.target.name not in names
             ):
-                self.statement(one, label)
+                self.statement(one)
         self.place = place = self.places.of(last)
         match last:
             case numba_ir.Jump():
@@ -129,7 +129,7 @@ class FunctionLowering(ChoiceLowering):
         """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""
         name = "RuntimeError" if exception is None else exception.__name__
         message = f"{name}: {', '.join(said)}" if said else name
-        self.block.append(ir.Return(self.place, message if self.unit.debug else None))
+        self.block.append(ir.Return(self.place, message if self.unit.options.debug else None))
 
     def give_back(self, last: Any) -> None:
         """The result of the function, in variables that all returns share."""
@@ -140,34 +140,20 @@ class FunctionLowering(ChoiceLowering):
 
     def result(self, value: Value, wanted: Any, name: str) -> Value:
         """A value that is returned, or a part of it."""
-        if isinstance(value, tuple):
-            pairs = enumerate(zip(value, wanted, strict=True))
-            return tuple(self.result(one, type_, f"{name}{n}") for n, (one, type_) in pairs)
-        if isinstance(wanted, types.Optional):
-            if name not in self.results:
-                self.results[name] = self.maybe(name, wanted)
-            for variable, part in self.settings(name, self.results[name], value):
-                self.put(variable, part)
-            return self.results[name]
-        if isinstance(wanted, types.EnumMember):
-            value = self.single(value)
-        if not isinstance(value, ir.Expr):
-            if self.results.setdefault(name, value) != value:
-                raise self.refused("what is returned depends on the path", "give back a number")
-            return value
+        path = f"{self.prefix}{name}"
         if name not in self.results:
-            variable = self.new_variable(name, dtype_of(wanted))
-            self.results[name] = ir.Var(variable, self.place)
-        self.put(self.results[name].name, self.as_type(value, wanted))
+            self.results[name] = self.chosen(path, name, value, wanted)
+        for variable, part in self.settings(path, self.results[name], value):
+            self.put(variable, part)
         return self.results[name]
 
     # Statements
 
-    def statement(self, one: Any, label: int) -> None:
+    def statement(self, one: Any) -> None:
         """An instruction other than a jump."""
         match one:
             case numba_ir.Assign():
-                self.assign(one, label)
+                self.assign(one)
             case numba_ir.SetItem():
                 wanted = self.found.calls[one].args[-1]
                 self.stored(one.target, self.of(one.index), one.value, wanted)
@@ -186,7 +172,7 @@ class FunctionLowering(ChoiceLowering):
             case _:
                 raise self.refused(f"the instruction {type(one).__name__}")
 
-    def assign(self, one: Any, label: int) -> None:
+    def assign(self, one: Any) -> None:
         """A name gets a value: a number is part of an expression, or in a variable."""
         name, type_ = one.target.name, self.type_at(one.target)
         if phi_of(one) is not None:
@@ -197,7 +183,7 @@ class FunctionLowering(ChoiceLowering):
         if len(self.block) == before and self.is_idle(one, type_):
             warn_once(self.place, "this statement does nothing")
         if not isinstance(value, ir.Expr) or not is_number(type_):
-            self.values[name] = self.fixed(value)
+            self.values[name] = self.fixed(self.shared_trips(value, name, type_))
             return
         value = self.as_type(value, type_)
         is_fixed = isinstance(one.value, numba_ir.Arg) or isinstance(value, ir.Const)
@@ -206,7 +192,7 @@ class FunctionLowering(ChoiceLowering):
                 self.values[name] = value
                 return
             is_once = isinstance(value, ir.Var) or self.live.uses[name] <= 1
-            if is_once and not self.live.is_far(name, label) and not reads_registers(value):
+            if is_once and not reads_registers(value):
                 self.values[name] = self.waiting[name] = value
                 return
         variable = self.variable(one.target)
@@ -253,8 +239,10 @@ class FunctionLowering(ChoiceLowering):
                 return self.operator(source.fn, source, (source.value,))
             case "call":
                 return self.call(source, one)
-            case "cast" | "exhaust_iter":
-                return self.unpacked(source)
+            case "cast":
+                return self.of(source.value)
+            case "exhaust_iter":
+                return self.unpacked(self.of(source.value), source.count)
             case "build_tuple":
                 return tuple(map(self.of, source.items))
             case "getattr":
@@ -265,15 +253,22 @@ class FunctionLowering(ChoiceLowering):
                 return self.static_item(source)
             case "getiter":
                 return self.counted(self.of(source.value))
+            case "iternext":
+                return self.of(source.value).moves()[::-1]
+            case "pair_first" | "pair_second":
+                return self.of(source.value)[source.op == "pair_second"]
         raise outside_of(self.places.source, self.place.line) or self.refused(
             f"{source.op} isn't in the language of programs"
         )
 
-    def unpacked(self, source: Any) -> Value:
-        """A value as it is; of an array that is unpacked, the elements or rows."""
-        value = self.of(source.value)
-        if source.op == "exhaust_iter" and isinstance(value, Alias):
-            return tuple(self.item(value, ir.Const(k)) for k in range(source.count))
+    def shared_trips(self, value: Value, name: str, type_: types.Type) -> Value:
+        """A value; an iterator with a name has the items that no loop before has taken."""
+        if name.startswith("$") or not isinstance(type_, types.IteratorType):
+            return value
+        if isinstance(value, Counted):
+            return self.iterator(value)
+        if isinstance(value, Alias) and not isinstance(value, Walked):
+            return Walked(value.parts, value.which, self.iterator(self.counted(value)))
         return value
 
     def operator(self, fn: Any, source: Any, operands: tuple[Any, ...]) -> Value:
@@ -300,8 +295,6 @@ class FunctionLowering(ChoiceLowering):
             return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
-        if fn is operator.not_ and not isinstance(values[0], ir.Expr):
-            return ir.Unary("not", self.truth(operands[0]), self.place)
         if fn in (operator.contains,) and isinstance(values[0], tuple):
             found: ir.Expr = ir.Const(False)
             for one in values[0]:
@@ -382,16 +375,14 @@ class FunctionLowering(ChoiceLowering):
 
     def member(self, member: str) -> Value:
         """A member of a namespace of numba.cuda."""
-        field = WORDS.get(member)
-        if isinstance(field, ir.ThreadField):
-            return ir.Unary("int32", field, self.place)
+        if member in VALUES:
+            return ir.Unary("int32", VALUES[member], self.place)
         return Object(member)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:
         """The value of an object from outside of the kernel, or of a number of numba.cuda."""
-        word = WORDS.get(name)
-        if is_number(type_) and isinstance(word, ir.Expr) and name in ("laneid", "warpsize"):
-            return ir.Unary("int32", word, self.place)
+        if is_number(type_) and name in ("laneid", "warpsize"):
+            return ir.Unary("int32", VALUES[name], self.place)
         return super().outside(thing, type_, name)
 
     def field_name(self, owner: Any, index: Any) -> Any:
@@ -414,18 +405,25 @@ class FunctionLowering(ChoiceLowering):
         return self.item(value, self.static(source.index) if index is None else self.of(index))
 
 
-def _without_jumps(graph: dict[Label, BasicBlock], jumps: Set[Label]) -> dict[Label, BasicBlock]:
-    """The graph, in which no jump goes to one of `jumps` to the head of a counted loop.
+def _without_jumps(
+    graph: dict[Label, BasicBlock], blocks: dict[int, Any]
+) -> dict[Label, BasicBlock]:
+    """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
 
     Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long. A block
-    that makes the loop's iterator is none, even if nothing remains of it: it may be what another
-    loop repeats.
+    that makes the iterator stays, even if nothing is left of it: a loop around may begin there.
     """
+    idle: dict[Label, Label] = {
+        label: block.terminator.target
+        for label, block in blocks.items()
+        if isinstance(block.terminator, numba_ir.Jump)
+        and not graph[label].body
+        and all(phi_of(one) is not None or isinstance(one, numba_ir.Del) for one in block.body[:-1])
+    }
 
     def target(label: Label) -> Label:
-        targets = graph[label].targets
-        is_jump = label in jumps and len(targets) == 1
-        return targets[0] if is_jump and graph[targets[0]].turn else label
+        following = idle.get(label)
+        return following if following is not None and graph[following].turn else label
 
     return {
         label: replace(block, targets=tuple(map(target, block.targets)))

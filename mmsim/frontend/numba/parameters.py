@@ -19,8 +19,8 @@ from mmsim.frontend.numba.kinds import (
     TupleKind,
     same,
 )
-from mmsim.frontend.numba.state import KernelUnit
-from mmsim.frontend.python.scope import Alias, Captured, Value, View
+from mmsim.frontend.numba.values import KernelUnit, Object, Value
+from mmsim.frontend.python.scope import Alias, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 from mmsim.ir.numba_types import WIDE
@@ -40,11 +40,11 @@ class Parameters:
         self.from_outside: list[Any] = []
         self._known: list[tuple[Any, Any, Alias]] = []
 
-    def value(self, name: str, kind: Kind, place: Place) -> Value | Captured:
+    def value(self, name: str, kind: Kind, place: Place) -> Value:
         """The meaning of an argument in the program."""
         match kind:
             case ObjectKind(thing):
-                return Captured(thing)
+                return Object(thing)
             case SameKind(number):
                 return Alias((View(self.given[number].name),))
             case TupleKind(items, names):
@@ -78,9 +78,9 @@ class Parameters:
         for position, item in enumerate(items):
             own = position if names is None else names[position]
             value = self.value(self.unit.unique(f"{name}_{own}"), item, place)
-            if isinstance(value, Captured):
+            if isinstance(value, Object):
                 raise LaunchError(
-                    f"{name!r} is a tuple with {shown(value.value)} in it: tuples that kernels "
+                    f"{name!r} is a tuple with {shown(value.thing)} in it: tuples that kernels "
                     "take hold arrays, numbers and tuples of these"
                 )
             found.append(value)

@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
@@ -19,22 +19,29 @@ from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.context import Inferred, context, inferred
 from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
+    DEFAULTS,
     ArrayKind,
     Kind,
     NumberKind,
     ObjectKind,
+    Options,
     RecordKind,
     SameKind,
     TupleKind,
 )
 from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.parameters import Parameters
-from mmsim.frontend.numba.records import without_records
-from mmsim.frontend.numba.state import Options, Parsed
-from mmsim.frontend.numba.values import Object, TypedUnit, Value
-from mmsim.frontend.python.scope import Captured, Restart
+from mmsim.frontend.numba.values import KernelUnit
+from mmsim.frontend.python.scope import Restart
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered, statements
+
+
+class Parsed(NamedTuple):
+    """A kernel for some arguments, and the additional arguments of each launch."""
+
+    code: ir.Code
+    from_outside: tuple[Any, ...]
 
 
 @cache
@@ -43,28 +50,37 @@ def _named(names: tuple[str, ...]) -> type:
     return namedtuple("Named", names)
 
 
-def numba_type(kind: Kind) -> Any:
-    """Numba's type of an argument."""
-    match kind:
-        case ArrayKind(dtype, ndim, layout):
-            return types.Array(from_dtype(np.dtype(dtype)), ndim, layout)
-        case RecordKind(dtype, _, ndim):
-            own = from_dtype(dtype)
-            return types.Array(own, ndim, "A") if ndim or not dtype.names else own
-        case NumberKind(dtype):
-            return from_dtype(np.dtype(dtype))
-        case TupleKind(items, names):
-            inside = tuple(map(numba_type, items))
-            if names is None:
-                return types.Tuple.from_types(inside)
-            return types.BaseTuple.from_types(inside, _named(names))
-        case ObjectKind(thing):
-            return context().resolve_value_type(thing)
-    raise AssertionError(kind)
+def numba_types(kinds: Sequence[Kind]) -> tuple[Any, ...]:
+    """Numba's types of arguments; an array that is given again has that of the first one."""
+    known: list[Any] = []
+
+    def of(kind: Kind) -> Any:
+        match kind:
+            case SameKind(number):
+                return known[number]
+            case RecordKind(dtype, fields, ndim):
+                for _, inner in fields:
+                    of(inner)
+                own = from_dtype(dtype)
+                return types.Array(own, ndim, "A") if ndim or not dtype.names else own
+            case TupleKind(items, names):
+                inside = tuple(map(of, items))
+                if names is None:
+                    return types.Tuple.from_types(inside)
+                return types.BaseTuple.from_types(inside, _named(names))
+            case ObjectKind(thing):
+                return context().resolve_value_type(thing)
+            case ArrayKind(dtype, ndim, layout):
+                known.append(types.Array(from_dtype(np.dtype(dtype)), ndim, layout))
+            case NumberKind(dtype):
+                known.append(from_dtype(np.dtype(dtype)))
+        return known[-1]
+
+    return tuple(map(of, kinds))
 
 
 def parse_kernel(
-    function: python.FunctionType, kinds: Sequence[Kind], options: Options | None = None
+    function: python.FunctionType, kinds: Sequence[Kind], options: Options = DEFAULTS
 ) -> Parsed:
     """The representation of a kernel for arguments of these kinds.
 
@@ -72,7 +88,7 @@ def parse_kernel(
     thread at a time.
     """
     with global_compiler_lock:
-        return _parsed(function, kinds, options or Options())
+        return _parsed(function, kinds, options)
 
 
 def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:
@@ -82,58 +98,26 @@ def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Optio
             f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
             f"not {len(kinds)}"
         )
-    flat = _flat(kinds)
-    found = inferred(function, tuple(map(numba_type, flat)))
-    unit = _unit(function, options)
+    found = inferred(function, numba_types(kinds))
+    unit = KernelUnit(function.__name__, options=options)
     while True:
         try:
             return _lowered(found, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
-            before, unit = unit, _unit(function, options)
+            before, unit = unit, KernelUnit(function.__name__, options=options)
             unit.keys, unit.tables = before.keys, before.tables
 
 
-def _flat(kinds: Sequence[Kind]) -> list[Kind]:
-    """The kinds, with that of the first one for an array that is given again."""
-    values: list[Kind] = []
-
-    def each(kind: Kind) -> Kind:
-        match kind:
-            case SameKind(number):
-                return values[number]
-            case TupleKind(items, names):
-                return TupleKind(tuple(map(each, items)), names)
-            case RecordKind(dtype, fields, ndim):
-                inside = tuple((name, each(inner)) for name, inner in fields)
-                return RecordKind(dtype, inside, ndim)
-            case ArrayKind() | NumberKind():
-                values.append(kind)
-        return kind
-
-    return list(map(each, kinds))
-
-
-def _unit(function: python.FunctionType, options: Options) -> TypedUnit:
-    return TypedUnit(
-        function.__name__,
-        dynamic_bytes=options.dynamic_bytes,
-        debug=options.debug,
-        memory_of=options.memory_of,
-    )
-
-
-def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: TypedUnit) -> Parsed:
+def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: KernelUnit) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
     source = text_of(found.function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
-    unit.taken.update(names)
     unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
-    values: list[Value] = []
+    values = []
     for name, kind in zip(names, kinds, strict=True):
-        value = parameters.value(name, kind, place)
-        values.append(Object(value.value) if isinstance(value, Captured) else value)
+        values.append(parameters.value(name, kind, place))
         unit.parameters = [one.name for one in parameters.given]
     lowering = FunctionLowering(unit, found, values, source)
     body = lowering.body("block_", ir.Return)
@@ -152,7 +136,6 @@ def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: Typ
         tuple(unit.sources.values()),
         "numba",
     )
-    code = without_records(code, unit)
     return Parsed(replace(code, body=numbered(code.body)), tuple(parameters.from_outside))
 
 

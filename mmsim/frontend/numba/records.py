@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from mmsim.frontend.numba.names import TYPES, type_name
-from mmsim.frontend.numba.state import KernelUnit
-from mmsim.ir import nodes as ir
-from mmsim.ir.walk import with_expressions, with_inside
 
 
 def record_dtype(given: Any) -> np.dtype[Any] | None:
@@ -70,38 +64,3 @@ def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
             }
         )
     return np.dtype((base, shape)) if shape else base
-
-
-def without_records(code: ir.Code, unit: KernelUnit) -> ir.Code:
-    """A program without questions for the extents of an array of records."""
-    if not unit.records:
-        return code
-
-    def of_block(old: ir.Block) -> ir.Block:
-        return tuple(with_inside(with_expressions(one, of), of_block) for one in old)
-
-    def of(value: ir.Expr) -> ir.Expr:
-        if isinstance(value, ir.Extent) and value.array in unit.records:
-            return _extent(value, _field(value.array, unit.records), unit.ranks[value.array])
-        return with_expressions(value, of)
-
-    local = (replace(one, shape=tuple(map(of, one.shape))) for one in code.locals)
-    return replace(code, body=of_block(code.body), locals=tuple(local))
-
-
-def _field(array: str, records: Mapping[str, Mapping[str, str]]) -> str:
-    """The array of a field."""
-    while array in records:
-        array = next(iter(records[array].values()))
-    return array
-
-
-def _extent(extent: ir.Extent, field: str, rank: int) -> ir.Expr:
-    """An extent of an array of records, by those of a field, which may have more axes."""
-    axes: list[ir.Expr] = [ir.Extent(field, axis, None, extent.place) for axis in range(rank)]
-    if extent.axis == "ndim":
-        return ir.Const(rank)
-    if extent.axis is None:
-        one: ir.Expr = ir.Const(1)
-        return reduce(lambda x, y: ir.Binary("*", x, y, extent.place), axes, one)
-    return axes[extent.axis]

@@ -16,9 +16,10 @@ from numba.core import types
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.graph import definition
 from mmsim.frontend.numba.places import Places
-from mmsim.frontend.numba.signatures import CALLED, RULES, VALUES, Refusal, Vector
+from mmsim.frontend.numba.signatures import CALLED, Refusal, Vector
 from mmsim.frontend.numba.templates import Namespace
 from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import RULES, VALUES
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import ADVICE, OWN_ARRAY, STATEMENT_ADVICE
 from mmsim.frontend.python.source import FunctionText, parsed, source_of
@@ -295,7 +296,7 @@ def _members(owner: Any) -> tuple[str, ...]:
     """The attributes that values of a type have."""
     if isinstance(owner, Namespace):
         whole = f"{owner.member}."
-        return tuple(one.removeprefix(whole) for one in (VALUES | RULES) if one.startswith(whole))
+        return tuple(one.removeprefix(whole) for one in (*VALUES, *RULES) if one.startswith(whole))
     if isinstance(owner, Vector):
         return tuple(AXES[: owner.count])
     if hasattr(owner, "fields"):  # a record, or a named tuple

@@ -1,6 +1,6 @@
 """The types of what numba.cuda's names take and give, as numba-cuda has them.
 
-A row of `RULES` has the names of the parameters and what gives a call's signature. `Cases` are
+Each function here gives what resolves a call: the signature for its arguments. `cases` are
 signatures, of which Numba's rules of conversion choose one. Where numba-cuda refuses a type that
 has a meaning here, as a shuffle of uint32, the type is taken.
 """
@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import signature
-
-from mmsim.frontend.numba.libdevice import LIBDEVICE, PAIRS
-from mmsim.frontend.numba.vectors import AXES, VECTORS
 
 Given = tuple[types.Type, ...]
 Resolve = Callable[[Any, str, Given], Any]
@@ -26,13 +23,6 @@ Resolve = Callable[[Any, str, Given], Any]
 CALLED = "call min, max, abs, divmod, len, int, float, complex, bool or a function of the language"
 GRID = types.Opaque("the grid")
 """The type of cuda.cg.this_grid()."""
-DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-NAMESPACES = (*DIMENSIONS, "shared", "local", "const", "atomic", "cg")
-VALUES = {
-    **{f"{name}.{axis}": types.int32 for name in DIMENSIONS for axis in "xyz"},
-    "laneid": types.int32,
-    "warpsize": types.int32,
-}
 OF_CODE = {
     "v": types.none,
     "b": types.boolean,
@@ -72,20 +62,7 @@ class Refusal(TypingError):
         self.what, self.advice = what, advice
 
 
-class Rule(NamedTuple):
-    """The parameters of a name, those without which a call is refused, and the signature."""
-
-    names: tuple[str, ...]
-    resolve: Resolve
-    needed: int
-
-
-def _rule(names: str, resolve: Resolve, needed: int | None = None) -> Rule:
-    parameters = tuple(names.split())
-    return Rule(parameters, resolve, len(parameters) if needed is None else needed)
-
-
-def _cases(*found: Any) -> Resolve:
+def cases(*found: Any) -> Resolve:
     """The best of some signatures; each is one, or the letters of its types."""
     known = [_of_letters(one) if isinstance(one, str) else one for one in found]
 
@@ -96,15 +73,15 @@ def _cases(*found: Any) -> Resolve:
 
 
 def _of_letters(code: str) -> Any:
-    return signature(*(OF_CODE[letter] for letter in code))
+    """A signature; the results and the arguments of one with several results have a comma."""
+    results, comma, args = code.rpartition(",")
+    if not comma:
+        results, args = code[:1], code[1:]
+    several, given = (tuple(OF_CODE[letter] for letter in one) for one in (results, args))
+    return signature(types.Tuple(several) if comma else several[0], *given)
 
 
-def _pair(code: str) -> Any:
-    first, second = (OF_CODE[letter] for letter in code)
-    return signature(types.Tuple((first, second)), first)
-
-
-def _along(context: Any, member: str, given: Given) -> Any:
+def along(context: Any, member: str, given: Given) -> Any:
     axes = getattr(given[0], "literal_value", None)
     if axes not in (1, 2, 3):
         raise Refusal(f"'cuda.{member}' takes 1, 2 or 3", "write the number of axes")
@@ -118,7 +95,7 @@ def parts(given: Any) -> Given:
     return tuple(whole) if isinstance(given, types.BaseTuple) else (whole,)
 
 
-def _array(context: Any, member: str, given: Given) -> Any:
+def array(context: Any, member: str, given: Given) -> Any:
     shape, dtype = given[:2]
     extents = parts(shape)
     if not extents:
@@ -140,38 +117,32 @@ def _array(context: Any, member: str, given: Given) -> Any:
     return signature(types.Array(element, len(extents), "C"), *given)
 
 
-def _constant(context: Any, member: str, given: Given) -> Any:
+def constant(context: Any, member: str, given: Given) -> Any:
     return signature(given[0], *given)
 
 
-def _counting(context: Any, member: str, given: Given) -> Any:
-    if not isinstance(given[0], types.Integer | types.Boolean):
-        raise Refusal(
-            f"the predicate of cuda.{member} is not an integer: {types.unliteral(given[0])}"
-        )
-    return signature(types.int32, types.int32)
+def tested(result: types.Type, *taken: types.Type) -> Resolve:
+    """The signature of a test, after a mask if there is one."""
 
-
-def _vote(result: types.Type) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
-        mask, predicate = map(types.unliteral, given)
-        if not isinstance(mask, types.Integer):
-            raise Refusal(f"the mask of cuda.{member} is not an integer: {mask}")
-        if not isinstance(predicate, types.Integer | types.Boolean):
-            raise Refusal(f"the predicate of cuda.{member} is not an integer: {predicate}")
-        return signature(result, mask, predicate)
+        given = tuple(map(types.unliteral, given))
+        for name, one in zip(("mask", "predicate")[-len(given) :], given, strict=True):
+            is_truth = isinstance(one, types.Boolean) and name == "predicate"
+            if not isinstance(one, types.Integer) and not is_truth:
+                raise Refusal(f"the {name} of cuda.{member} is not an integer: {one}")
+        return signature(result, *(taken or given))
 
     return resolve
 
 
-def _shuffle(context: Any, member: str, given: Given) -> Any:
+def shuffle(context: Any, member: str, given: Given) -> Any:
     given = tuple(map(types.unliteral, given))
     if not isinstance(given[1], types.Number | types.Boolean):
         raise Refusal(f"the value of cuda.{member} is not a number: {given[1]}")
     return signature(given[1], *given)
 
 
-def _select(context: Any, member: str, given: Given) -> Any:
+def select(context: Any, member: str, given: Given) -> Any:
     test, *others = map(types.unliteral, given)
     result = context.unify_types(*others)
     if not isinstance(result, types.Number | types.Boolean):
@@ -179,7 +150,7 @@ def _select(context: Any, member: str, given: Given) -> Any:
     return signature(result, test, result, result)
 
 
-def _atomic(indexed: bool, values: int) -> Resolve:
+def atomic(indexed: bool, values: int) -> Resolve:
     """The signature of an atomic operation on an element, of an index or the first one."""
 
     def resolve(context: Any, member: str, given: Given) -> Any:
@@ -202,11 +173,7 @@ def _index(array: types.Array, given: types.Type) -> types.Type:
     return given if is_tuple or array.ndim > 1 else types.intp
 
 
-def _sync_of_grid(context: Any, member: str, given: Given) -> Any:
-    return signature(types.int32, *given)
-
-
-def _vector(type_: Vector) -> Resolve:
+def vector(type_: Vector) -> Resolve:
     """The signature of a vector's constructor: numbers, and vectors for each of theirs."""
 
     def resolve(context: Any, member: str, given: Given) -> Any:
@@ -225,79 +192,5 @@ def _vector(type_: Vector) -> Resolve:
 
 
 @cache
-def _vector_type(base: str, count: int) -> Vector:
+def vector_type(base: str, count: int) -> Vector:
     return Vector(getattr(types, base), count)
-
-
-SAME_INTEGER = tuple(signature(one, one) for one in INTEGERS)
-FOUND_FIRST = tuple(signature(types.uint32, one) for one in INTEGERS)
-ALL_SAME = types.Tuple((types.int32, types.boolean))
-FENCES = ("threadfence", "threadfence_block", "threadfence_system")
-ON_ELEMENT = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch")
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(("grid", "gridsize"), _rule("ndim", _along)),
-    **dict.fromkeys(
-        ("shared.array", "local.array"), _rule("shape dtype alignment", _array, needed=2)
-    ),
-    "const.array_like": _rule("ndarray", _constant),
-    "cg.this_grid": _rule("", _cases(signature(GRID))),
-    "grid.sync": _rule("", _sync_of_grid),
-    **dict.fromkeys(("syncthreads", *FENCES), _rule("", _cases("v"))),
-    "syncwarp": _rule("mask", _cases("v", "vi"), needed=0),
-    "nanosleep": _rule("ns", _cases("vI")),
-    **{f"syncthreads_{op}": _rule("predicate", _counting) for op in ("count", "and", "or")},
-    "shfl_sync": _rule("mask value src_lane", _shuffle),
-    "shfl_up_sync": _rule("mask value delta", _shuffle),
-    "shfl_down_sync": _rule("mask value delta", _shuffle),
-    "shfl_xor_sync": _rule("mask value lane_mask", _shuffle),
-    **{f"{op}_sync": _rule("mask predicate", _vote(types.boolean)) for op in ("all", "any", "eq")},
-    "ballot_sync": _rule("mask predicate", _vote(types.int32)),
-    "match_any_sync": _rule("mask value", _cases("iii", "iil", "iif", "iid")),
-    "match_all_sync": _rule(
-        "mask value",
-        _cases(*(signature(ALL_SAME, types.int32, OF_CODE[one]) for one in "ilfd")),
-    ),
-    **dict.fromkeys(("activemask", "lanemask_lt"), _rule("", _cases("I"))),
-    **{
-        f"atomic.{op}": _rule("array index value", _atomic(True, 1))
-        for op in (*ON_ELEMENT, "inc", "dec")
-    },
-    "atomic.cas": _rule("array index old value", _atomic(True, 2)),
-    "atomic.compare_and_swap": _rule("array old value", _atomic(False, 2)),
-    **dict.fromkeys(("popc", "clz"), _rule("value", _cases(*SAME_INTEGER))),
-    "ffs": _rule("value", _cases(*FOUND_FIRST)),
-    "brev": _rule("value", _cases("II", "LL")),
-    "cbrt": _rule("value", _cases("ff", "dd")),
-    "fma": _rule("x y z", _cases("ffff", "dddd")),
-    "selp": _rule("test x y", _select),
-    **{
-        name: Rule(AXES, _vector(_vector_type(str(made.dtype), len(made.names))), 1)
-        for name, made in VECTORS.items()
-    },
-}
-RULES |= {
-    f"libdevice.{name}": _rule("x y z"[: 2 * len(code) - 3], _cases(code))
-    for code, *names in map(str.split, LIBDEVICE.split("\n")[1:-1])
-    for name in names
-} | {f"libdevice.{name}": _rule("x", _cases(_pair(code))) for name, code in PAIRS.items()}
-
-
-def called(context: Any, member: str, args: Given, kws: Any) -> Any:
-    """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
-    rule = RULES.get(member)
-    if rule is None:
-        raise Refusal(f"the call of 'cuda.{member}' isn't in the language of programs", CALLED)
-    given = dict(zip(rule.names, args, strict=False))
-    wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
-    given |= kws
-    whole = tuple(given[name] for name in rule.names if name in given)
-    if wrong or len(whole) < rule.needed:
-        takes = ", ".join(rule.names)
-        raise Refusal(
-            f"'cuda.{member}' takes {takes or 'no arguments'}", f"write cuda.{member}({takes})"
-        )
-    found = rule.resolve(context, member, whole)
-    if found is None:
-        own = ", ".join(str(types.unliteral(one)) for one in whole)
-        raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
-    return found

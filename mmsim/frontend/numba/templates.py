@@ -13,17 +13,9 @@ from numba.core import types
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.frontend.numba.signatures import (
-    GRID,
-    OF_CODE,
-    RULES,
-    VALUES,
-    Given,
-    Vector,
-    called,
-    parts,
-)
+from mmsim.frontend.numba.signatures import GRID, OF_CODE, Given, Vector, parts
 from mmsim.frontend.numba.vectors import AXES
+from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean
@@ -58,7 +50,7 @@ class Word(Called):
 
     def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, with the arguments in the order of the parameters."""
-        return called(context, self.member, args, kws)
+        return signature_of(context, self.member, args, kws)
 
 
 @REGISTRY.register_attr
@@ -70,7 +62,9 @@ class NamespaceAttributes(templates.AttributeTemplate):
     def generic_resolve(self, owner: Namespace, name: str) -> Any:  # type: ignore[override]
         """The type of a member: a number, or a function; None for no member."""
         member = f"{owner.member}.{name}"
-        return VALUES.get(member) or (Word(member) if member in RULES else None)
+        if member in VALUES:
+            return types.int32
+        return Word(member) if member in RULES else None
 
 
 @REGISTRY.register_attr
@@ -104,7 +98,7 @@ class IntegerMethods(templates.AttributeTemplate):
     @templates.bound_function("int.bit_count")  # type: ignore[untyped-decorator]
     def resolve_bit_count(self, owner: types.Integer, args: Given, kws: Any) -> Any:
         """The number of bits that are set, as cuda.popc gives it."""
-        found = called(self.context, "popc", (types.unliteral(owner),), {})
+        found = signature_of(self.context, "popc", (types.unliteral(owner),), {})
         return signature(found.return_type, recvr=found.args[0]) if not args else None
 
 

@@ -15,17 +15,18 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.kinds import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
-from mmsim.frontend.numba.state import KernelUnit
 from mmsim.frontend.python.aliases import Key, Merged
-from mmsim.frontend.python.scope import View
+from mmsim.frontend.python.scope import Alias, Unit, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
 NOWHERE = Place("", "", 0)
+ONE = ir.Const(1)
 OPERATORS = {
     one: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
@@ -68,11 +69,11 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of an index; None for what is left out."""
+    """A slice of an index; None for an end that is left out."""
 
     start: ir.Expr | None
     stop: ir.Expr | None
-    step: int = 1
+    step: ir.Expr = ONE
 
 
 Index = tuple[ir.Expr, ...]
@@ -103,16 +104,28 @@ class Remade(View):
 
 @dataclass(frozen=True)
 class Counted:
-    """The trips of a loop: numbers of a range, and the item for each of them; None for itself."""
+    """The trips of a loop: numbers of a range, and the item for each of them; None for itself.
+
+    An iterator, which several loops share, `moves` to its next item instead: this puts statements
+    at the end, and gives whether there is an item, and the item.
+    """
 
     start: ir.Expr
     stop: ir.Expr
-    step: ir.Expr = field(default_factory=lambda: ir.Const(1))
+    step: ir.Expr = ONE
     item: Callable[[ir.Expr], Value] | None = None
+    moves: Callable[[], tuple[ir.Expr, Value]] | None = None
 
     def at(self, number: ir.Expr) -> Value:
         """The item of a trip."""
         return number if self.item is None else self.item(number)
+
+
+@dataclass(frozen=True)
+class Walked(Alias):
+    """The elements of an array that are also an iterator, as a.flat."""
+
+    trips: Counted = field(default_factory=lambda: Counted(ir.Const(0), ir.Const(0)))
 
 
 class Held(NumbaTyping):
@@ -127,18 +140,24 @@ class Held(NumbaTyping):
 
 
 @dataclass
-class TypedUnit(KernelUnit):
+class KernelUnit(Unit):
     """The data of one kernel's lowering, for all its functions.
 
-    `held` are the types of names. `keys` are the arrays that a name may stand for, if they depend
-    on the path, found by earlier tries, and `merged` their variables. `tables` are constant arrays
-    from outside.
+    `ranks` has the numbers of axes of arrays, `records` the arrays of the fields of arrays of
+    records, `tables` constant arrays from outside. `held` are the types of names, `block` the
+    statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
+    on the path, found by earlier tries, and `merged` their variables.
     """
 
+    options: Options = field(default_factory=Options)
+    array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
+    ranks: dict[str, int] = field(default_factory=dict)
+    records: dict[str, dict[str, str]] = field(default_factory=dict)
     held: Held = field(default_factory=Held)
     keys: dict[str, set[Key]] = field(default_factory=dict)
     merged: dict[str, Merged] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
+    block: list[ir.Stmt] = field(default_factory=list)
 
     @property
     def arrays(self) -> list[str]:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
+from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.inlined import InlineLowering
 from mmsim.frontend.numba.records import in_bits
+from mmsim.frontend.numba.signatures import Vector
 from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
-from mmsim.frontend.numba.vectors import VECTORS
-from mmsim.frontend.numba.words import WORDS
+from mmsim.frontend.numba.words import RULES
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
-from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, part
 
 DYNAMIC = "dynamic_shared"
 """The name of the array of dynamic shared memory."""
-SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
-"""Calls without a meaning in a model whose accesses take effect in order."""
 
 
 class WordLowering(InlineLowering):
@@ -39,46 +37,45 @@ class WordLowering(InlineLowering):
         target: Any,
     ) -> Value:
         """The value of a call of a function of numba.cuda, which `target` gets."""
-        is_used = self.live.uses[target.name] > 0
-        if member in SILENT or member == "cg.this_grid":
-            return NONE
-        if member == "grid.sync":
-            self.block.append(ir.Barrier(self.place, "grid"))
-            return ir.Unary("int32", ir.Const(0), self.place) if is_used else NONE
-        if member == "syncwarp":
-            self.block.append(ir.Exchange(None, "sync", (), self.place))
-            return NONE
+        rule, is_used = RULES[member], self.live.uses[target.name] > 0
+        named = dict(zip(rule.names, args, strict=False)) | kws
+        given = [named[name] for name in rule.names if name in named]
         if member == "const.array_like":
-            return args[0]
-        if member in VECTORS:
-            return self.vector(args, sig.return_type)
-        word, given = WORDS.get(member), [*args, *kws.values()]
-        match word:
-            case Maker():
-                names = dict(zip(("shape", "dtype", "alignment"), args, strict=False)) | kws
-                return self.made(word, names["shape"], sig.return_type, base_of(target))
-            case Atomic():
-                named = dict(zip(word.parameters, args, strict=False)) | kws
-                return self.atomic(word, named, is_used)
-            case Intrinsic() if member in ("grid", "gridsize"):
-                return word.value(tuple(map(self.single, given)), self.place)
-            case Intrinsic():
-                return word.value(self.operands(given, sig), self.place)
-            case Effect():
-                named = dict(zip(word.parameters, args, strict=False)) | kws
-                given = [named[name] for name in word.parameters if name in named]
-                operands = self.operands(given, sig)
-                is_used = is_used and word.value is not None
-                result = self.unit.unique("t") if is_used else None
-                statement = word.emit(result, operands, self.place)
-                self.block.append(statement)
-                if result is None or word.value is None or not isinstance(statement, ir.Setting):
-                    return NONE
-                held = self.unit.held.set_to(statement)
-                assert held is not None
-                self.unit.held.variables[result] = held.type
-                return word.value(ir.Var(result, self.place), self.place)
-        raise self.refused(f"cuda.{member} is not known here")
+            return given[0]
+        if isinstance(sig.return_type, Vector):
+            return self.vector(given, sig.return_type)
+        match rule.meaning:
+            case None:
+                return NONE
+            case "shared" | "registers" as kind:
+                return self.made(kind, named["shape"], sig.return_type, base_of(target))
+            case str(op):
+                return self.atomic(cast(ir.AtomicOp, op), named, is_used)
+        found = rule.meaning(self.operands(given, sig), self.place)
+        if not isinstance(found, ir.Exchange | ir.Barrier):
+            return self.as_result(found, sig.return_type)
+        if not is_used or sig.return_type == types.none:
+            self.block.append(found)
+            return NONE
+        if isinstance(found, ir.Barrier) and found.op is None:  # of the grid
+            self.block.append(found)
+            return self.as_result(ir.Const(0), sig.return_type)
+        result = self.unit.unique("t")
+        self.block.append(replace(found, target=result))
+        held = self.unit.held.set_to(found)
+        assert held is not None
+        self.unit.held.variables[result] = held.type
+        return self.as_result(ir.Var(result, self.place), sig.return_type)
+
+    def as_result(self, found: Value, type_: Any) -> Value:
+        """The value of a word: as many numbers as its type has."""
+        several = found if isinstance(found, tuple) else (found,) * 2
+        is_tuple = isinstance(type_, types.BaseTuple)
+        return (
+            tuple(map(self.as_type, several, type_))
+            if is_tuple
+            else self.as_type(several[0], type_)
+        )
 
     def vector(self, args: list[Value], type_: Any) -> Value:
         """A vector of numbers, and of the numbers of smaller vectors."""
@@ -90,7 +87,7 @@ class WordLowering(InlineLowering):
         pairs = zip(given, sig.args, strict=True)
         return tuple(self.as_type(self.single(value), type_) for value, type_ in pairs)
 
-    def atomic(self, word: Atomic, given: dict[str, Value], is_used: bool) -> Value:
+    def atomic(self, op: ir.AtomicOp, given: dict[str, Value], is_used: bool) -> Value:
         """An atomic on an element of an array."""
         array, index = given["array"], given.get("index", ir.Const(0))
         numbers = [*map(self.whole, index if isinstance(index, tuple) else (index,))]
@@ -104,16 +101,16 @@ class WordLowering(InlineLowering):
             )
         held = self.unit.held.arrays[array.parts[0].array]
         form = self.form(array)
-        if form in ("real", "imag") and word.op in ("add", "sub"):
-            return self.atomic_of_part(array, form, word.op, numbers, given["value"], is_used)
+        if form in ("real", "imag") and op in ("add", "sub"):
+            return self.atomic_of_part(array, form, op, numbers, given["value"], is_used)
         if form:
             raise self.refused(
-                f"there is no atomic {word.op} here of {form} values",
+                f"there is no atomic {op} here of {form} values",
                 "parts of complex numbers have add and sub",
             )
         old = self.as_type(self.single(given["old"]), held) if "old" in given else None
         value = self.as_type(self.single(given["value"]), held)
-        return self.emit_atomic(array, word.op, numbers, old, value, is_used)
+        return self.emit_atomic(array, op, numbers, old, value, is_used)
 
     def whole(self, index: Value) -> ir.Expr:
         """An index of an atomic: Numba converts one that is a float."""
@@ -160,13 +157,15 @@ class WordLowering(InlineLowering):
         old = self.emit_atomic(array, "add", index, None, whole, is_used)
         return ir.Call(form, (old,), self.place) if isinstance(old, ir.Expr) else old
 
-    def made(self, word: Maker, shape: Value, type_: Any, name: str) -> Alias:
+    def made(
+        self, kind: Literal["shared", "registers"], shape: Value, type_: Any, name: str
+    ) -> Alias:
         """An array that the kernel makes, under its name in the text if it has one."""
         extents = tuple(map(self.single, shape if isinstance(shape, tuple) else (shape,)))
-        if extents == (ir.Const(0),) and word.kind == "shared":
+        if extents == (ir.Const(0),) and kind == "shared":
             return self.dynamic(dtype_of(type_.dtype))
-        name = self.unit.unique(word.kind if name.startswith("$") else name)
-        made = ir.LocalArray(name, word.kind, extents, None, self.place)
+        name = self.unit.unique(kind if name.startswith("$") else name)
+        made = ir.LocalArray(name, kind, extents, None, self.place)
         if is_number(type_.dtype):
             self.unit.locals.append(replace(made, dtype=dtype_of(type_.dtype).name))
             self.unit.array(name, dtype_of(type_.dtype), len(extents))
@@ -197,7 +196,7 @@ class WordLowering(InlineLowering):
                 f"dynamic shared memory is an array of {held.dtype} already",
                 "give all of it one type; a part of it is a slice",
             )
-        count = self.unit.dynamic_bytes // type_.itemsize
+        count = self.unit.options.dynamic_bytes // type_.itemsize
         if count == 0:
             raise self.refused(
                 "the launch has no dynamic shared memory",

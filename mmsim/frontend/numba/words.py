@@ -1,4 +1,4 @@
-"""The words of numba.cuda, by their names there: places of threads, barriers, exchange, atomics.
+"""The names of numba.cuda: their parameters, types and meaning in kernels.
 
 The lanes of a mask that take part in an exchange are not needed: the active lanes do. CUDA defines
 no meaning for a mask without one of them, or with others.
@@ -8,62 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
-from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.libdevice import MEANINGS
+from numba.core import types
+from numba.core.typing.templates import signature
+
+from mmsim.errors import Place
+from mmsim.frontend.numba import signatures as of
+from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
+from mmsim.frontend.numba.vectors import AXES, VECTORS
 from mmsim.frontend.python.functions import called
-from mmsim.frontend.python.scope import Value
-from mmsim.frontend.python.words import Atomic, Effect, Intrinsic, Maker, Operands, Word
+from mmsim.frontend.python.words import Operands
 from mmsim.ir import nodes as ir
-from mmsim.ir.functions import FUNCTIONS
+
+Meaning = Callable[[Operands, Place], Any]
+"""From the operands to a value, or to a statement with its value, if one is needed, as target."""
 
 
-def _typed(type_: str) -> Callable[[ir.Expr, Place], ir.Expr]:
-    return lambda value, place: ir.Unary(type_, value, place)
+class Rule(NamedTuple):
+    """The parameters of a name, what gives a signature, and the meaning: None for no effect.
+
+    The meaning of an atomic is its operation, that of a function that makes an array the kind. A
+    call needs the first ones of the parameters.
+    """
+
+    names: tuple[str, ...]
+    resolve: of.Resolve
+    meaning: Meaning | str | None
+    needed: int
 
 
-def _same(value: ir.Expr, place: Place) -> ir.Expr:
-    return value
+def _rule(
+    names: str,
+    resolve: of.Resolve,
+    meaning: Meaning | str | None = None,
+    needed: int | None = None,
+) -> Rule:
+    parameters = tuple(names.split())
+    return Rule(parameters, resolve, meaning, len(parameters) if needed is None else needed)
 
 
-def _some(value: ir.Expr, place: Place) -> ir.Expr:
-    return ir.Compare("!=", value, ir.Const(0), place)
-
-
-def _exchange(
-    op: ir.ExchangeOp, *parameters: str, value: Callable[[ir.Expr, Place], Value] = _same
-) -> Effect:
+def _exchange(op: ir.ExchangeOp) -> Meaning:
     """An exchange; its operands follow the mask."""
-    return Effect(
-        parameters, lambda target, given, place: ir.Exchange(target, op, given[1:], place), value
-    )
+    return lambda given, place: ir.Exchange(None, op, given[1:], place)
 
 
-def _counting(op: ir.BarrierOp) -> Effect:
-    """A barrier with the result of the tests, an int32."""
-    return Effect(
-        ("predicate",),
-        lambda target, given, place: ir.Barrier(place, "block", target, op, *given),
-        _typed("int32"),
-    )
+def _counting(op: ir.BarrierOp) -> Meaning:
+    """A barrier with the result of the tests."""
+    return lambda given, place: ir.Barrier(place, "block", None, op, *given)
 
 
-def _equal(target: str | None, given: Operands, place: Place) -> ir.Stmt:
+def _equal(given: Operands, place: Place) -> ir.Stmt:
     """Return whether all tests are the same: all lanes match."""
-    return ir.Exchange(target, "match_all", (ir.Unary("bool", given[1], place),), place)
+    return ir.Exchange(None, "match_all", (ir.Unary("bool", given[1], place),), place)
 
 
-def _along(of: Callable[[str, Place], ir.Expr], name: str) -> Intrinsic:
-    """A number, or a tuple of one for each axis, for a count of axes."""
-
-    def value(given: Operands, place: Place) -> Value:
-        (count,) = given
-        if isinstance(count, ir.Const) and count.value in (1, 2, 3):
-            values = tuple(of(axis, place) for axis in ir.AXES[: int(count.value.real)])
-            return values[0] if len(values) == 1 else values
-        raise LanguageError(f"{name!r} takes 1, 2 or 3", place, "write the number of axes")
-
-    return Intrinsic((1,), value)
+def _along(number: Callable[[str, Place], ir.Expr]) -> Meaning:
+    """The numbers of all axes, of which a call gives the first ones."""
+    return lambda given, place: tuple(number(axis, place) for axis in ir.AXES)
 
 
 def _position(axis: str, place: Place) -> ir.Expr:
@@ -82,56 +85,112 @@ def _extent(axis: str, place: Place) -> ir.Expr:
 
 def _lanes_below(given: Operands, place: Place) -> ir.Expr:
     bit = ir.Binary("<<", ir.Const(1), ir.ThreadField("lane"), place)
-    return ir.Unary("uint32", ir.Binary("-", bit, ir.Const(1), place), place)
+    return ir.Binary("-", bit, ir.Const(1), place)
 
 
-ON_ELEMENT, OLD = ("array", "index", "value"), ("array", "index", "old", "value")
-WORDS: dict[str, Word] = {
+VALUES: dict[str, ir.Expr] = {
     **{name: ir.ThreadField(name) for name in (*ir.INDICES, *ir.EXTENTS)},
     "laneid": ir.ThreadField("lane"),
     "warpsize": ir.Const(32),
-    "shared.array": Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape"),
-    "local.array": Maker("registers", "cuda.local.array", "a cuda.local.array", "shape"),
-    "grid": _along(_position, "cuda.grid"),
-    "gridsize": _along(_extent, "cuda.gridsize"),
-    "syncthreads": Effect((), lambda _, given, place: ir.Barrier(place)),
-    "syncthreads_count": _counting("count"),
-    "syncthreads_and": _counting("and"),
-    "syncthreads_or": _counting("or"),
-    "shfl_sync": _exchange("shuffle", "mask", "value", "src_lane"),
-    "shfl_up_sync": _exchange("shuffle_up", "mask", "value", "delta"),
-    "shfl_down_sync": _exchange("shuffle_down", "mask", "value", "delta"),
-    "shfl_xor_sync": _exchange("shuffle_xor", "mask", "value", "lane_mask"),
-    "all_sync": _exchange("all", "mask", "predicate"),
-    "any_sync": _exchange("any", "mask", "predicate"),
-    "ballot_sync": _exchange("ballot", "mask", "predicate", value=_typed("int32")),
-    "match_any_sync": _exchange("match_any", "mask", "value", value=_typed("int32")),
-    "match_all_sync": _exchange(
-        "match_all",
-        "mask",
-        "value",
-        value=lambda found, place: (ir.Unary("int32", found, place), _some(found, place)),
-    ),
-    "eq_sync": Effect(("mask", "predicate"), _equal, _some),
-    "activemask": _exchange("active_mask", value=_typed("uint32")),
-    "lanemask_lt": Intrinsic((0,), _lanes_below),
-    **{
-        f"atomic.{op}": Atomic(op, ON_ELEMENT)
-        for op in ("add", "sub", "max", "min", "nanmax", "nanmin", "xor", "exch", "inc", "dec")
-    },
-    "atomic.and_": Atomic("and", ON_ELEMENT),
-    "atomic.or_": Atomic("or", ON_ELEMENT),
-    "atomic.cas": Atomic("cas", OLD),
-    "atomic.compare_and_swap": Atomic("cas", ("array", "old", "value")),
-    **{
-        op: Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
-        for op in ("popc", "clz", "ffs", "brev", "cbrt", "fma")
-    },
-    **{
-        f"libdevice.{name}": Intrinsic((FUNCTIONS[op].arity,), partial(called, op))
-        for name, op in MEANINGS.items()
-        if isinstance(op, str)
-    },
-    "selp": Intrinsic((3,), lambda given, place: ir.Choose(*given)),
 }
-"""The words that take a fixed number of operands."""
+"""The names that are numbers, all of int32."""
+NAMESPACES = (
+    *("threadIdx", "blockIdx", "blockDim", "gridDim"),
+    *("shared", "local", "const", "atomic", "cg"),
+)
+_INTEGERS = tuple(signature(one, one) for one in INTEGERS)
+_FOUND_FIRST = tuple(signature(types.uint32, one) for one in INTEGERS)
+_MATCHES = types.Tuple((types.int32, types.boolean))
+RULES: dict[str, Rule] = {
+    "grid": _rule("ndim", of.along, _along(_position)),
+    "gridsize": _rule("ndim", of.along, _along(_extent)),
+    "shared.array": _rule("shape dtype alignment", of.array, "shared", 2),
+    "local.array": _rule("shape dtype alignment", of.array, "registers", 2),
+    "const.array_like": _rule("ndarray", of.constant),
+    "cg.this_grid": _rule("", of.cases(signature(GRID))),
+    "grid.sync": _rule(
+        "",
+        of.cases("i"),
+        lambda given, place: ir.Barrier(place, "grid"),
+    ),
+    "syncthreads": _rule("", of.cases("v"), lambda given, place: ir.Barrier(place)),
+    "syncthreads_count": _rule(
+        "predicate", of.tested(types.int32, types.int32), _counting("count")
+    ),
+    "syncthreads_and": _rule("predicate", of.tested(types.int32, types.int32), _counting("and")),
+    "syncthreads_or": _rule("predicate", of.tested(types.int32, types.int32), _counting("or")),
+    "threadfence": _rule("", of.cases("v")),
+    "threadfence_block": _rule("", of.cases("v")),
+    "threadfence_system": _rule("", of.cases("v")),
+    "nanosleep": _rule("ns", of.cases("vI")),
+    "syncwarp": _rule("mask", of.cases("v", "vi"), _exchange("sync"), 0),
+    "shfl_sync": _rule("mask value src_lane", of.shuffle, _exchange("shuffle")),
+    "shfl_up_sync": _rule("mask value delta", of.shuffle, _exchange("shuffle_up")),
+    "shfl_down_sync": _rule("mask value delta", of.shuffle, _exchange("shuffle_down")),
+    "shfl_xor_sync": _rule("mask value lane_mask", of.shuffle, _exchange("shuffle_xor")),
+    "all_sync": _rule("mask predicate", of.tested(types.boolean), _exchange("all")),
+    "any_sync": _rule("mask predicate", of.tested(types.boolean), _exchange("any")),
+    "eq_sync": _rule("mask predicate", of.tested(types.boolean), _equal),
+    "ballot_sync": _rule("mask predicate", of.tested(types.int32), _exchange("ballot")),
+    "match_any_sync": _rule(
+        "mask value",
+        of.cases("iii", "iil", "iif", "iid"),
+        _exchange("match_any"),
+    ),
+    "match_all_sync": _rule(
+        "mask value",
+        of.cases(*(signature(_MATCHES, types.int32, OF_CODE[one]) for one in "ilfd")),
+        _exchange("match_all"),
+    ),
+    "activemask": _rule("", of.cases("I"), _exchange("active_mask")),
+    "lanemask_lt": _rule("", of.cases("I"), _lanes_below),
+    **{
+        f"atomic.{name}": _rule("array index value", of.atomic(True, 1), name.rstrip("_"))
+        for name in (
+            *("add", "sub", "max", "min", "nanmax", "nanmin"),
+            *("and_", "or_", "xor", "exch", "inc", "dec"),
+        )
+    },
+    "atomic.cas": _rule("array index old value", of.atomic(True, 2), "cas"),
+    "atomic.compare_and_swap": _rule("array old value", of.atomic(False, 2), "cas"),
+    "popc": _rule("value", of.cases(*_INTEGERS), partial(called, "popc")),
+    "clz": _rule("value", of.cases(*_INTEGERS), partial(called, "clz")),
+    "ffs": _rule("value", of.cases(*_FOUND_FIRST), partial(called, "ffs")),
+    "brev": _rule("value", of.cases("II", "LL"), partial(called, "brev")),
+    "cbrt": _rule("value", of.cases("ff", "dd"), partial(called, "cbrt")),
+    "fma": _rule("x y z", of.cases("ffff", "dddd"), partial(called, "fma")),
+    "selp": _rule("test x y", of.select, lambda given, place: ir.Choose(*given)),
+    **{
+        name: Rule(AXES, of.vector(of.vector_type(str(made.dtype), len(made.names))), None, 1)
+        for name, made in VECTORS.items()
+    },
+    **{
+        f"libdevice.{name}": _rule(
+            "x y z"[: 2 * len(row.taken) - 1],
+            of.cases(row.code),
+            partial(called, row.meaning) if isinstance(row.meaning, str) else None,
+        )
+        for name, row in LIBDEVICE.items()
+    },
+}
+
+
+def signature_of(context: Any, member: str, args: Given, kws: Any) -> Any:
+    """The signature of a call of a name of numba.cuda; keywords follow the other arguments."""
+    rule = RULES.get(member)
+    if rule is None:
+        raise Refusal(f"the call of 'cuda.{member}' isn't in the language of programs", CALLED)
+    given = dict(zip(rule.names, args, strict=False))
+    wrong = len(args) > len(rule.names) or set(kws) - set(rule.names) or set(kws) & set(given)
+    given |= kws
+    whole = tuple(given[name] for name in rule.names if name in given)
+    if wrong or len(whole) < rule.needed:
+        takes = ", ".join(rule.names)
+        raise Refusal(
+            f"'cuda.{member}' takes {takes or 'no arguments'}", f"write cuda.{member}({takes})"
+        )
+    found = rule.resolve(context, member, whole)
+    if found is None:
+        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
+    return found

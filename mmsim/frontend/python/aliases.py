@@ -3,7 +3,7 @@
 An assignment such as `a, b = b, a` or `row = s[k]` gives an array a name and touches no memory. If
 a name stands for one array on all paths to a line, parsing resolves it. If the array
 depends on the path to a line (after a swap in a loop, or after an `if`), a `Merged` name keeps in
-variables of the thread which array it is, and its fixed leading indices. An access by
+variables of the thread which array it is, and its leading indices and spans. An access by
 such a name is one of several accesses behind an `if`; each thread makes one of them.
 """
 
@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python.scope import FIRST, Alias, Unit, View
+from mmsim.frontend.python.scope import FIRST, Alias, Span, Unit, View
 from mmsim.ir import nodes as ir
 
 MOST_FIXED = 8
-"""The most leading indices of an alias that depends on the path to a line."""
+"""The most restricted leading axes of an alias that depends on the path to a line."""
 
-Key = tuple[str, int]
-"""An array and the number of fixed leading indices."""
+Key = tuple[str, tuple[bool, ...]]
+"""An array, and of each of its restricted leading axes whether a span remains."""
 
 
 def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.Stmt:
@@ -86,25 +86,38 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
 class Merged:
     """A name whose array is known only when the program runs: variables identify the array.
 
-    `indices` has the variables of the fixed leading indices for each of `keys`; the variable
+    `indices` has the variables of the restricted leading axes for each of `keys`; the variable
     `which` selects one of these.
     """
 
     keys: tuple[Key, ...]
     which: ir.Var
-    indices: tuple[tuple[ir.Var, ...], ...]
+    indices: tuple[tuple[ir.Var | Span, ...], ...]
 
     @staticmethod
     def of(keys: Iterable[Key], place: Place, unit: Unit) -> Merged:
         """New variables for a name that stands for one of `keys`.
 
-        An access tries the arrays in their order, and one array first with fewer fixed indices.
+        An access tries the arrays in their order, and one array first with fewer restricted axes.
         """
-        known = tuple(sorted(set(keys), key=lambda key: (unit.arrays.index(key[0]), key[1])))
-        indices = tuple(
-            tuple(ir.Var(unit.unique("t"), place) for _ in range(fixed)) for _, fixed in known
-        )
-        return Merged(known, ir.Var(unit.unique("t"), place), indices)
+        several = set(keys)
+        known = [one for one in several if not any(_is_of(one, other) for other in several - {one})]
+        known.sort(key=lambda key: (unit.arrays.index(key[0]), key[1]))
+
+        def variable() -> ir.Var:
+            return ir.Var(unit.unique("t"), place)
+
+        def axis(is_span: bool) -> ir.Var | Span:
+            return Span(variable(), variable(), variable(), place) if is_span else variable()
+
+        indices = tuple(tuple(map(axis, axes)) for _, axes in known)
+        return Merged(tuple(known), variable(), indices)
+
+    @property
+    def variables(self) -> list[ir.Var]:
+        """All variables that identify the array."""
+        inside = [one for axes in self.indices for axis in axes for one in _numbers(axis)]
+        return [self.which, *(one for one in inside if isinstance(one, ir.Var))]
 
     @property
     def alias(self) -> Alias:
@@ -112,46 +125,81 @@ class Merged:
         parts = (View(key[0], index) for key, index in zip(self.keys, self.indices, strict=True))
         return Alias(tuple(parts), self.which if len(self.keys) > 1 else FIRST)
 
+    def _position(self, part: View) -> int | None:
+        own = key_of(part)
+        return next((n for n, key in enumerate(self.keys) if own == key or _is_of(own, key)), None)
+
     def holds(self, alias: Alias) -> bool:
         """Return whether the name can stand for an alias."""
-        return all(key_of(part) in self.keys for part in alias.parts)
+        return all(self._position(part) is not None for part in alias.parts)
 
     def settings(self, alias: Alias, place: Place, first: bool) -> list[ir.Assign]:
         """The assignments by which the name stands for `alias`.
 
         The `first` time all variables get a value.
         """
-        found: list[tuple[str, ir.Expr]] = []
-        if any(part.spans for part in alias.parts):
+        found: list[tuple[ir.Expr, ir.Expr]] = []
+        if any(type(part) is not View for part in alias.parts):
             raise LanguageError(
-                "which slice a name stands for depends on the path to this line",
+                "which array under other axes a name stands for depends on the path to this line",
                 place,
-                "give each slice a name of its own",
+                "give each a name of its own",
             )
-        positions = [self.keys.index(key_of(part)) for part in alias.parts]
+        positions = [self._position(part) or 0 for part in alias.parts]
         if len(self.keys) > 1:
             which = _chosen_value(alias, list(map(ir.Const, positions)), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
-            found.append((self.which.name, which))
-        for position, variables in enumerate(self.indices):
-            if position in positions:
-                values = alias.parts[positions.index(position)].element(())
-            elif first:
-                values = tuple(ir.Const(0) for _ in variables)
-            else:
+            found.append((self.which, which))
+        for position, axes in enumerate(self.indices):
+            here = [at == position for at in positions]
+            if not any(here) and not first:
                 continue
-            found += [(one.name, value) for one, value in zip(variables, values, strict=True)]
+            own = alias.parts[here.index(True)] if any(here) else None
+            parts = [
+                part if is_here else own for part, is_here in zip(alias.parts, here, strict=True)
+            ]
+            for number, axis in enumerate(axes):
+                rows = [_numbers(_axis(part, number, place)) for part in parts]
+                for variable, values in zip(_numbers(axis), zip(*rows, strict=True), strict=False):
+                    is_one = all(value == values[0] for value in values)
+                    value = values[0] if is_one else _chosen_value(alias, list(values), place)
+                    found.append((variable, value))
         return [
-            ir.Assign(name, value, place)
-            for name, value in found
-            if not (isinstance(value, ir.Var) and value.name == name)
+            ir.Assign(variable.name, value, place)
+            for variable, value in found
+            if isinstance(variable, ir.Var)
+            and not (isinstance(value, ir.Var) and value.name == variable.name)
         ]
 
 
+def _numbers(axis: ir.Expr | Span) -> tuple[ir.Expr, ...]:
+    """The numbers of a restricted axis: its index, or those of its span."""
+    return (axis.start, axis.step, axis.count) if isinstance(axis, Span) else (axis,)
+
+
+def _axis(part: View | None, axis: int, place: Place) -> ir.Expr | Span:
+    """The restriction of an axis of a part, if there is one; a span of all of it without any."""
+    if part is None:
+        return Span(ir.Const(0), ir.Const(0), ir.Const(0), place)
+    if axis < len(part.index):
+        return part.index[axis]
+    return Span(ir.Const(0), ir.Const(1), ir.Extent(part.array, axis, None, place), place)
+
+
 def key_of(part: View) -> Key:
-    """The key of a part: all but the values of its fixed indices."""
-    return part.array, part.axes
+    """The key of a part: all but the values of its restricted axes."""
+    return part.array, tuple(isinstance(one, Span) for one in part.index)
+
+
+def _is_of(one: Key, other: Key) -> bool:
+    """Return whether a key is another one with fewer axes, as that of `a` is for `a[2:]`."""
+    (array, axes), (whole, more) = one, other
+    return (
+        array == whole
+        and len(axes) < len(more)
+        and axes + (True,) * (len(more) - len(axes)) == more
+    )
 
 
 def keys_of(alias: Alias | None) -> list[Key]:

@@ -101,7 +101,7 @@ class Merging(Part):
             alias = self.function.stands_for(self.function.bound[name])
             more = set(aliases.keys_of(alias)) - loop.keys[name]
             is_missing = alias is None or not (more or merged.holds(alias))
-            if is_missing or any(fixed > aliases.MOST_FIXED for _, fixed in more):
+            if is_missing or any(len(axes) > aliases.MOST_FIXED for _, axes in more):
                 raise LanguageError(
                     f"{name!r} may not name one array after this iteration of the loop",
                     place,

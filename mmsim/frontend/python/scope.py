@@ -229,7 +229,7 @@ class Known:
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
-    keys: dict[tuple[int, str], set[tuple[str, int]]] = field(default_factory=dict)
+    keys: dict[tuple[int, str], set[tuple[str, tuple[bool, ...]]]] = field(default_factory=dict)
 
 
 @dataclass

@@ -199,7 +199,7 @@ class Run:
                 note.unlink()
         for tests in self.records.tests.values():
             for test in tests:
-                test.good &= test.name not in wrong
+                test.good &= wrong.isdisjoint((test.name, file_of(test.name)))
         for test in sorted(filter(None, wrong)):
             print(f"{test} fails without a mutant", flush=True)
         return [
