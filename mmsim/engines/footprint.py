@@ -49,7 +49,7 @@ def bytes_per_lane(launch: Launch) -> int:
 
     types = meaning.typing.arrays, meaning.typing.variables, meaning.locals
     key = "bytes of a lane", *(one for held in types for one in held.items())
-    return launch.memo.once("bytes of a lane", lambda: launch.once(key, counted))
+    return launch.once(key, counted)
 
 
 def register_bytes(meaning: Meaning) -> int:

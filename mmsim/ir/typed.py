@@ -144,7 +144,8 @@ def constants(
         if may_refuse(value, lowered.of):
             known.append(True)
         try:
-            found: ir.Scalar = computing(value, lowered.of)(*known)
+            with np.errstate(all="ignore"):
+                found: ir.Scalar = computing(value, lowered.of)(*known)
         except NoValue:
             return None  # it is an error only if a thread gets there
         return found

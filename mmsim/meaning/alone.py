@@ -22,6 +22,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import in_turn
 from mmsim.ir.dtypes import BOOL, FLOAT, INT, Type, holds, is_int, is_whole, limits
 from mmsim.ir.lower import as_written
+from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import Mask, NoValue, row_of
 from mmsim.ir.row import wrap
 from mmsim.ir.typed import computing, may_refuse
@@ -30,8 +31,6 @@ from mmsim.meaning.frame import Frame, left, return_lanes
 from mmsim.model.memory import ArrayInMemory
 
 SINGLE = np.dtype(np.float32)
-KINDS = (ir.Assign, ir.Load, ir.Store, ir.Atomic, ir.RegisterWrite, ir.Forget, ir.Scope, ir.Leave)
-JUMPS = (ir.If, ir.For, ir.While, ir.Break, ir.Continue, ir.Return)
 MOST_SITES = 255
 PATIENT = 64
 """Trips of a loop after which it is watched, as it may repeat forever."""
@@ -175,8 +174,6 @@ class Writer:
     def alone(self, statement: ir.For | ir.While) -> Alone:
         """The function of a loop."""
         every = tuple(statements((statement,)))
-        if not all(isinstance(one, KINDS + JUMPS) for one in every):
-            raise Unfit
         self.statement(statement)
         names = self.meaning.typing.variables
         ends = {self.meaning.slots[name]: names[name] for one in every for name in targets(one)}
@@ -301,8 +298,10 @@ class Writer:
                     variable = self.variable(name)
                     self.add(f"{variable} = None", f"del {variable}")
                 self.add(*(f"clear({self.register(name)})" for name in registers))
-            case _:
+            case ir.VectorLoad() | ir.VectorStore() | ir.Barrier() | ir.Exchange():
                 raise Unfit
+            case _:
+                assert_never(one, "a loop of one lane")
 
     def leave(self, scope: str) -> None:
         """A jump to the end of a scope, which may be outside."""
@@ -470,8 +469,10 @@ class Writer:
                 return f"{self.constant(value.values)}[{self.number(value.index, value.shape)}]"
             case ir.Operation():
                 return self.operation(value)
-            case _:
+            case ir.Const() | ir.Number() | ir.Extent():
                 raise Unfit
+            case _:
+                assert_never(value, "a loop of one lane")
 
     def operation(self, value: ir.Operating) -> str:
         """The text of an operation: Python's own operator, or a call of what computes it."""

@@ -298,16 +298,19 @@ class Meaning(Evaluator):
     def _assign(self, statement: ir.Assign) -> Execute:
         slot = self._slot(statement.target)
         value = self._evaluate(statement.value)
+        is_wide = self.typing.variables[statement.target] == np.uint64
 
         def run(frame: Frame, mask: Mask) -> Mask:
-            if frame.lenient is None:
-                frame.assign(slot, value(frame, mask), mask)
-                return mask
-            frame.unset = False
-            frame.assign(slot, value(frame, mask), mask)
-            unset, frame.unset = frame.unset, None
-            if unset is not False:
-                frame.forget(slot, unset)
+            if frame.lenient is not None:
+                frame.unset = False
+            found = value(frame, mask)
+            if is_wide and isinstance(found, int):  # NumPy makes floats of uint64 and int64
+                found = np.uint64(found)
+            frame.assign(slot, found, mask)
+            if frame.unset is not None:
+                unset, frame.unset = frame.unset, None
+                if unset is not False:
+                    frame.forget(slot, unset)
             return mask
 
         return run

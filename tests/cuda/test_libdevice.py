@@ -63,10 +63,8 @@ RIGHT = {
     "exp2": np.exp2,
     "exp10": lambda x: 10.0**x,
     "fma": lambda x, y, z: x * y + z,
-    **dict.fromkeys(("float_as_int", "float_as_uint"), lambda x: int(np.float32(x).view(np.int32))),
-    **dict.fromkeys(
-        ("int_as_float", "uint_as_float"), lambda x: float(np.int32(x).view(np.float32))
-    ),
+    "float_as_int": lambda x: int(np.float32(x).view(np.int32)),
+    "int_as_float": lambda x: float(np.int32(x).view(np.float32)),
     "double_as_longlong": lambda x: int(np.float64(x).view(np.int64)),
     "longlong_as_double": lambda x: float(np.int64(x).view(np.float64)),
     "sad": lambda x, y, z: as_signed(abs(x - y) + z),

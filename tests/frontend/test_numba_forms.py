@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import cuda, int32
+from numba import cuda, int32, uint64
 
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
@@ -213,6 +213,23 @@ def test_a_loop_may_begin_with_a_loop():
                     x[other] += x[at]
 
     same_as_python(halves, np.arange(9), 7)
+
+
+def test_the_lowest_bits_of_64_stay_in_every_thread():
+    @cuda.jit
+    def gather(bits, out):
+        i = cuda.grid(1)
+        found = uint64(0)
+        for k in range(64):
+            if bits[i, k]:
+                found |= uint64(1) << uint64(k)
+        out[i] = found
+
+    bits = np.zeros((4, 64), np.int8)
+    bits[0, [0, 62]] = bits[2, [7, 63]] = bits[3, 3] = 1
+    for schedule in ("synchronous", "asynchronous"):
+        run = MACHINE.run(gather, bits, np.zeros(4, np.uint64), threads=4, schedule=schedule)
+        assert run.arrays["out"].tolist() == [2**62 + 1, 0, 2**63 + 2**7, 8]
 
 
 def test_loops_over_arrays():

@@ -61,6 +61,9 @@ ALLOWED = {
     ("mmsim/cuda/source_text.py", "exec"),
     # Numba's own packages, by names that stand in the text, to put mmsim.cuda in their place.
     ("mmsim/cuda/replacing.py", "import_module"),
+    # A loop of one lane as Python's code: numbers and names of its own, never a program's text.
+    ("mmsim/meaning/alone.py", "compile"),
+    ("mmsim/meaning/alone.py", "exec"),
     # The modules that a sweep's function imports itself when it runs, to see if they changed.
     ("mmsim/sweeps/functions.py", "import_module"),
     # A sweep's workers: what travels to them is made and read by joblib, large arrays by way of

@@ -122,6 +122,7 @@ OTHERS = {
     "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
+    "meaning/alone.py": {"sqrt"},  # Python's own, of a float
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
@@ -168,6 +169,7 @@ COMPARED = {
     "frontend/numba/values.py": {"+"},  # a sum with 0
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
+    "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping
     "sweeps/functions.py": {"*"},  # the names of an import
 }
 """Files that look for one operator, and what for."""

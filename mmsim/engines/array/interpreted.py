@@ -224,7 +224,7 @@ class Interpreted:
         self.step = step
         grid, types = launch.grid, launch.meaning.typing.arrays
         key = "patterns", launch.machine, grid.threads, grid.block_size, *types.items()
-        self.patterns = launch.memo.once("patterns", lambda: launch.once(key, Patterns))
+        self.patterns = launch.once(key, Patterns)
         self.changes = launch.changes()
         self.lone = self._lone() if lends else None
         self.now = -1  # when the round begins, if that is known

@@ -86,7 +86,7 @@ def language() -> list[str]:
         *(name for name in plain if name != "ThreadField"),
         *(f"T.{field}" for field in ir.THREAD_FIELDS),
         *(f"unary {op}" for op in [*UNARY, *CASTS]),
-        *(f"function {op}" for op in FUNCTIONS),
+        *(f"function {op}" for op in FUNCTIONS if op not in ("as_integer", "as_float")),
         *(f"binary {op}" for op in BINARY),
         *(f"compare {op}" for op in COMPARE),
         *(f"atomic {op}" for op in TYPES),
