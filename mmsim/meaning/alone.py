@@ -178,7 +178,7 @@ class Writer:
         names = self.meaning.typing.variables
         ends = {self.meaning.slots[name]: names[name] for one in every for name in targets(one)}
         gone = {name for one in every if isinstance(one, ir.Forget) for name in one.names}
-        ends |= {self.meaning.slots[name]: names[name] for name in gone}
+        ends |= {self.meaning.slots[name]: names[name] for name in gone & names.keys()}
         head = [
             "def alone(variables, fields, arrays, registers, note, most):",
             "    steps = changed = 0",
@@ -295,6 +295,8 @@ class Writer:
                 self.add("return 1, locals()" if message is None else "fail()")
             case ir.Forget(names, registers):
                 for name in names:
+                    if name not in self.meaning.typing.variables:
+                        continue  # no thread sets it
                     variable = self.variable(name)
                     self.add(f"{variable} = None", f"del {variable}")
                 self.add(*(f"clear({self.register(name)})" for name in registers))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import pytest
 
 import mmsim as mm
 import mmsim_algorithms
+from mmsim.meaning import memoized
 from mmsim.model.conflicts import Banks
 from mmsim.model.layout import RAP
 from mmsim.model.memory import offsets_of
@@ -187,6 +190,7 @@ def test_a_wrong_count_of_conflicts_breaks_the_lower_claims(monkeypatch, id_):
         right = claim.measure(claim.run("synchronous", **case))
         assert claim.agrees(right, claim.evaluate(case))
     stages, stage_counts = Banks.stages, Banks.stage_counts
+    monkeypatch.setattr(memoized, "_of_programs", WeakKeyDictionary())  # costs of known requests
     monkeypatch.setattr(Banks, "stages", lambda *of: min(2, stages(*of)))
     monkeypatch.setattr(Banks, "stage_counts", lambda *of: np.minimum(2, stage_counts(*of)))
     for case in cases:
