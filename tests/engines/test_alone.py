@@ -11,6 +11,7 @@ from mmsim.errors import AddressError, EndlessError
 from mmsim.meaning import alone
 from tests.kit.runs.both import on_all
 
+TABLE = ((1, 7), (2, 7))
 MACHINE = mm.HMM(dmms=2, width=4, global_latency=7, bank_bytes=4)
 
 
@@ -100,6 +101,20 @@ def test_small_types_and_complex_numbers_are_as_on_the_event_engine(ran):
 
     arrays = np.zeros(9, np.float32), np.ones(9, bool), np.ones(4, np.complex64)
     on_all(convert, *arrays, machine=MACHINE, threads=1)
+    assert ran
+
+
+def test_a_name_that_no_thread_sets_needs_no_place(ran):
+    def row_of(a, k):
+        a[k] = k
+        row = TABLE[k % 2]  # a tuple
+
+    @mm.program
+    def fill(T, a):
+        for k in range(9):
+            row_of(a, k)
+
+    on_all(fill, np.zeros(9), machine=MACHINE, threads=1)
     assert ran
 
 

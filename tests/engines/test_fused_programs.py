@@ -104,6 +104,16 @@ def test_literals_have_the_type_of_their_expression():
     assert (run.arrays["a"] == 2.0**64).all()
 
 
+@mm.program
+def bits_of_a_chosen_literal(T, a):
+    a[T.id] = mm.uint8(T.id and -4)
+
+
+def test_a_chosen_literal_wraps_in_its_cast():
+    run = agrees("plain", bits_of_a_chosen_literal, zeros(8), threads=8)
+    assert run.arrays["a"].tolist() == [0, *[252] * 7]
+
+
 # ------------------------------------------------------------------ long and deep programs
 
 

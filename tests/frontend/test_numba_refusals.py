@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import re
 import sys
 import warnings
 from collections import namedtuple
@@ -212,19 +213,17 @@ MESSAGES = {
 }
 
 
-OTHERWISE = {"«for x in n: pass»", "«for x in 'ab': pass»", "a[0] = «f'{n}'»"}
-
-
 @pytest.mark.parametrize("body", MESSAGES)
 def test_a_message_says_what_is_wrong_and_where(body):
-    if sys.version_info >= (3, 13) and body in OTHERWISE:
-        pytest.skip("its message names another part of the line on this Python")
     with pytest.raises(LanguageError) as caught:
         launched(body.replace("«", "").replace("»", ""), of_mmsim)
     assert MESSAGES[body] in str(caught.value)
     found, first, last = caught.value.place, *map(body.find, "«»")
+    text = body[first + 1 : last]
+    if sys.version_info >= (3, 13):  # what is looped over has a place of its own
+        text = re.sub("^for x in (.*): pass$", r"\1", text)
     if first >= 0:
-        assert found.text[found.column : found.end_column] == body[first + 1 : last]
+        assert found.text[found.column : found.end_column] == text
 
 
 def test_what_has_an_effect_stands_alone():

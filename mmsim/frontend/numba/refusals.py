@@ -14,7 +14,7 @@ from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.ir_utils import get_definition, guard
 
-from mmsim.errors import LanguageError
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.signatures import CALLED, Namespace, Refusal, Vector
 from mmsim.frontend.numba.vectors import AXES
@@ -138,12 +138,17 @@ def refusal(function: python.FunctionType, error: Exception, infer: Any) -> Lang
             return LanguageError(what, place, advice)
     found = outside_of(places.source, line if at is None else place.line)
     known = None if at is None else Explanation(places, infer, at).found()
-    if known is not None and (found is None or found.place != place):
+    if known is not None and (found is None or not _within(place, found.place)):
         return LanguageError(known[0], place, known[1])
     opcode = re.match(r"Use of unsupported opcode \((\w+)\)", text)
     text = f"Numba refuses this: {text or type(error).__name__}".partition("\n")[0]
     text = f"kernels don't have the instruction {opcode[1]}" if opcode else text
     return found or LanguageError(text, place)
+
+
+def _within(inner: Place, outer: Place) -> bool:
+    """Return whether a place lies within another of the same line."""
+    return outer.column <= inner.column and inner.end_column <= outer.end_column
 
 
 class Explanation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import linecache
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -62,6 +63,8 @@ def plain(kernel: str) -> Kernel:
     for name, function in vars(runtime).items():
         if getattr(function, "__module__", "") == runtime.__name__:
             namespace[name] = wrapping(function)
+    namespace["cast"] = lambda kind, value: kind(numpy_number(value))
+    kernel = re.sub(r"(np\.u?int\d+)\(", r"cast(\1, ", kernel)  # NumPy refuses np.uint8(-4)
     exec(compile(kernel, "<a fused program>", "exec"), namespace)
     run: Kernel = namespace["kernel"]
 
