@@ -77,6 +77,10 @@ HUNG = 300
 # ------------------------------------------------------------ the language
 
 
+OF_KERNELS = ("as_integer", "as_float")
+"""Functions that only kernels of numba.cuda have; these programs are of mm.program's language."""
+
+
 def language() -> list[str]:
     """The name of every part of the language."""
     kinds = [*typing.get_args(ir.Stmt), *typing.get_args(ir.Expr)]
@@ -86,7 +90,7 @@ def language() -> list[str]:
         *(name for name in plain if name != "ThreadField"),
         *(f"T.{field}" for field in ir.THREAD_FIELDS),
         *(f"unary {op}" for op in [*UNARY, *CASTS]),
-        *(f"function {op}" for op in FUNCTIONS if op not in ("as_integer", "as_float")),
+        *(f"function {op}" for op in FUNCTIONS if op not in OF_KERNELS),
         *(f"binary {op}" for op in BINARY),
         *(f"compare {op}" for op in COMPARE),
         *(f"atomic {op}" for op in TYPES),
