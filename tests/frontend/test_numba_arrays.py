@@ -10,8 +10,9 @@ import pytest
 from numba import cuda
 
 import mmsim as mm
-from mmsim.errors import LanguageError, MMSimError
+from mmsim.errors import LanguageError, MMSimError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
+from mmsim.frontend.numba.kinds import Options
 from tests.kit.runs.paths import ENGINES
 
 MACHINE = mm.HMM(2, 4, 5, 3)
@@ -414,6 +415,27 @@ def test_the_sum_of_small_integers_has_64_bits():
 
     a, b = np.full(2, 2**31 - 1, np.int32), np.full(3, 255, np.uint8)
     assert ended(sums, a, b, np.zeros(2))[2].tolist() == [2**32 - 2, 510]
+
+
+def test_an_extent_that_an_argument_leaves_open_follows_from_the_others():
+    def kernel(a, shape, out):
+        b = a.reshape(shape)
+        for i in range(b.shape[0]):
+            for j in range(b.shape[1]):
+                out[i, j] = b[i, j]
+
+    a = np.arange(12)
+    for shape in ((3, 4), (-1, 4), (3, -1), (12, -1)):
+        out = np.zeros((12, 12), int)
+        right = a.reshape(shape)
+        run = MACHINE.run(numba_program(kernel), a, shape, out, threads=1)
+        rows, columns = right.shape
+        assert np.array_equal(run.arrays["out"][:rows, :columns], right)
+        assert run.arrays["out"].sum() == a.sum()
+    for shape in ((3, 3), (-1, 5), (-1, -1), (-3, -4)):
+        program = numba_program(kernel, options=Options(debug=True))
+        with pytest.raises(RaisedError, match="total size of new array must be unchanged"):
+            MACHINE.run(program, a, shape, np.zeros((12, 12), int), threads=1)
 
 
 def test_an_array_in_fortran_order_is_reshaped_after_it_is_transposed():

@@ -70,13 +70,7 @@ class ArrayLowering(AxisLowering):
         given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
         match name:
             case "reshape" if type_.layout == "C":
-                extents = [self.single(one) for one in given]
-                known = [one for one in extents if one != ir.Const(-1)]
-                if len(known) < len(extents):
-                    size, others = self.size(array), self.product(known)
-                    rest = ir.Binary("//", size, others, self.place)
-                    extents = [rest if one == ir.Const(-1) else one for one in extents]
-                return self.reshaped(array, extents)
+                return self.reshaped(array, self.extents(array, list(map(self.single, given))))
             case "reshape":
                 raise self.refused(
                     "only an array in row-major order can be reshaped", "copy it into one"

@@ -125,6 +125,26 @@ class AxisLowering(Base):
         extents = [shape[axis] for axis in axes]
         return self.remade(array, extents, lambda index: tuple(index[axis] for axis in back))
 
+    def extents(self, array: Alias, given: Sequence[ir.Expr]) -> list[ir.Expr]:
+        """The extents for an array's elements; one that is negative follows from the others."""
+        found, size = list(map(self.fixed, given)), self.fixed(self.size(array))
+        for axis, one in enumerate(found):
+            if not isinstance(one, ir.Const) or one.value < 0:  # type: ignore[operator]
+                rest = binary(
+                    "//", size, self.product([*found[:axis], *found[axis + 1 :]]), self.place
+                )
+                is_open = ir.Compare("<", one, ir.Const(0), self.place)
+                found[axis] = self.fixed(
+                    rest if isinstance(one, ir.Const) else ir.Choose(is_open, rest, one)
+                )
+        wrong: ir.Expr = ir.Compare("!=", self.product(found), size, self.place)
+        for one in found:
+            if not isinstance(one, ir.Const):
+                below = ir.Compare("<", one, ir.Const(0), self.place)
+                wrong = ir.Logic("or", wrong, below)
+        self.end_if(wrong, "ValueError: total size of new array must be unchanged")
+        return found
+
     def reshaped(self, array: Alias, extents: Sequence[ir.Expr]) -> Alias:
         """The elements of an array, in row-major order, with other extents."""
         shape = tuple(map(self.fixed, self.shape(array)))
