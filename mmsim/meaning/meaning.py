@@ -303,9 +303,11 @@ class Meaning(Evaluator):
         def run(frame: Frame, mask: Mask) -> Mask:
             if frame.lenient is not None:
                 frame.unset = False
-            found = value(frame, mask)
-            if is_wide and isinstance(found, int):  # NumPy makes floats of uint64 and int64
-                found = np.uint64(found)
+            found, old = value(frame, mask), frame.variables[slot]
+            if is_wide and mask is not True and old is not None:
+                # As arrays: of Python's integers NumPy makes int64, and floats of both.
+                frame.variables[slot] = np.asarray(old, np.uint64)
+                found = np.asarray(found, np.uint64)
             frame.assign(slot, found, mask)
             if frame.unset is not None:
                 unset, frame.unset = frame.unset, None

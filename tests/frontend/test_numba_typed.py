@@ -495,6 +495,20 @@ def _taken_by_numba(m, out):
     out[4] = (1 + m[1, 0] + 7) + (4 + m[1, 1])
 
 
+def test_a_variable_has_another_name_than_a_parameter():
+    def doubled(z):
+        z = z * 2
+        return z + z
+
+    def kernel(z):
+        z[0] = doubled(z[1])
+
+    code = numba_program(kernel).specialized((np.ones(2),)).program.code
+    names = [one.name for one in code.variables]
+    assert names
+    assert "z" not in names
+
+
 def compared(a, b):
     i = cuda.grid(1)
     b[i] = ((a[i], 1) == (2, 1)) + 2 * ((a[i], i) != (2, 3))

@@ -385,6 +385,16 @@ def replays(run):
         assert last.tobytes() == array.tobytes()
 
 
+def test_numbers_without_a_sign_are_saved():
+    @mm.program
+    def number(T, a):
+        u = mm.uint64(0)
+        a[T.id] = T.barrier_count(u)
+
+    run = mm.DMM(2, 1).run(number, np.zeros(2, int), threads=2)
+    assert mm.Run.from_json(run.to_json()) == run
+
+
 @both_schedules
 @settings(max_examples=draws(25))
 @given(case=cases())

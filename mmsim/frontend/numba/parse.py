@@ -120,6 +120,7 @@ def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: Ker
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
+    unit.taken.update(names)
     unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
     values = []
     for name, kind in zip(names, kinds, strict=True):
