@@ -388,10 +388,10 @@ def replays(run):
 def test_numbers_without_a_sign_are_saved():
     @mm.program
     def number(T, a):
+        T.barrier()
         u = mm.uint64(0)
-        a[T.id] = T.barrier_count(u)
 
-    run = mm.DMM(2, 1).run(number, np.zeros(2, int), threads=2)
+    run = mm.DMM(2, 1).run(number, np.zeros(2, int), threads=2, trace=True)
     assert mm.Run.from_json(run.to_json()) == run
 
 
