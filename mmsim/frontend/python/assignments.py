@@ -10,33 +10,24 @@ from mmsim.frontend.python.declarations import Declarations
 from mmsim.frontend.python.grammar import BINARY
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
 from mmsim.frontend.python.source import written
-from mmsim.frontend.python.values import ValuePart, Values
 from mmsim.ir import nodes as ir
 
 
-class Assignments(ValuePart):
+class Assignments(Declarations):
     """The assignments of one function."""
-
-    def __init__(self, values: Values, declarations: Declarations) -> None:
-        super().__init__(values)
-        self.declarations = declarations
 
     def assignment(self, node: ast.Assign) -> None:
         """x = y = value, x, y = values and a[i] = value."""
         first = node.targets[0]
         alone = len(node.targets) == 1
-        if (
-            alone
-            and isinstance(first, ast.Name)
-            and self.declarations.declared_array(first, node.value)
-        ):
+        if alone and isinstance(first, ast.Name) and self.declared_array(first, node.value):
             return
         for target in node.targets:
             if isinstance(target, ast.List):
                 raise self.refuse(target, "a list can't be assigned", "write the names without []")
-        value = self.values.value(node.value, first)
+        value = self.value(node.value, first)
         if len(node.targets) > 1 or len(tables.leaves(value)) > 1:
-            value = self.builder.spill_all(value, self.place(node))
+            value = self.spill_all(value, self.place(node))
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -46,30 +37,30 @@ class Assignments(ValuePart):
             case ast.Tuple(elts):
                 for part in elts:
                     if isinstance(part, ast.Starred | ast.List):
-                        raise self.builder.refuse_kind(part)
+                        raise self.refuse_kind(part)
                 for part, own in zip(elts, self.unpacked(target, value, node), strict=True):
                     self.assign(part, own, node)
             case ast.Name():
                 self.assign_name(target, value, node)
-            case ast.Subscript() if self.vectors.stands_in(target):
+            case ast.Subscript() if self.is_vector(target):
                 self.assign_vector(target, value, node)
             case ast.Subscript():
-                number, place = self.values.single(value, target), self.place(node)
-                with self.builder.aside() as before:
-                    array, index = self.arrays.element(target)
+                number, place = self.single(value, target), self.place(node)
+                with self.aside() as before:
+                    array, index = self.element(target)
                 if any(map(changes, before)):
-                    number = self.builder.spill(number, place)
-                self.builder.block.extend(before)
-                self.arrays.store(array, index, number, self.place(target))
+                    number = self.spill(number, place)
+                self.block.extend(before)
+                self.store(array, index, number, self.place(target))
             case ast.Attribute():
                 raise self.refuse(target, f"{written(target)!r} can't be assigned")
             case _:
-                raise self.builder.refuse_kind(target)
+                raise self.refuse_kind(target)
 
     def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         """Write a vector of an array; its values are already in separate variables."""
         source = node.value if isinstance(node, ast.Assign) else node
-        count = self.vectors.count(target)
+        count = self.vector_length(target)
         if not isinstance(value, tuple):
             raise self.refuse(
                 source,
@@ -78,8 +69,8 @@ class Assignments(ValuePart):
             )
         if len(value) != count:
             raise self.refuse(source, f"{len(value)} values for a vector of {count} elements")
-        numbers = tuple(self.values.single(one, target) for one in value)
-        self.vectors.write(target, numbers)
+        numbers = tuple(self.single(one, target) for one in value)
+        self.write_vector(target, numbers)
 
     def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The values of a tuple, one for each target."""
@@ -96,14 +87,14 @@ class Assignments(ValuePart):
 
     def assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
         """Bind a name to a value: a variable to its number, or to an array, or to a tuple."""
-        place, role = self.place(node), self.function.role(target.id)
+        place, role = self.place(node), self.role(target.id)
         if isinstance(value, Alias):
             if role is None:
-                self.function.variable(target)  # refuses names that can't be assigned
-                self.function.learn(target.id, Role(self.place(target)))
+                self.variable(target)  # refuses names that can't be assigned
+                self.learn(target.id, Role(self.place(target)))
             if role.shape is not None:
                 raise self.two_kinds(target, role)
-            self.function.bound[target.id] = value
+            self.bound[target.id] = value
             return
         if isinstance(value, tuple):
             self.assign_tuple(target, value, role, place)
@@ -113,13 +104,13 @@ class Assignments(ValuePart):
             if role.shape is not None:
                 raise wrong
             if isinstance(value, ir.Number):
-                self.function.learn_array(value.name, wrong)
+                self.learn_array(value.name, wrong)
             # the number may come from a parameter that a later line shows to be an array
-            self.function.unit.doubtful = self.function.unit.doubtful or wrong
+            self.unit.doubtful = self.unit.doubtful or wrong
             return
-        name = self.function.variable(target)
-        self.declarations.remember_constant(target.id, value)
-        self.builder.emit(ir.Assign(name, value, place))
+        name = self.variable(target)
+        self.remember_constant(target.id, value)
+        self.emit(ir.Assign(name, value, place))
 
     def assign_tuple(
         self, target: ast.Name, value: tuple[Value, ...], role: Role | None, place: Place
@@ -134,19 +125,19 @@ class Assignments(ValuePart):
         shape = tables.shape_of(value)
         assert shape is not None
         if role is None:
-            self.function.variable(target)  # refuses names that can't be assigned
+            self.variable(target)  # refuses names that can't be assigned
         if role is None or (role.shape is None and not role.declared):
-            self.function.learn(target.id, Role(place, shape))
+            self.learn(target.id, Role(place, shape))
         if role.shape != shape:
             raise self.two_kinds(target, role)
-        name = self.function.bound[target.id]
+        name = self.bound[target.id]
         if not isinstance(name, TupleName):
             raise self.refuse(
                 target,
                 f"{target.id!r} is a number already",
                 "give numbers, arrays and tuples of each size names of their own",
             )
-        self.tuples.set_all(self.tuples.tuple_value(name, target), value, place)
+        self.set_all(self.variables_of(name, target), value, place)
 
     def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
         """The error for a name with a value of another kind than its role."""
@@ -172,7 +163,7 @@ class Assignments(ValuePart):
         if isinstance(node.target, ast.Name):
             self.augmented_name(node, node.target, op, place)
             return
-        if self.vectors.stands_in(node.target):
+        if self.is_vector(node.target):
             raise self.refuse(
                 node,
                 "the elements of a vector are not changed in one assignment",
@@ -180,27 +171,27 @@ class Assignments(ValuePart):
             )
         if not isinstance(node.target, ast.Subscript):
             raise self.refuse(node.target, f"{written(node.target)!r} can't be assigned")
-        array, index = self.arrays.element(node.target)
-        index = tuple(self.builder.spill(part, place) for part in index)
+        array, index = self.element(node.target)
+        index = tuple(self.spill(part, place) for part in index)
         at = self.place(node.target)
-        old = self.arrays.load(array, index, at)
+        old = self.load(array, index, at)
         if isinstance(old, ir.RegisterRead):
-            old = self.builder.spill(old, place)
-        value = self.builder.expression(node.value)
-        self.arrays.store(array, index, ir.Binary(op, old, value, place), at)
+            old = self.spill(old, place)
+        value = self.expression(node.value)
+        self.store(array, index, ir.Binary(op, old, value, place), at)
 
     def augmented_name(self, node: ast.AugAssign, target: ast.Name, op: str, place: Place) -> None:
         """x += value."""
-        if self.function.role(target.id) is not None:
+        if self.role(target.id) is not None:
             raise self.refuse(
                 target,
                 f"{target.id!r} is not a number",
                 "change an array element by element, and a tuple by assigning a new one",
             )
-        name = self.function.variable(target)
+        name = self.variable(target)
         old = ir.Var(name, self.place(target))
-        value = self.builder.expression(node.value)
-        self.builder.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
+        value = self.expression(node.value)
+        self.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
 
 
 def changes(statement: ir.Stmt) -> bool:

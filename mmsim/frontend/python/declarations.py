@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import Any
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.python import thread
-from mmsim.frontend.python.builder import Builder, Part
+from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.grammar import numpy_name
 from mmsim.frontend.python.scope import ArrayName, Role, VariableName
 from mmsim.frontend.python.source import written
@@ -17,18 +18,20 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
 
 
-class Declarations(Part):
-    """The arrays that one function makes, and the variables that may occur in their sizes."""
+@dataclass(eq=False)
+class Declarations(Expressions):
+    """The arrays that one function makes, and the variables that may occur in their sizes.
 
-    def __init__(self, builder: Builder) -> None:
-        super().__init__(builder)
-        self.constants: dict[str, ir.Expr] = {}
-        self.in_sizes: dict[str, ir.Expr] = {}  # of variables of functions that sizes call
-        self.arrays: dict[str, ArrayName] = {}
+    `in_sizes` are variables of functions that sizes call.
+    """
+
+    constants: dict[str, ir.Expr] = field(default_factory=dict)
+    in_sizes: dict[str, ir.Expr] = field(default_factory=dict)
+    declared: dict[str, ArrayName] = field(default_factory=dict)
 
     def remember_constant(self, name: str, value: ir.Expr) -> None:
         """Keep the value of a name that is assigned once: it may be the size of an array."""
-        if self.builder.depth == 0 and self.function.assignments.get(name) == 1:
+        if self.depth == 0 and self.assignments.get(name) == 1:
             known = self.launch_constant(value)
             if known is not None:
                 self.constants[name] = known
@@ -43,7 +46,7 @@ class Declarations(Part):
             case ir.Var(name) if name in self.in_sizes:
                 return self.in_sizes[name]
             case ir.Var(name):
-                for own, entity in self.function.bound.items():
+                for own, entity in self.bound.items():
                     if isinstance(entity, VariableName) and entity.name == name:
                         return self.constants.get(own)
                 return None
@@ -62,31 +65,31 @@ class Declarations(Part):
         """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
-        maker = thread.word(node.func, self.function)
+        maker = thread.word(node.func, self)
         if not isinstance(maker, Maker):
             return False
         self.check_position(node, maker)
         self.check_name(target)
-        shape, dtype = self.arguments_of(node, maker)
-        extents, unit = self.extents_of(shape, maker), self.function.unit
-        reserved = self.function.bound.get(target.id)
+        shape, dtype = self.made_of(node, maker)
+        extents, unit = self.extents_of(shape, maker), self.unit
+        reserved = self.bound.get(target.id)
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
-            reserved = unit.variable(target.id, self.function.python.__name__)
+            reserved = unit.variable(target.id, self.python.__name__)
         name, type_ = reserved.name, self.array_dtype(dtype)
         unit.locals.append(ir.LocalArray(name, maker.kind, extents, type_, self.place(node)))
         made = ArrayName(name, maker.kind)
-        self.arrays[target.id] = self.function.bound[target.id] = made
+        self.declared[target.id] = self.bound[target.id] = made
         return True
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
         """Refuse an array that is made repeatedly."""
-        if self.builder.depth > 0:
+        if self.depth > 0:
             raise self.refuse(
                 node,
                 f"{maker.called} inside a loop or a branch",
                 "declare arrays at the top level of the function",
             )
-        if maker.kind == "shared" and self.builder.looping:
+        if maker.kind == "shared" and self.looping:
             raise self.refuse(
                 node,
                 f"{maker.called} in a function that is called in a loop",
@@ -95,17 +98,17 @@ class Declarations(Part):
 
     def check_name(self, target: ast.Name) -> None:
         """Refuse a second array of a name; learn whether other arrays get the name, too."""
-        role = self.function.role(target.id)
-        if target.id in parameter_names(self.function.text) or target.id in self.arrays:
+        role = self.role(target.id)
+        if target.id in parameter_names(self.text) or target.id in self.declared:
             raise LanguageError(
                 f"two arrays or variables of one name: {target.id!r}",
                 self.place(target) if role is None else role.place,
                 "give every array a name of its own",
             )
-        if self.function.assignments[target.id] > 1 and (role is None or not role.declared):
-            self.function.learn(target.id, Role(self.place(target), declared=True))
+        if self.assignments[target.id] > 1 and (role is None or not role.declared):
+            self.learn(target.id, Role(self.place(target), declared=True))
 
-    def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
+    def made_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
         """The shape and the element type of an array that the program makes."""
         parameters = (maker.shape, "dtype")
         arguments = dict(zip(parameters, node.args[:2], strict=False))
@@ -133,7 +136,7 @@ class Declarations(Part):
 
         A function in it may only assign variables and return: no statement of it is kept.
         """
-        value, before = self.builder.apart(node)
+        value, before = self.apart(node)
         constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
         if constant is None:
             raise self.refuse(
@@ -161,10 +164,10 @@ class Declarations(Part):
         if node is None or is_none(node):
             return None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
-            array = self.function.array(node.value)
+            array = self.array(node.value)
             if array is not None and len(array.parts) == 1:
                 return self.dtype_of(array.parts[0].array, node)
-        given: Any = node.value if isinstance(node, ast.Constant) else self.function.captured(node)
+        given: Any = node.value if isinstance(node, ast.Constant) else self.captured(node)
         name = numpy_name(given)
         if not supported(name):
             raise self.refuse(
@@ -174,7 +177,7 @@ class Declarations(Part):
 
     def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
         """The dtype of another array: a parameter's, or the given one of a local array."""
-        for local in self.function.unit.locals:
+        for local in self.unit.locals:
             if local.name == array:
                 if local.dtype is None:
                     raise self.refuse(

@@ -11,6 +11,7 @@ import enum
 import inspect
 import sys
 import types
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from mmsim.errors import LanguageError, Place
@@ -36,20 +37,25 @@ from mmsim.frontend.python.syntax import assignment_counts
 from mmsim.ir import nodes as ir
 
 
+@dataclass(eq=False)
 class Function:
     """The program itself, or a helper at one of its calls.
 
-    `python` is the function itself, `bound` gives the meaning of its own names.
+    `python` is the function itself, `bound` gives the meaning of its own names. A helper has a
+    `scope` that it leaves where it returns, and a variable for its value, called `given_name`.
+    `looping` says whether its call is in a loop.
     """
 
-    def __init__(
-        self, unit: Unit, python: types.FunctionType, text: FunctionText, bound: dict[str, Entity]
-    ) -> None:
-        self.unit = unit
-        self.python = python
-        self.text = text
-        self.bound = bound
-        self.assignments = assignment_counts(text.node)
+    unit: Unit
+    python: types.FunctionType
+    text: FunctionText
+    bound: dict[str, Entity]
+    scope: str | None = None
+    given_name: str = ""
+    looping: bool = False
+
+    def __post_init__(self) -> None:
+        self.assignments = assignment_counts(self.text.node)
         self.assigned = list(self.assignments)
 
     # Places and refusals
@@ -194,12 +200,10 @@ class Function:
             if name in self.bound:
                 continue
             role = self.role(name)
-            if role is None:
-                self.bound[name] = self.unit.variable(name, own)
-            elif role.shape is None:
+            if role is not None and role.shape is None:
                 self.bound[name] = NoArray()
             else:
-                self.bound[name] = self.unit.tuple_name(name, role.shape, own)
+                self.bound[name] = self.unit.several(name, own, role.shape if role else None)
 
 
 def with_article(noun: str) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from mmsim.errors import LanguageError, Place, shown
-from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.function_parser import FunctionParser
 from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
 from mmsim.frontend.python.source import FunctionText, read
@@ -79,20 +78,20 @@ def parse_program(function: types.FunctionType, text: FunctionText) -> ir.Code:
             function.__name__, {source_key(text.source): text.source}, stack=[function], known=known
         )
         try:
-            return _parsed(Function(unit, function, text, dict(bound)), defaults)
+            return _parsed(FunctionParser(unit, function, text, dict(bound)), defaults)
         except Restart:  # the kind of one more name or parameter; so this ends
             continue
 
 
-def _parsed(function: Function, defaults: dict[str, ir.Scalar]) -> ir.Code:
+def _parsed(parser: FunctionParser, defaults: dict[str, ir.Scalar]) -> ir.Code:
     """The representation, if enough is known of the names; else `Restart`."""
-    unit, parser = function.unit, FunctionParser(function)
+    unit = parser.unit
     uses = [
         _parameter(node, parser, defaults.get(node.arg))
-        for node in function.text.node.args.args
-        if node.arg not in function.bound
+        for node in parser.text.node.args.args
+        if node.arg not in parser.bound
     ]
-    function.bind_variables()
+    parser.bind_variables()
     try:
         body = parser.body()
     except LanguageError as error:
@@ -111,21 +110,20 @@ def _parsed(function: Function, defaults: dict[str, ir.Scalar]) -> ir.Code:
 
 def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
     """A parameter of the program, bound to the initial meaning of its name."""
-    function, name = parser.function, node.arg
-    unit = function.unit
+    unit, name = parser.unit, node.arg
     unit.taken.add(name)
     unit.parameters.append(name)
-    parameter = ParameterUse(name, function.text.place(node), default)
+    parameter = ParameterUse(name, parser.text.place(node), default)
     if name in unit.known.arrays:
         parameter.use, parameter.used_at = "array", parameter.place
-    role = function.role(name)
-    if name in function.assigned and role is None:
+    role = parser.role(name)
+    if name in parser.assigned and role is None:
         parameter.use, parameter.used_at = "number", parameter.place
-        variable = function.bound[name] = unit.variable(name, unit.name)
+        variable = parser.bound[name] = unit.variable(name, unit.name)
         value = ir.Number(name)  # the program assigns it: a variable of each thread
-        parser.builder.emit(ir.Assign(variable.name, value, parameter.place))
+        parser.emit(ir.Assign(variable.name, value, parameter.place))
     elif role is None or role.shape is None:
-        function.bound[name] = parameter
+        parser.bound[name] = parameter
         if role is not None:  # its name holds arrays, from the beginning
             parameter.use, parameter.used_at = "array", role.place
     return parameter

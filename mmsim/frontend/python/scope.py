@@ -12,6 +12,7 @@ import re
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -266,22 +267,16 @@ class Unit:
 
     def variable(self, text: str, function: str) -> VariableName:
         """A variable, or an array, that `function` calls `text`, under a unique name."""
-        name = self.unique(text)
+        name = self.unique(re.sub(r"\W+", "_", text.rstrip("]")))
         self.variables.append(ir.Variable(name, text, function))
         return VariableName(name)
 
-    def tuple_name(self, text: str, shape: Shape, function: str) -> TupleName:
-        """Variables for the values of a tuple that `function` calls `text`."""
-        items: list[VariableName | TupleName] = []
-        for position, inner in enumerate(shape):
-            part = f"{text}[{position}]"
-            if inner is not None:
-                items.append(self.tuple_name(part, inner, function))
-                continue
-            name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
-            self.variables.append(ir.Variable(name, part, function))
-            items.append(VariableName(name))
-        return TupleName(tuple(items))
+    def several(self, text: str, function: str, shape: Shape | None) -> VariableName | TupleName:
+        """Variables for the values of a tuple that `function` calls `text`, or for a number."""
+        if shape is None:
+            return self.variable(text, function)
+        parts = (f"{text}[{position}]" for position in range(len(shape)))
+        return TupleName(tuple(map(self.several, parts, repeat(function), shape)))
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:
