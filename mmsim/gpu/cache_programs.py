@@ -11,6 +11,7 @@ from typing import Any
 from numpy import int32, uint32
 
 from mmsim.api.program import program
+from mmsim.frontend.program import Program
 from mmsim.frontend.thread import atomic
 from mmsim.frontend.thread.names import Array, Thread, registers, shared
 
@@ -28,114 +29,77 @@ def scrambled(n: uint32) -> Any:
 
 
 @program
-def walk(T: Thread, a: Array, p: Array) -> None:
-    """Read every p[2]-th word, p[1] of them in turn, again from the first: times, places, stride.
-
-    Adjacent threads read adjacent ones of these words.
-    """
-    places = int32(p[1])
-    stride = int32(p[2])
-    step = int32(T.count % p[1])
-    i = int32(T.id % p[1])
-    for _ in range(p[0]):
-        a[i * stride]
-        i += step
-        if i >= places:
-            i -= places
+def read(T: Thread, a: Array, i: int, value: int) -> None:
+    """Read a word."""
+    a[i]
 
 
 @program
-def walk_writing(T: Thread, a: Array, p: Array) -> None:
-    """Write the words that `walk` reads: times, places, stride."""
-    places = int32(p[1])
-    stride = int32(p[2])
-    step = int32(T.count % p[1])
-    i = int32(T.id % p[1])
-    for _ in range(p[0]):
-        a[i * stride] = i
-        i += step
-        if i >= places:
-            i -= places
+def write(T: Thread, a: Array, i: int, value: int) -> None:
+    """Write a word."""
+    a[i] = value
 
 
 @program
-def across(n: int) -> Any:
+def count(T: Thread, a: Array, i: int, value: int) -> None:
+    """Add 1 to a word by an atomic whose old value is discarded."""
+    atomic.add(a, int(i), 1)
+
+
+@program
+def in_turn(n: int) -> int:
+    """The number of the word of thread n: its own."""
+    return n
+
+
+@program
+def across(n: int) -> int:
     """The number of the word of thread n, where a warp's adjacent threads have words 16 apart."""
     return n - n % 32 + n % 2 * 16 + n % 32 // 2
 
 
-@program
-def interleaved(T: Thread, a: Array, p: Array) -> None:
-    """Read the first p[1] words in turn, again from the first: times, words.
+def _walk(access: Program, place: Program) -> Program:
+    """Access every p[2]-th word, p[1] of them in turn, again from the first."""
 
-    Adjacent threads of a warp read words half a warp apart.
-    """
-    words = int32(p[1])
-    step = int32(T.count % p[1])
-    i = int32(across(T.id) % p[1])
-    for _ in range(p[0]):
-        a[i]
-        i += step
-        if i >= words:
-            i -= words
+    @program
+    def walk(T: Thread, a: Array, p: Array) -> None:
+        """Times, places, stride: each thread begins at its own place."""
+        places = int32(p[1])
+        stride = int32(p[2])
+        step = int32(T.count % p[1])
+        i = int32(place(T.id) % p[1])
+        for _ in range(p[0]):
+            access(T, a, i * stride, i)
+            i += step
+            if i >= places:
+                i -= places
 
-
-@program
-def interleaved_writing(T: Thread, a: Array, p: Array) -> None:
-    """Write the words that `interleaved` reads: times, words."""
-    words = int32(p[1])
-    step = int32(T.count % p[1])
-    i = int32(across(T.id) % p[1])
-    for _ in range(p[0]):
-        a[i] = i
-        i += step
-        if i >= words:
-            i -= words
+    return walk
 
 
-@program
-def scattered(T: Thread, a: Array, p: Array) -> None:
-    """Read at random places: times, units, words from one unit to the next, words that are read.
-
-    So many adjacent threads read the first words of one unit.
-    """
-    units = p[1]
-    unit = int32(p[2])
-    own = int32(T.id % p[3])
-    n = uint32(T.id // p[3])
-    step = T.count // p[3]
-    for _ in range(p[0]):
-        a[int32((int(scrambled(n)) * units) >> 32) * unit + own]
-        n += step
+walk, walk_writing = _walk(read, in_turn), _walk(write, in_turn)
+interleaved, interleaved_writing = _walk(read, across), _walk(write, across)
 
 
-@program
-def scattered_writing(T: Thread, a: Array, p: Array) -> None:
-    """Write the words that `scattered` reads: times, units, words of a unit, words written."""
-    units = p[1]
-    unit = int32(p[2])
-    own = int32(T.id % p[3])
-    n = uint32(T.id // p[3])
-    step = T.count // p[3]
-    for _ in range(p[0]):
-        a[int32((int(scrambled(n)) * units) >> 32) * unit + own] = own
-        n += step
+def _scattered(access: Program) -> Program:
+    """Access random places: so many adjacent threads access the first words of one unit."""
+
+    @program
+    def scattered(T: Thread, a: Array, p: Array) -> None:
+        """Times, units, words from one unit to the next, words that are accessed."""
+        units = p[1]
+        unit = int32(p[2])
+        own = int32(T.id % p[3])
+        n = uint32(T.id // p[3])
+        step = T.count // p[3]
+        for _ in range(p[0]):
+            access(T, a, int32((int(scrambled(n)) * units) >> 32) * unit + own, own)
+            n += step
+
+    return scattered
 
 
-@program
-def scattered_adding(T: Thread, a: Array, p: Array) -> None:
-    """Add 1, by atomics, to the words that `scattered` reads: times, units, words of a unit, words.
-
-    The old values are discarded.
-    """
-    units = p[1]
-    unit = int32(p[2])
-    own = int32(T.id % p[3])
-    n = uint32(T.id // p[3])
-    step = T.count // p[3]
-    for _ in range(p[0]):
-        atomic.add(a, int(int32((int(scrambled(n)) * units) >> 32) * unit + own), 1)
-        n += step
+scattered, scattered_writing, scattered_adding = map(_scattered, (read, write, count))
 
 
 @program
