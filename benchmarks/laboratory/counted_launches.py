@@ -21,12 +21,12 @@ from mmsim.gpu import ncu
 from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.ncu import NoCounters
-from mmsim.gpu.pipeline import on_card
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import compiled, cupy
 from mmsim.gpu.signed import facts
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launch_groups import Group, batches
+from mmsim_algorithms.gpu.steps import on_card
 
 MODULE = "benchmarks.laboratory.counted_launches"
 # ------------------------------------------------------------ under the profiler

@@ -5,38 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.pipeline import Arrays, Timing
 from mmsim.gpu.record import Record, Row
-from mmsim.gpu.replay import Replay
 from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.experiments"
-
-
-def nothing(text: str) -> None:
-    """Report nothing."""
-
-
-def as_they_are(rows: Iterable[Row]) -> list[Row]:
-    """The rows themselves."""
-    return list(rows)
-
-
-def times(found: Replay | Timing, digits: int) -> Row:
-    """The columns of a measurement in a row: the median and the range, rounded."""
-    named = {"measured": found.median, "low": found.low, "high": found.high}
-    return {name: round(time, digits) for name, time in named.items()}
-
-
-def check_arrays(what: str, found: Arrays, expected: Arrays) -> None:
-    """Raise `MMSimError` unless arrays of the GPU at hand are the expected ones."""
-    for name, values in expected.items():
-        if not np.array_equal(found[name], values):
-            raise MMSimError(f"{what} left the wrong array {name} on this GPU")
 
 
 @dataclass(frozen=True)
@@ -45,7 +19,7 @@ class Conditions:
 
     calibration: Calibration
     most: int | None = None
-    say: Callable[[str], None] = field(default=nothing)
+    say: Callable[[str], None] = field(default=lambda text: None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +62,7 @@ class Experiment:
     title: str
     unit: str
     cells: Callable[[Conditions], Iterator[Cell]]
-    shown: Callable[[Iterable[Row]], list[Row]] = as_they_are
+    shown: Callable[[Iterable[Row]], list[Row]] = list
     kept: Callable[[], Record] | None = None
 
     def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
