@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import accesses, expressions, names, statements, targets, written_arrays
+from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets, written_arrays
 
 READ = "memory"
 """Stands among names for the values read; no variable that a program can see has this name."""
@@ -83,24 +83,20 @@ class _Dependences:
         for one in block:
             read = names(expressions(one))
             brought = isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic)
-            for name in targets(one):
+            for name in (one.array,) if isinstance(one, ir.RegisterWrite) else targets(one):
                 self._assigned(name, read, control, {READ} if brought else ())
             if isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic):
                 self.loads.append(one)
-            elif isinstance(one, ir.RegisterWrite):
-                self._assigned(one.array, read, control)
-            elif isinstance(one, ir.If):
-                self._block(one.then, control | read, own)
-                self._block(one.orelse, control | read, own)
-            elif isinstance(one, ir.For):
-                self._block(one.body, control | read | _jumps(one.body), False)
-            elif isinstance(one, ir.While):
-                self._block(one.prelude, control, False)
-                self._block(one.body, control | read | _jumps(one.body), False)
-            elif isinstance(one, ir.Scope):
-                self._block(one.body, control | _jumps(one.body), own)
             elif isinstance(one, ir.Return) or (isinstance(one, ir.Break) and own):
                 self.end |= control
+            for inner in inside(one):
+                decides = read
+                if isinstance(one, ir.While) and inner is one.prelude:
+                    decides = set()
+                elif not isinstance(one, ir.If):
+                    decides = read | _jumps(inner)
+                own_break = own and not isinstance(one, ir.For | ir.While)
+                self._block(inner, control | decides, own_break)
 
 
 def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = False) -> set[str]:
@@ -110,13 +106,10 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
     """
     found: set[str] = set()
     for one in block:
-        if isinstance(one, ir.If | ir.For | ir.While):
-            around = control | names(expressions(one))
-            bodies = (one.then, one.orelse) if isinstance(one, ir.If) else (one.body,)
-            for body in bodies:
-                found |= _jumps(body, around, loop or not isinstance(one, ir.If))
-        elif isinstance(one, ir.Scope):
-            found |= _jumps(one.body, control, loop)
-        elif isinstance(one, ir.Leave) or (isinstance(one, ir.Break | ir.Continue) and not loop):
+        if isinstance(one, ir.Leave) or (isinstance(one, ir.Break | ir.Continue) and not loop):
             found |= control
+        around = control | names(expressions(one))
+        for inner in inside(one):
+            if not (isinstance(one, ir.While) and inner is one.prelude):
+                found |= _jumps(inner, around, loop or isinstance(one, ir.For | ir.While))
     return found

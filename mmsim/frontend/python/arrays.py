@@ -72,16 +72,14 @@ class Arrays(Builder):
         self, array: Alias, index: tuple[ir.Expr, ...], place: Place, target: str | None = None
     ) -> None:
         """Read an element into a variable, or drop it."""
-        self.emit_for(
-            array, index, lambda part, given: self.read(target, part, given, place), place
-        )
 
-    def read(self, target: str | None, part: View, index: list[ir.Expr], place: Place) -> ir.Stmt:
-        """The statement that reads an element."""
-        whole = part.element(index)
-        if target is not None and self.is_registers(part.array):
-            return ir.Assign(target, ir.RegisterRead(part.array, whole, place), place)
-        return ir.Load(target, part.array, whole, place)
+        def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
+            whole = part.element(given)
+            if target is not None and self.is_registers(part.array):
+                return ir.Assign(target, ir.RegisterRead(part.array, whole, place), place)
+            return ir.Load(target, part.array, whole, place)
+
+        self.emit_for(array, index, read, place)
 
     def store(self, array: Alias, index: tuple[ir.Expr, ...], value: ir.Expr, place: Place) -> None:
         """Write an element of an array."""
@@ -149,8 +147,8 @@ class Arrays(Builder):
                     return value
                 called = self.captured(node.func)
                 helper = thread.helper(called)
-                if helper is not None:
-                    self.learn_once((helper, RETURNED), role)
+                if helper is not None and (helper, RETURNED) not in self.unit.known.roles:
+                    self.learn(RETURNED, role, helper)
         text = role.place.text[role.place.column : role.place.end_column]
         if role.declared:
             raise LanguageError(

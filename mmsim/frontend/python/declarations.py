@@ -10,12 +10,13 @@ from mmsim.errors import LanguageError
 from mmsim.frontend.python import thread
 from mmsim.frontend.python.expressions import Expressions
 from mmsim.frontend.python.grammar import numpy_name
-from mmsim.frontend.python.scope import ArrayName, Role, VariableName
+from mmsim.frontend.python.scope import Alias, Role, VariableName, View
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import is_none, parameter_names
 from mmsim.frontend.python.words import Maker
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
+from mmsim.ir.walk import expressions, with_expressions
 
 
 @dataclass(eq=False)
@@ -27,7 +28,7 @@ class Declarations(Expressions):
 
     constants: dict[str, ir.Expr] = field(default_factory=dict)
     in_sizes: dict[str, ir.Expr] = field(default_factory=dict)
-    declared: dict[str, ArrayName] = field(default_factory=dict)
+    declared: dict[str, ir.LocalArray] = field(default_factory=dict)
 
     def remember_constant(self, name: str, value: ir.Expr) -> None:
         """Keep the value of a name that is assigned once: it may be the size of an array."""
@@ -46,20 +47,14 @@ class Declarations(Expressions):
             case ir.Var(name) if name in self.in_sizes:
                 return self.in_sizes[name]
             case ir.Var(name):
-                for own, entity in self.bound.items():
-                    if isinstance(entity, VariableName) and entity.name == name:
-                        return self.constants.get(own)
-                return None
-            case ir.Unary(op, operand, place):
-                inner = self.launch_constant(operand)
-                return None if inner is None else ir.Unary(op, inner, place)
-            case ir.Binary(op, left, right, place):
-                first, second = self.launch_constant(left), self.launch_constant(right)
-                if first is None or second is None:
-                    return None
-                return ir.Binary(op, first, second, place)
-            case _:
-                return None
+                owners = (own for own, one in self.bound.items() if one == VariableName(name))
+                return self.constants.get(next(owners, ""))
+            case ir.Unary() | ir.Binary():
+                parts = [self.launch_constant(part) for part in expressions(value)]
+                known = iter([part for part in parts if part is not None])
+                if None not in parts:
+                    return with_expressions(value, lambda _: next(known))
+        return None
 
     def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
         """Declare the array if an assigned value makes one; return whether it does."""
@@ -76,9 +71,9 @@ class Declarations(Expressions):
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
             reserved = unit.variable(target.id, self.python.__name__)
         name, type_ = reserved.name, self.array_dtype(dtype)
-        unit.locals.append(ir.LocalArray(name, maker.kind, extents, type_, self.place(node)))
-        made = ArrayName(name, maker.kind)
-        self.declared[target.id] = self.bound[target.id] = made
+        made = ir.LocalArray(name, maker.kind, extents, type_, self.place(node))
+        unit.locals.append(made)
+        self.declared[target.id], self.bound[target.id] = made, Alias((View(name),))
         return True
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:

@@ -19,7 +19,6 @@ from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
 from mmsim.frontend.python.remedies import remedy
 from mmsim.frontend.python.scope import (
     Alias,
-    ArrayName,
     Captured,
     Missing,
     NoArray,
@@ -56,7 +55,7 @@ class Expressions(Values):
         if isinstance(entity, ParameterUse):
             self.use(entity, "number", node)
             return ir.Number(entity.name)
-        if isinstance(entity, ArrayName | Alias | NoArray):
+        if isinstance(entity, Alias | NoArray):
             raise self.refuse(
                 node, f"the array {node.id!r} stands where a number must", "read an element of it"
             )
@@ -107,7 +106,7 @@ class Expressions(Values):
             entity = self.entity(node.value.id)
             if isinstance(entity, ParameterUse) and node.attr in ("real", "imag"):
                 return self.part(node)
-            if isinstance(entity, ArrayName | ParameterUse | Alias | NoArray) or (
+            if isinstance(entity, ParameterUse | Alias | NoArray) or (
                 isinstance(entity, VariableName) and node.attr in ("size", "ndim", "shape", "dtype")
             ):
                 return self.of_array(node, node.value)

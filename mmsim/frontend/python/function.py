@@ -17,11 +17,9 @@ from typing import Any, NoReturn
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python.scope import (
     Alias,
-    ArrayName,
     Captured,
     Entity,
     Missing,
-    NameKey,
     NoArray,
     ParameterUse,
     Restart,
@@ -120,13 +118,13 @@ class Function:
     def is_array(self, node: ast.expr) -> bool:
         """Return whether an expression certainly names an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
-        return isinstance(entity, ArrayName | Alias) or (
+        return isinstance(entity, Alias) or (
             isinstance(entity, ParameterUse) and entity.use == "array"
         )
 
-    def learn(self, name: str, role: Role) -> NoReturn:
-        """Begin again with the kind of a name that this function assigns."""
-        self.unit.known.roles[self.python, name] = role
+    def learn(self, name: str, role: Role, function: types.FunctionType | None = None) -> NoReturn:
+        """Begin again with the kind of a name that this function assigns, or another one."""
+        self.unit.known.roles[function or self.python, name] = role
         raise Restart
 
     def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
@@ -135,12 +133,6 @@ class Function:
             raise self.unit.known.arrays[parameter]
         self.unit.known.arrays[parameter] = wrong
         raise Restart
-
-    def learn_once(self, key: NameKey, role: Role) -> None:
-        """Begin again, knowing a role, if it was not known yet."""
-        if key not in self.unit.known.roles:
-            self.unit.known.roles[key] = role
-            raise Restart
 
     def role(self, name: str) -> Role | None:
         """The kind of a name that this function assigns, None for a number."""
@@ -167,7 +159,7 @@ class Function:
             return entity.name
         if isinstance(entity, ThreadName):
             raise self.refuse(node, f"{node.id!r} is the thread; it can't be assigned")
-        if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
+        if isinstance(entity, Alias | NoArray | ParameterUse):
             raise self.refuse(
                 node,
                 f"{node.id!r} is the name of an array already",
@@ -186,7 +178,7 @@ class Function:
 
     def stands_for(self, entity: Entity) -> Alias | None:
         """The array that a name stands for, None if there is none."""
-        if isinstance(entity, ArrayName | ParameterUse):
+        if isinstance(entity, ParameterUse):
             return Alias((View(entity.name),))
         return entity if isinstance(entity, Alias) else None
 

@@ -49,14 +49,6 @@ class ParameterUse:
 
 
 @dataclass(frozen=True)
-class ArrayName:
-    """An array that the program makes."""
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True)
 class VariableName:
     """A variable under its unique name."""
 
@@ -124,6 +116,11 @@ class View:
         """The number of the array's axes that `index` restricts."""
         return len(self.index)
 
+    @property
+    def fixed(self) -> int:
+        """The number of axes that an index fixes."""
+        return len(self.index) - len(self.spans)
+
     def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
@@ -178,17 +175,7 @@ class Missing:
     """A name without a meaning, or without one yet."""
 
 
-Entity = (
-    ThreadName
-    | ParameterUse
-    | ArrayName
-    | Alias
-    | NoArray
-    | VariableName
-    | TupleName
-    | Captured
-    | Missing
-)
+Entity = ThreadName | ParameterUse | Alias | NoArray | VariableName | TupleName | Captured | Missing
 Value = ir.Expr | Alias | tuple["Value", ...]
 """The value of an expression at parse time: a number, an array, or a tuple of these."""
 

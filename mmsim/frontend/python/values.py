@@ -10,7 +10,6 @@ import numpy as np
 from mmsim.frontend.python import aliases, tables
 from mmsim.frontend.python.scope import (
     Alias,
-    ArrayName,
     Captured,
     ParameterUse,
     Role,
@@ -82,15 +81,17 @@ class Values(Tuples):
             return None
         array = self.array(node.value)
         if array is None:
-            table = self.captured(node.value)
-            if type(table) is np.ndarray:
-                return tuple(ir.Const(extent) for extent in table.shape)
-            return None
+            return self.shape_of_table(node.value)
         place = self.place(node)
         rank = len(target.elts) if isinstance(target, ast.Tuple) else self.axes(array)
         if rank is None:
             return None
         return tuple(aliases.extent_of(array, axis, rank, place) for axis in range(rank))
+
+    def shape_of_table(self, node: ast.expr) -> tuple[Value, ...] | None:
+        """The extents of a captured array."""
+        table = self.captured(node)
+        return tuple(map(ir.Const, table.shape)) if type(table) is np.ndarray else None
 
     def named(self, node: ast.Name) -> Value:
         """The value of a name."""
@@ -100,7 +101,7 @@ class Values(Tuples):
                 return self.variables_of(entity, node)
             case Captured(table) if tables.is_table(table):
                 return self.table(node, table)
-            case ArrayName() | Alias() | ParameterUse(use="array"):
+            case Alias() | ParameterUse(use="array"):
                 array = self.array(node)
                 assert array is not None
                 return array
@@ -131,11 +132,8 @@ class Values(Tuples):
         array = self.array(owner.value)
         place = self.place(node)
         if array is None:
-            table = self.captured(owner.value)
-            if type(table) is not np.ndarray:
-                return None
-            whole = tuple(ir.Const(extent) for extent in table.shape)
-            return self.chosen_item(node, owner, whole)
+            whole = self.shape_of_table(owner.value)
+            return None if whole is None else self.chosen_item(node, owner, whole)
         if isinstance(node.slice, ast.Slice):
             axes = self.sliced_axes(node.slice, owner)
             return tuple(self.extent(array, axis, node.slice, place) for axis in axes)
