@@ -1,20 +1,32 @@
-"""Assignments: to names, to several of them, to elements of arrays."""
+"""Assignments: to names, to several of them, to elements of arrays; arrays that a program makes.
+
+The sizes of these arrays are known before the launch.
+"""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
+from typing import Any
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.python import tables
-from mmsim.frontend.python.declarations import Declarations
-from mmsim.frontend.python.grammar import BINARY
-from mmsim.frontend.python.scope import Alias, Role, TupleName, Value
+from mmsim.frontend.python import tables, thread
+from mmsim.frontend.python.grammar import BINARY, numpy_name
+from mmsim.frontend.python.scope import Alias, Role, TupleName, Value, VariableName, View
 from mmsim.frontend.python.source import written
+from mmsim.frontend.python.syntax import is_none, parameter_names
+from mmsim.frontend.python.values import Values
+from mmsim.frontend.python.words import Maker, given_to
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import SUPPORTED_TEXT, supported
+from mmsim.ir.walk import expressions, with_expressions
 
 
-class Assignments(Declarations):
-    """The assignments of one function."""
+@dataclass(eq=False)
+class Assignments(Values):
+    """The assignments of one function, and the arrays that it makes."""
+
+    declared: dict[str, ir.LocalArray] = field(default_factory=dict)
 
     def assignment(self, node: ast.Assign) -> None:
         """x = y = value, x, y = values and a[i] = value."""
@@ -109,14 +121,16 @@ class Assignments(Declarations):
             self.unit.doubtful = self.unit.doubtful or wrong
             return
         name = self.variable(target)
-        self.remember_constant(target.id, value)
+        known = self.launch_constant(value)
+        if known is not None and self.depth == 0 and self.assignments.get(target.id) == 1:
+            self.unit.constants[name] = known
         self.emit(ir.Assign(name, value, place))
 
     def assign_tuple(
         self, target: ast.Name, value: tuple[Value, ...], role: Role | None, place: Place
     ) -> None:
         """Keep a tuple of numbers in a variable for each of them."""
-        if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
+        if tables.has_arrays(value):
             raise self.refuse(
                 target,
                 "a tuple of arrays has no name here",
@@ -192,6 +206,140 @@ class Assignments(Declarations):
         old = ir.Var(name, self.place(target))
         value = self.expression(node.value)
         self.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
+
+    def launch_constant(self, value: Value) -> ir.Expr | None:
+        """`value` without variables, None if it may differ between threads."""
+        match value:
+            case ir.Const() | ir.Number() | ir.Extent():
+                return value
+            case ir.ThreadField(field):
+                return value if field in ir.UNIFORM_FIELDS else None
+            case ir.Var(name):
+                return self.unit.constants.get(name)
+            case ir.Unary() | ir.Binary():
+                parts = [self.launch_constant(part) for part in expressions(value)]
+                known = iter([part for part in parts if part is not None])
+                if None not in parts:
+                    return with_expressions(value, lambda _: next(known))
+        return None
+
+    def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
+        """Declare the array if an assigned value makes one; return whether it does."""
+        if not isinstance(node, ast.Call):
+            return False
+        maker = thread.word(node.func, self)
+        if not isinstance(maker, Maker):
+            return False
+        self.check_position(node, maker)
+        self.check_name(target)
+        shape, dtype = self.made_of(node, maker)
+        extents, unit = self.extents_of(shape, maker), self.unit
+        reserved = self.bound.get(target.id)
+        if not isinstance(reserved, VariableName):  # its name is given to other arrays too
+            reserved = unit.variable(target.id, self.python.__name__)
+        name, type_ = reserved.name, self.array_dtype(dtype)
+        made = ir.LocalArray(name, maker.kind, extents, type_, self.place(node))
+        unit.locals.append(made)
+        self.declared[target.id], self.bound[target.id] = made, Alias((View(name),))
+        return True
+
+    def check_position(self, node: ast.Call, maker: Maker) -> None:
+        """Refuse an array that is made repeatedly."""
+        if self.depth > 0:
+            raise self.refuse(
+                node,
+                f"{maker.called} inside a loop or a branch",
+                "declare arrays at the top level of the function",
+            )
+        if maker.kind == "shared" and self.looping:
+            raise self.refuse(
+                node,
+                f"{maker.called} in a function that is called in a loop",
+                "declare the array in the program and pass it to the function",
+            )
+
+    def check_name(self, target: ast.Name) -> None:
+        """Refuse a second array of a name; learn whether other arrays get the name, too."""
+        role = self.role(target.id)
+        if target.id in parameter_names(self.text) or target.id in self.declared:
+            raise LanguageError(
+                f"two arrays or variables of one name: {target.id!r}",
+                self.place(target) if role is None else role.place,
+                "give every array a name of its own",
+            )
+        if self.assignments[target.id] > 1 and (role is None or not role.declared):
+            self.learn(target.id, Role(self.place(target), declared=True))
+
+    def made_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
+        """The shape and the element type of an array that the program makes."""
+        arguments = given_to(node, (maker.shape, "dtype"))
+        if arguments is None or maker.shape not in arguments:
+            raise self.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
+        return arguments[maker.shape], arguments.get("dtype")
+
+    def extents_of(self, shape: ast.expr, maker: Maker) -> tuple[ir.Expr, ...]:
+        """The extents of a shape, which are known before the launch."""
+        extents = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+        if not extents:
+            raise self.refuse(shape, "an array needs at least one dimension", "give its size")
+        return tuple(self.array_extent(extent, maker) for extent in extents)
+
+    def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
+        """The size of an axis, which is known before the launch.
+
+        A function in it may only assign variables and return: no statement of it is kept.
+        """
+        value, before = self.apart(node)
+        constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
+        if constant is None:
+            raise self.refuse(
+                node,
+                f"the size of {maker.array} must be the same for all threads and known before the "
+                "launch",
+                "make it of numbers, parameters, shapes, T.count, T.block_size, T.blockDim.x and "
+                "the like, by arithmetic and by calls of functions without a branch or a loop",
+            )
+        return constant
+
+    def is_known(self, statement: ir.Stmt) -> bool:
+        """Keep a known value that a statement before a size assigns; return whether it does."""
+        if isinstance(statement, ir.Forget):  # a call in a loop begins with it
+            return True
+        if not isinstance(statement, ir.Assign):
+            return False
+        known = self.launch_constant(statement.value)
+        if known is not None:
+            self.unit.constants[statement.target] = known
+        return known is not None
+
+    def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
+        """The element type of an array, None if it depends on the stored values."""
+        if node is None or is_none(node):
+            return None
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            array = self.array(node.value)
+            if array is not None and len(array.parts) == 1:
+                return self.dtype_of(array.parts[0].array, node)
+        given: Any = node.value if isinstance(node, ast.Constant) else self.captured(node)
+        name = numpy_name(given)
+        if not supported(name):
+            raise self.refuse(
+                node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"
+            )
+        return name
+
+    def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
+        """The dtype of another array: a parameter's, or the given one of a local array."""
+        for local in self.unit.locals:
+            if local.name == array:
+                if local.dtype is None:
+                    raise self.refuse(
+                        node,
+                        f"{written(node)!r} follows from what the program stores",
+                        f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
+                    )
+                return local.dtype
+        return (array,)
 
 
 def changes(statement: ir.Stmt) -> bool:

@@ -232,6 +232,7 @@ class Unit:
     stack: list[types.FunctionType] = field(default_factory=list)
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
+    constants: dict[str, ir.Expr] = field(default_factory=dict)  # of variables, in sizes of arrays
     doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
     loops: int = 0

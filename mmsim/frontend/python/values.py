@@ -1,24 +1,39 @@
-"""The value of an expression: a number, an array, or a tuple of these."""
+"""The value of an expression: a number, an array, or a tuple of these.
+
+A conditional access (in `and`, `or`, a conditional expression or a chained comparison)
+makes the expression an `If` around it.
+"""
 
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.python import aliases, tables
+from mmsim.errors import Place
+from mmsim.frontend.python import aliases, tables, thread
+from mmsim.frontend.python.function import with_article
+from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
+from mmsim.frontend.python.remedies import remedy
 from mmsim.frontend.python.scope import (
     Alias,
     Captured,
+    Missing,
+    NoArray,
     ParameterUse,
     Role,
     TupleName,
     Value,
+    VariableName,
+    number,
 )
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, root
 from mmsim.frontend.python.tuples import Tuples
+from mmsim.frontend.python.words import value_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
@@ -167,6 +182,237 @@ class Values(Tuples):
     def item(self, node: ast.Subscript) -> ir.Expr:
         """x[i], if it is one number."""
         return self.single(self.subscript(node), node)
+
+    def literal(self, node: ast.Constant) -> ir.Expr:
+        """A number in the text."""
+        value = number(node.value) if not isinstance(node.value, str | bytes) else None
+        if value is None:
+            raise self.refuse(
+                node,
+                f"{node.value!r} is not a number",
+                "programs compute with int, float, complex and bool",
+            )
+        return self.constant(value, node)
+
+    def name(self, node: ast.Name) -> ir.Expr:
+        """A name: of a variable, a parameter, a number outside."""
+        entity = self.entity(node.id)
+        if isinstance(entity, VariableName):
+            return ir.Var(entity.name, self.place(node))
+        if isinstance(entity, ParameterUse):
+            self.use(entity, "number", node)
+            return ir.Number(entity.name)
+        if isinstance(entity, Alias | NoArray):
+            raise self.refuse(
+                node, f"the array {node.id!r} stands where a number must", "read an element of it"
+            )
+        if isinstance(entity, TupleName):
+            return self.single(self.variables_of(entity, node), node)
+        own = value_of(thread.word(node, self), node, self)
+        if own is not None:
+            return self.single(own, node)
+        if not isinstance(entity, Captured):
+            raise self.refuse(
+                node,
+                f"the name {node.id!r} means nothing here",
+                remedy(node, self)
+                or "assign it first, make it a parameter, or define it above the program",
+            )
+        return self.captured_number(node, entity.value)
+
+    def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
+        """The number for an object from outside."""
+        converted = number(value)
+        if converted is None:
+            text = written(node)
+            if tables.is_table(value):
+                raise self.refuse(
+                    node,
+                    f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
+                    f"read an element of it, as {text}[i], or pass it to run as a parameter",
+                )
+            advice = (
+                remedy(node, self)
+                or "numbers, tables of numbers and functions of the language can be captured"
+            )
+            if isinstance(value, enum.Enum):
+                advice = f"write {text}.value"
+            raise self.refuse(
+                node,
+                f"{text!r} is {with_article(type(value).__name__)} from outside the program",
+                advice,
+            )
+        return self.constant(converted, node)
+
+    def attribute(self, node: ast.Attribute) -> ir.Expr:
+        """A field of the thread, a.size, or a number of a module or a class."""
+        own = value_of(thread.word(node, self), node, self)
+        if own is not None:
+            return self.single(own, node)
+        if isinstance(node.value, ast.Name):
+            entity = self.entity(node.value.id)
+            if isinstance(entity, ParameterUse) and node.attr in ("real", "imag"):
+                return self.part(node)
+            if isinstance(entity, ParameterUse | Alias | NoArray) or (
+                isinstance(entity, VariableName) and node.attr in ("size", "ndim", "shape", "dtype")
+            ):
+                return self.of_array(node, node.value)
+        value = self.captured(node)
+        if isinstance(value, Missing):
+            if node.attr in ("real", "imag"):
+                return self.part(node)
+            table = self.captured(node.value)
+            if type(table) is np.ndarray and node.attr in ("size", "ndim"):
+                return ir.Const(table.size if node.attr == "size" else table.ndim)
+            raise self.refuse(
+                node,
+                f"{written(node)!r} means nothing in a program",
+                remedy(node, self) or "",
+            )
+        return self.captured_number(node, value)
+
+    def part(self, node: ast.Attribute) -> ir.Expr:
+        """z.real and z.imag."""
+        operand = self.expression(node.value)
+        return ir.Call(node.attr, (operand,), self.place(node))
+
+    def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:
+        """a.size and a.ndim."""
+        array = self.array(owner)
+        assert array is not None
+        place = self.place(node)
+        if node.attr == "size":
+            return aliases.size_of(array, place)
+        if node.attr == "ndim":
+            return aliases.dimensions_of(array, place)
+        advice = "programs know its shape, its size, its ndim, len() and its elements"
+        if node.attr == "shape":
+            advice = f"write {owner.id}.shape[0], or rows, columns = {owner.id}.shape"
+        raise self.refuse(node, f"{written(node)!r} is not a number", advice)
+
+    def unary(self, node: ast.UnaryOp) -> ir.Expr:
+        """-x, +x, ~x and not x."""
+        op = UNARY[type(node.op)]
+        if op == "-" and isinstance(node.operand, ast.Constant):
+            value = number(node.operand.value)
+            if isinstance(value, int | float | complex) and not isinstance(value, bool):
+                return self.constant(-value, node)
+        return ir.Unary(op, self.expression(node.operand), self.place(node))
+
+    def binary(self, node: ast.BinOp) -> ir.Expr:
+        """x + y and the like."""
+        chain = [node]  # a long sum is a deep tree: walk down its left side in a loop
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        value = self.expression(chain[-1].left)
+        for position, part in enumerate(reversed(chain), start=1):
+            place = self.place(part)
+            op = BINARY.get(type(part.op))
+            if op is None:
+                raise self.refuse(part, "the matrix product isn't in the language", "write loops")
+            value, right = self.followed([value], part.right)
+            value = self.link(ir.Binary(op, value, right, place), position, place)
+        return value
+
+    def bool_op(self, node: ast.BoolOp) -> ir.Expr:
+        """x and y, x or y: y only for the lanes that need it."""
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        place = self.place(node)
+        value = self.expression(node.values[0])
+        for position, other in enumerate(node.values[1:], start=1):
+            value = self.link(self.logic(op, value, *self.apart(other), place), position, place)
+        return value
+
+    def logic(
+        self, op: str, left: ir.Expr, right: ir.Expr, statements: list[ir.Stmt], place: Place
+    ) -> ir.Expr:
+        """left op right, with `statements` before right, for the lanes that need it."""
+        if not statements:
+            return ir.Logic("and" if op == "and" else "or", left, right)
+        name = self.temporary()
+        self.emit(ir.Assign(name, left, place))
+        needed = (*statements, ir.Assign(name, right, place))
+        test = ir.Var(name, place)
+        then, orelse = (needed, ()) if op == "and" else ((), needed)
+        self.emit(ir.If(test, then, orelse, place))
+        return ir.Var(name, place)
+
+    def comparison(self, node: ast.Compare) -> ir.Expr:
+        """x < y < z and x in (2, 3): z only for the lanes that need it."""
+        place = self.place(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found = self.membership(node.left, node.comparators[0], place)
+            return found if isinstance(node.ops[0], ast.In) else ir.Unary("not", found, place)
+        self.check_operators(node)
+        left, right = self.operands(node.left, node.comparators[0])
+        if len(node.ops) > 1:
+            right = self.spill(right, place)
+        value: ir.Expr = ir.Compare(COMPARE[type(node.ops[0])], left, right, place)
+        for position, operator in enumerate(node.ops[1:], start=1):
+            left = right
+            right, statements = self.apart(node.comparators[position])
+            if position < len(node.ops) - 1 and not isinstance(right, ir.Const | ir.Number):
+                name = self.temporary()
+                statements.append(ir.Assign(name, right, place))
+                right = ir.Var(name, place)
+            link = ir.Compare(COMPARE[type(operator)], left, right, place)
+            value = self.link(self.logic("and", value, link, statements, place), position, place)
+        return value
+
+    def check_operators(self, node: ast.Compare) -> None:
+        """Refuse a comparison of anything but numbers."""
+        for operator in node.ops:
+            if isinstance(operator, ast.In | ast.NotIn):
+                raise self.refuse(
+                    node,
+                    "'in' stands alone in the language of programs, not in a chain",
+                    "compare in two steps, joined by and",
+                )
+            if type(operator) not in COMPARE:
+                raise self.refuse(
+                    node, "'is' isn't in the language of programs", "compare numbers by =="
+                )
+
+    def membership(self, left: ast.expr, right: ast.expr, place: Place) -> ir.Expr:
+        """x in (2, 3): whether x equals a value of a tuple."""
+        value = self.expression(left)
+        is_range = isinstance(right, ast.Call) and self.captured(right.func) is range
+        with self.aside() as statements:
+            inside = self.value(right) if self.gives_tuple(right) and not is_range else None
+        if not isinstance(inside, tuple) or any(isinstance(one, tuple | Alias) for one in inside):
+            advice = "write start <= x < stop" if is_range else "write x in (2, 3)"
+            raise self.refuse(right, "'in' takes a tuple of numbers here", advice)
+        (value,) = self.kept([value], statements, right)
+        if statements or len(inside) > 1:
+            value = self.spill(value, place)
+        self.block.extend(statements)
+        found: ir.Expr = ir.Const(False)
+        for position, item in enumerate(inside):
+            equal = ir.Compare("==", value, self.single(item, right), place)
+            if position == 0:
+                found = equal
+            else:
+                found = self.link(ir.Logic("or", found, equal), position, place)
+        return found
+
+    def choice(self, node: ast.IfExp) -> ir.Expr:
+        """x if test else y, each side for its own lanes."""
+        place = self.place(node)
+        test = self.expression(node.test)
+        then, before_then = self.apart(node.body)
+        other, before_other = self.apart(node.orelse)
+        if not before_then and not before_other:
+            return ir.Choose(test, then, other)
+        name = self.temporary()
+        self.emit(
+            ir.If(
+                test,
+                (*before_then, ir.Assign(name, then, place)),
+                (*before_other, ir.Assign(name, other, place)),
+                place,
+            )
+        )
+        return ir.Var(name, place)
 
 
 def targets_of(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
