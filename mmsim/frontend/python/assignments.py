@@ -209,19 +209,15 @@ class Assignments(Values):
 
     def launch_constant(self, value: Value) -> ir.Expr | None:
         """`value` without variables, None if it may differ between threads."""
-        match value:
-            case ir.Const() | ir.Number() | ir.Extent():
-                return value
-            case ir.ThreadField(field):
-                return value if field in ir.UNIFORM_FIELDS else None
-            case ir.Var(name):
-                return self.unit.constants.get(name)
-            case ir.Unary() | ir.Binary():
-                parts = [self.launch_constant(part) for part in expressions(value)]
-                known = iter([part for part in parts if part is not None])
-                if None not in parts:
-                    return with_expressions(value, lambda _: next(known))
-        return None
+        if isinstance(value, ir.Var):
+            return self.unit.constants.get(value.name)
+        if isinstance(value, ir.Unary | ir.Binary):
+            parts = [self.launch_constant(part) for part in expressions(value)]
+            known = iter([part for part in parts if part is not None])
+            return None if None in parts else with_expressions(value, lambda _: next(known))
+        if isinstance(value, ir.ThreadField):
+            return value if value.field in ir.UNIFORM_FIELDS else None
+        return value if isinstance(value, ir.Const | ir.Number | ir.Extent) else None
 
     def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
         """Declare the array if an assigned value makes one; return whether it does."""
