@@ -95,8 +95,13 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
         p, q = enumerate(each)
         out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+        each = iter(a)
+        next(each)
+        for x, y in zip(a[:2], each):  # noqa: B905
+            out[7] = 10 * out[7] + x + y
+        out[7] += 1000 * next(each)
 
-    same_as_python(loops, np.arange(7), np.zeros(7, int))
+    same_as_python(loops, np.arange(7), np.zeros(8, int))
 
 
 def test_an_iterator_of_one_loop_is_counted_by_the_loop():
