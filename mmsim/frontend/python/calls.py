@@ -29,14 +29,16 @@ from mmsim.frontend.python.scope import (
     VariableName,
     View,
 )
-from mmsim.frontend.python.source import FunctionText, read, written
-from mmsim.frontend.python.syntax import (
+from mmsim.frontend.python.source import (
+    FunctionText,
     default_numbers,
     defaults_of,
     is_none,
     parameter_names,
+    read,
     root,
     source_key,
+    written,
 )
 from mmsim.frontend.python.words import (
     ADVICE,

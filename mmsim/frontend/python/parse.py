@@ -12,8 +12,15 @@ from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python.builder import Forms
 from mmsim.frontend.python.calls import BUILTINS, Calls
 from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
-from mmsim.frontend.python.source import FunctionText, read
-from mmsim.frontend.python.syntax import default_numbers, is_none, parameter_names, root, source_key
+from mmsim.frontend.python.source import (
+    FunctionText,
+    default_numbers,
+    is_none,
+    parameter_names,
+    read,
+    root,
+    source_key,
+)
 from mmsim.frontend.python.words import Atomic, Effect
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered

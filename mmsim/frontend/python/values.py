@@ -30,8 +30,7 @@ from mmsim.frontend.python.scope import (
     VariableName,
     number,
 )
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import constant_index, root
+from mmsim.frontend.python.source import constant_index, root, written
 from mmsim.frontend.python.tuples import Tuples
 from mmsim.frontend.python.words import value_of
 from mmsim.ir import nodes as ir
