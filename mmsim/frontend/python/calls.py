@@ -69,10 +69,6 @@ class Calls(Loops):
     given: Value | None = None
     leaves: bool = False
 
-    def number(self, node: ast.Call) -> ir.Expr:
-        """A call whose value is one number."""
-        return self.single(self.call(node), node)
-
     def called_word(self, node: ast.expr) -> Word | None:
         """The word for a called expression, of a program or of Python."""
         word = thread.word(node, self)

@@ -11,7 +11,15 @@ from typing import Any, ClassVar
 from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python.builder import Forms
 from mmsim.frontend.python.calls import BUILTINS, Calls
-from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
+from mmsim.frontend.python.scope import (
+    Entity,
+    Known,
+    ParameterUse,
+    Restart,
+    ThreadName,
+    Unit,
+    Value,
+)
 from mmsim.frontend.python.source import (
     FunctionText,
     default_numbers,
@@ -67,7 +75,7 @@ class FunctionParser(Calls):
                 return False
         return True
 
-    expression_forms: ClassVar[Forms[ast.expr, ir.Expr]] = {
+    expression_forms: ClassVar[Forms[ast.expr, Value]] = {
         ast.Constant: Calls.literal,
         ast.Name: Calls.name,
         ast.Attribute: Calls.attribute,
@@ -76,8 +84,8 @@ class FunctionParser(Calls):
         ast.BoolOp: Calls.bool_op,
         ast.Compare: Calls.comparison,
         ast.IfExp: Calls.choice,
-        ast.Subscript: Calls.item,
-        ast.Call: Calls.number,
+        ast.Subscript: Calls.subscript,
+        ast.Call: Calls.call,
     }
     statement_forms: ClassVar[Forms[ast.stmt, None]] = {
         ast.Assign: Calls.assignment,
