@@ -19,8 +19,8 @@ from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.frontend.program import Program
-from mmsim.gpu import cache_programs as programs
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu import cache_programs as programs
 
 SECTOR, LINE = 8, 32
 """Words of 4 bytes in a sector and in a line of the cache."""

@@ -1,4 +1,4 @@
-"""Programs that measure a GPU's second-level cache and its memory (`mmsim.gpu.cache_points`).
+"""Programs that measure a GPU's second-level cache and its memory (`cache_points`).
 
 `a` is a long array, and p holds numbers, so that one kernel's text does for all of them. p[0] is
 how often a thread repeats its access: the difference of two times is that of accesses only.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
@@ -11,6 +12,7 @@ from mmsim.gpu.record import Record, Row
 from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.experiments"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -82,19 +84,42 @@ class Experiment:
             }
 
 
+@dataclass(frozen=True)
+class Campaign:
+    """Many small measurements, which a command of `mmsim gpu` makes.
+
+    `measured(command, say)` gives the record so far, again and again; `shown` what the terminal
+    shows of the last one. `differs` says whether the card and the model differ.
+    """
+
+    name: str
+    measured: Callable[[str, Callable[[str], None]], Iterator[Record]]
+    shown: Callable[[Record], Iterable[Any]]
+    differs: Callable[[Record], bool] = field(default=lambda record: False)
+
+
 def registered_experiments() -> dict[str, Experiment]:
     """The experiments of installed packages by name.
 
-    A package names a function that returns its experiments in the entry point group
+    A package names a function that returns its experiments, and campaigns, in the entry point group
     `mmsim.experiments`.
     """
-    return {one.name: one for one in registered_in(GROUP)}
+    return {one.name: one for one in registered_in(GROUP) if isinstance(one, Experiment)}
 
 
 def choose_experiment(name: str) -> Experiment:
     """The experiment of that name."""
-    known = registered_experiments()
+    return _chosen("experiment", name, registered_experiments())
+
+
+def choose_campaign(name: str) -> Campaign:
+    """The campaign of that name."""
+    found = (one for one in registered_in(GROUP) if isinstance(one, Campaign))
+    return _chosen("campaign", name, {one.name: one for one in found})
+
+
+def _chosen(kind: str, name: str, known: dict[str, T]) -> T:
     if name not in known:
         listed = ", ".join(known) or "none: no installed package registers any"
-        raise MMSimError(f"there is no experiment {name!r}; there are {listed}")
+        raise MMSimError(f"there is no {kind} {name!r}; there are {listed}")
     return known[name]

@@ -27,7 +27,7 @@ def rules() -> str:
     """Return a digest of all sources of mmsim, since any of them may change a predicted time."""
     folder = Path(__file__).parents[1]
     digest = sha256()
-    for file in sorted(folder.rglob("*.py")):
+    for file in sorted((*folder.rglob("*.py"), *folder.rglob("*.cuh"))):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\n")
         digest.update(sha256(file.read_bytes()).digest())
     return digest.hexdigest()

@@ -7,9 +7,9 @@ import pytest
 
 import mmsim as mm
 from mmsim.api.kernels import kernel
-from mmsim.gpu import cache_programs as programs
-from mmsim.gpu.cache_points import LINE, SECTOR
-from mmsim.gpu.cache_stage import chain
+from mmsim_algorithms.gpu import cache_programs as programs
+from mmsim_algorithms.gpu.cache_points import LINE, SECTOR
+from mmsim_algorithms.gpu.cache_stage import chain
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 WARP = 32

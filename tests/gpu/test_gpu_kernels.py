@@ -20,13 +20,13 @@ from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import Timing
 from mmsim_algorithms.gpu import kernels_tables
+from mmsim_algorithms.gpu.cache_stage import METRICS
 from mmsim_algorithms.gpu.drawn_numbers import by_octaves, cycle, different_keys, geometric
 from mmsim_algorithms.gpu.indexed_kernels import HashTable
 from mmsim_algorithms.gpu.kept import FOLDER
