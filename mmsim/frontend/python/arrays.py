@@ -13,10 +13,12 @@ from mmsim.frontend.python.builder import Builder
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import OWN_ARRAY
 from mmsim.frontend.python.scope import RETURNED, Alias, Role, TupleName, View
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import constant_index, indices_of, root
+from mmsim.frontend.python.source import constant_index, indices_of, root, written
 from mmsim.frontend.python.words import Vectors, arguments_of
 from mmsim.ir import nodes as ir
+
+Way = tuple[list[ir.Stmt], Alias]
+"""Statements, and the array that a name stands for after them."""
 
 
 class Arrays(Builder):
@@ -185,11 +187,16 @@ class Arrays(Builder):
             then = self.alias(body, role)
         with self.aside() as before_other:
             other = self.alias(orelse, role)
-        keys = [*aliases.keys_of(then), *aliases.keys_of(other)]
-        merged = aliases.Merged.of(keys, place, self.unit)
-        for block, alias in ((before_then, then), (before_other, other)):
-            block += merged.settings(alias, place, True)
+        either = self.met((before_then, then), (before_other, other), place)
         self.emit(ir.If(chosen, tuple(before_then), tuple(before_other), place))
+        return either
+
+    def met(self, one: Way, other: Way, place: Place) -> Alias:
+        """The array where two ways meet; each ends by setting variables that identify its array."""
+        keys = [key for _, alias in (one, other) for key in aliases.keys_of(alias)]
+        merged = aliases.Merged.of(keys, place, self.unit)
+        for block, alias in (one, other):
+            block += merged.settings(alias, place, True)
         return merged.alias
 
     # Vectors

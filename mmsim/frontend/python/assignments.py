@@ -13,8 +13,7 @@ from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables, thread
 from mmsim.frontend.python.grammar import BINARY, numpy_name
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value, VariableName, View
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import is_none, parameter_names
+from mmsim.frontend.python.source import is_none, parameter_names, written
 from mmsim.frontend.python.values import Values
 from mmsim.frontend.python.words import Maker, given_to
 from mmsim.ir import nodes as ir

@@ -10,8 +10,7 @@ from mmsim.frontend.python import tables
 from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.grammar import OWN_ARRAY
 from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, VariableName
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import constant_index, indices_of, root
+from mmsim.frontend.python.source import constant_index, indices_of, root, written
 from mmsim.ir import nodes as ir
 
 
