@@ -105,6 +105,23 @@ __device__ complex<Part> complex_atomic_add(complex<Part> *word, complex<Part> x
 """
 """The type of complex numbers, which NVRTC lacks. In memory they are volatile, as all words are."""
 
+HALF = """
+// A float16 as its bits. It computes as a float.
+struct half_float {
+    unsigned short bits;
+
+    half_float() = default;
+    half_float(const half_float &x) = default;
+    __device__ half_float(const volatile half_float &x) : bits(x.bits) {}
+    __device__ half_float(float x) : bits(__half_as_ushort(__float2half_rn(x))) {}
+    __device__ half_float(double x) : bits(__half_as_ushort(__double2half(x))) {}
+    __device__ half_float(int x) : half_float((float)x) {}
+    __device__ operator float() const volatile { return __half2float(__ushort_as_half(bits)); }
+    __device__ void operator=(half_float x) { bits = x.bits; }
+    __device__ void operator=(half_float x) volatile { bits = x.bits; }
+};
+"""
+
 OPERATORS = """
 // x SIGN y, which wraps around at 64 bits.
 __device__ long long SUM(long long x, long long y)
@@ -415,7 +432,7 @@ def _name(text: str) -> str:
     return head[1]
 
 
-HELPERS = {_name(own): own for own in _split(COMPLEX + VECTORS + OPERATORS)}
+HELPERS = {_name(own): own for own in _split(COMPLEX + HALF + VECTORS + OPERATORS)}
 
 
 def called(text: str, is_line: bool) -> list[str]:
@@ -428,7 +445,7 @@ def called(text: str, is_line: bool) -> list[str]:
     needed: set[str] = set()
     pending = [text]
     while pending:
-        for name in re.findall(r"\b([a-z_]+)(?:<[A-Za-z0-9 ]+>|\()", pending.pop()):
+        for name in re.findall(r"[a-z_]+", re.sub("//.*", "", pending.pop())):
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])
