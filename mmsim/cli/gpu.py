@@ -69,7 +69,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 def counters(arguments: argparse.Namespace) -> int:
     if arguments.banks:
-        return banks(arguments)
+        if arguments.programs:
+            raise CommandError("--banks counts patterns of addresses; leave out the programs")
+        return campaign("banks", "mmsim gpu counters --banks", "counting", arguments)
     from mmsim import gpu
     from mmsim.gpu.counting import registered_programs, to_record
     from mmsim.reports.gpu import counters_summary, counters_table, left_out
@@ -85,21 +87,9 @@ def counters(arguments: argparse.Namespace) -> int:
     return 1 if found.unexplained else 0
 
 
-def banks(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.banks import measured
-    from mmsim.reports.gpu import banks_table
-
-    if arguments.programs:
-        raise CommandError("--banks counts patterns of addresses; leave out the programs")
-    with status("counting") as say:
-        record = last(measured("mmsim gpu counters --banks", say), arguments)
-    show(banks_table(record))
-    return int(any(row["equal"] != row["patterns"] for row in record.rows))
-
-
 def calibrate(arguments: argparse.Namespace) -> int:
     if arguments.cache:
-        return calibrate_cache(arguments)
+        return campaign("cache", "mmsim gpu calibrate --cache", "calibrating", arguments)
     from mmsim import gpu
     from mmsim.gpu.record import Record
     from mmsim.gpu.signed import facts
@@ -113,25 +103,19 @@ def calibrate(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def calibrate_cache(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.cache_calibration import measured, numbers
-
-    with status("calibrating", lines=True) as say:
-        record = last(measured("mmsim gpu calibrate --cache", say), arguments)
-    show(*(f"{name}: {value:,.4g} ps" for name, value in numbers(record).items()))
-    if "not counted" in record.facts:
-        show(f"without counts: {record.facts['not counted']}")
-    return 0
-
-
 def atomics(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.atomics import measured
-    from mmsim.reports.gpu import atomics_counts, atomics_cycles
+    return campaign("atomics", "mmsim gpu atomics", "atomics", arguments)
 
-    with status("atomics") as say:
-        record = last(measured("mmsim gpu atomics", say), arguments)
-    show(atomics_cycles(record), atomics_counts(record))
-    return 0
+
+def campaign(name: str, words: str, what: str, arguments: argparse.Namespace) -> int:
+    """Make a campaign's measurements by the command `words`."""
+    from mmsim.gpu.experiment import choose_campaign
+
+    chosen = choose_campaign(name)
+    with status(what, lines=name == "cache") as say:
+        record = last(chosen.measured(words, say), arguments)
+    show(*chosen.shown(record))
+    return int(chosen.differs(record))
 
 
 def reproduce(arguments: argparse.Namespace) -> int:

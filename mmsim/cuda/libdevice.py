@@ -7,7 +7,7 @@ from typing import Any
 from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.host.guesses import unknown
+from mmsim.host.guesses import guessed_in
 
 
 class Function:
@@ -28,10 +28,4 @@ class Function:
 
 __all__ = sorted(LIBDEVICE)
 globals().update({name: Function(name) for name in __all__})
-
-
-def __getattr__(name: str) -> Any:
-    """Refuse a name that has no meaning here."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise unknown("mmsim.cuda.libdevice", name, __all__, {})
+guessed_in(__name__, "mmsim.cuda.libdevice", __all__, {})

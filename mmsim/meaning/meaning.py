@@ -63,7 +63,7 @@ from mmsim.meaning.frame import (
     scope_lanes,
 )
 from mmsim.meaning.trips import Trips
-from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
+from mmsim.meaning.vectors import Begin, Finish, vector_access
 from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
 
@@ -240,10 +240,8 @@ class Meaning(Evaluator):
                 return Local(self._assign(statement))
             case ir.Load() | ir.Store() | ir.Atomic():
                 return self._access(statement)
-            case ir.VectorLoad():
-                return Access(*vector_load(self, self.sites[statement.site], statement))
-            case ir.VectorStore():
-                return Access(vector_store(self, self.sites[statement.site], statement), None)
+            case ir.VectorLoad() | ir.VectorStore():
+                return Access(*vector_access(self, self.sites[statement.site], statement))
             case ir.RegisterWrite():
                 return Local(self._register_write(statement))
             case ir.If():

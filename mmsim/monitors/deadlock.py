@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.waits import Waits
+from mmsim.ir.needs import Waits
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.updates import Update, updates
+from mmsim.ir.needs import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import Concerned, Lines, access_of, element_finding

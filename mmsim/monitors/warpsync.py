@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.ir.waits import Waits
+from mmsim.ir.needs import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.clocks import LaneClocks

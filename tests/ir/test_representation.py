@@ -31,13 +31,13 @@ from mmsim.ir import walk
 from mmsim.ir.atomics import REDUCTIONS
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
+from mmsim.ir.needs import Waits
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import depth, substituted, tidy
 from mmsim.ir.typed import consists_of
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
-from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memoized import Memoized
 from mmsim.sweeps.fingerprint import fingerprint, program_text
@@ -459,7 +459,6 @@ READERS = sorted(
     path
     for path in PACKAGE.rglob("*.py")
     if "from mmsim.ir import nodes as ir" in path.read_text("utf-8")
-    and path.name != "declarations.py"  # the parser's, which makes the nodes that it looks at
 )
 
 

@@ -32,8 +32,8 @@ from mmsim.frontend.numba.values import (
     is_number,
 )
 from mmsim.frontend.numba.word_calls import WordLowering
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.words import Intrinsic, Vocabulary
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON, Intrinsic, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 

@@ -92,10 +92,16 @@ def read(function: FunctionType) -> FunctionText:
 def source_of(function: FunctionType) -> ir.Source:
     """The text of a function; without lines if it can't be read."""
     code = function.__code__
+    linecache.checkcache(code.co_filename)
+    file = linecache.getlines(code.co_filename, function.__globals__)
+    first = code.co_firstlineno
     try:
-        lines, first = inspect.getsourcelines(code)
+        if file:  # inspect looks for the module first, among all that are loaded
+            lines = inspect.getblock(file[first - 1 :])
+        else:
+            lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
-        lines, first = _from_history(code), code.co_firstlineno
+        lines = _from_history(code)
     whole = tuple(line.rstrip("\n") for line in lines)
     return ir.Source(function.__name__, code.co_filename, first, whole)
 

@@ -85,11 +85,15 @@ def parameter_names(text: FunctionText) -> list[str]:
     return [argument.arg for argument in arguments.args]
 
 
+def defaults_of(function: types.FunctionType, parameters: list[str]) -> dict[str, Any]:
+    """The default values of the last parameters of a function."""
+    values = function.__defaults__ or ()
+    return dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
+
+
 def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[str, Any]:
     """Default values of parameters; only numbers are accepted."""
-    parameters = parameter_names(text)
-    values = function.__defaults__ or ()
-    found = dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
+    found = defaults_of(function, parameter_names(text))
     for (name, value), node in zip(found.items(), text.node.args.defaults, strict=True):
         if number(value) is None:
             raise LanguageError(

@@ -92,6 +92,11 @@ def leaves(value: Value) -> list[ir.Expr | Alias]:
     return [value]
 
 
+def has_arrays(value: Value) -> bool:
+    """Return whether a value is an array, or a tuple with one."""
+    return any(isinstance(leaf, Alias) for leaf in leaves(value))
+
+
 def shape_of(value: Value) -> Shape | None:
     """The structure of a value, if it holds no array."""
     return tuple(map(shape_of, value)) if isinstance(value, tuple) else None

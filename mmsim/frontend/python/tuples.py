@@ -7,15 +7,15 @@ from typing import Any
 
 from mmsim.errors import Place
 from mmsim.frontend.python import tables
-from mmsim.frontend.python.builder import Part
+from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.grammar import OWN_ARRAY
-from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value
+from mmsim.frontend.python.scope import Alias, Captured, TupleName, Value, VariableName
 from mmsim.frontend.python.source import written
 from mmsim.frontend.python.syntax import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
 
 
-class Tuples(Part):
+class Tuples(Arrays):
     """The tuples of one function."""
 
     def table(self, node: ast.expr, table: Any) -> Value:
@@ -37,25 +37,22 @@ class Tuples(Part):
             )
         return value
 
-    def tuple_value(self, name: TupleName, node: ast.AST) -> tuple[Value, ...]:
-        """The variables of a tuple."""
-        return tuple(
-            self.tuple_value(item, node)
-            if isinstance(item, TupleName)
-            else ir.Var(item.name, self.place(node))
-            for item in name.items
-        )
+    def variables_of(self, name: VariableName | TupleName, node: ast.AST) -> Value:
+        """The variable of a number, or those of a tuple."""
+        if isinstance(name, VariableName):
+            return ir.Var(name.name, self.place(node))
+        return tuple(self.variables_of(item, node) for item in name.items)
 
     def has_values(self, owner: ast.expr) -> bool:
         """Return whether an expression may give a tuple or a table."""
         match owner:
             case ast.Name():
-                entity = self.function.entity(owner.id)
+                entity = self.entity(owner.id)
                 if isinstance(entity, Captured):
                     return tables.is_table(entity.value)
                 return isinstance(entity, TupleName)
             case ast.Attribute():
-                return tables.is_table(self.function.captured(owner))
+                return tables.is_table(self.captured(owner))
         return isinstance(owner, ast.Tuple | ast.Call)
 
     def gives_tuple(self, node: ast.expr) -> bool:
@@ -77,7 +74,7 @@ class Tuples(Part):
                 continue
             if not isinstance(item, tuple):
                 raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")
-            value = self.builder.expression(index)
+            value = self.expression(index)
             position = tables.constant_of(value)
             if type(position) is not int:
                 return self.looked_up(node, text, item, value, indices)
@@ -113,11 +110,11 @@ class Tuples(Part):
         values = [first]
         for index in indices[1:]:
             if isinstance(index, ast.Slice):
-                raise self.builder.refuse_kind(index)
-            values = self.builder.followed(values, index)
+                raise self.refuse_kind(index)
+            values = self.followed(values, index)
         place = self.place(node)
         if len(values) < len(shape):  # several values are read by them
-            values = [self.builder.spill(value, place) for value in values]
+            values = [self.spill(value, place) for value in values]
         return tables.lookup(text, table, shape, tuple(values), place)
 
     def sliced(self, node: ast.Slice, item: Value) -> Value:
@@ -126,11 +123,11 @@ class Tuples(Part):
         if isinstance(item, tuple) and "varying" not in bounds and bounds[-1] != 0:
             part: tuple[Value, ...] = item[slice(*bounds)]
             return part
-        raise self.builder.refuse_kind(node)
+        raise self.refuse_kind(node)
 
     def set_all(self, variables: Value, value: Value, place: Place) -> None:
         """Set variables to the numbers of a value."""
         for variable, number in zip(tables.leaves(variables), tables.leaves(value), strict=True):
             assert isinstance(variable, ir.Var)
             assert not isinstance(number, Alias)
-            self.builder.emit(ir.Assign(variable.name, number, place))
+            self.emit(ir.Assign(variable.name, number, place))
