@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CommandError, load_program
-from mmsim.cli.output import add_targets, show, status
-from mmsim.cli.output import save as save_text
+from mmsim.cli.output import add_targets, save_text, show, status
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
@@ -82,8 +81,8 @@ def counters(arguments: argparse.Namespace) -> int:
         raise CommandError("no installed package registers programs; name some, as MODULE:NAME")
     with status("counting"):
         found = gpu.counters(programs)
-    if arguments.json is not None:
-        save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
+    called = " ".join(["mmsim gpu counters", *arguments.programs])
+    save_text(arguments.json, lambda: to_record(found, called).to_json())
     show(*left_out(found), counters_table(found), counters_summary(found))
     return 1 if found.unexplained else 0
 
@@ -98,7 +97,7 @@ def calibrate(arguments: argparse.Namespace) -> int:
     known = facts("mmsim gpu calibrate")
     with status("calibrating") as say:
         found = gpu.calibrate(say)
-    save(Record("calibration", known, (found.to_dict(),)), arguments)
+    save_text(arguments.json, Record("calibration", known, (found.to_dict(),)).to_json)
     show(*(f"{name}: {value}" for name, value in found.to_dict().items()))
     show(*map(str, (found.dmm, found.umm, found.hmm)))
     return 0
@@ -153,7 +152,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
         conditions = Conditions(calibration, arguments.most, say)
         for row in experiment.rows(conditions, predict=not arguments.measure_only):
             record = replace(record, rows=(*record.rows, row))
-            save(record, arguments)  # what there is so far is not lost
+            save_text(arguments.json, record.to_json)  # what there is so far is not lost
     record = replace(record, rows=tuple(experiment.shown(record.rows)))
     show(measured_table(record, experiment.title), measured_summary(record))
     return 0
@@ -162,11 +161,5 @@ def reproduce(arguments: argparse.Namespace) -> int:
 def last(records: Iterable[Record], arguments: argparse.Namespace) -> Record:
     """The last of records that grow; each is saved, so that what there is so far is not lost."""
     for record in records:
-        save(record, arguments)
+        save_text(arguments.json, record.to_json)
     return record
-
-
-def save(record: Record, arguments: argparse.Namespace) -> None:
-    """Write a record to the file of `--json`."""
-    if arguments.json is not None:
-        save_text(arguments.json, record.to_json())
