@@ -146,8 +146,6 @@ class Meaning(Evaluator):
         """The state of a warp's lanes, or (None) of all threads, before their first statement."""
         self.ready()
         lanes, fields = frame_fields(grid, warp, self._fields)
-        if not self._registers:
-            return Frame(lanes, fields, len(self.slots))
         registers = {
             name: zeros((math.prod(self.locals[name]), lanes), self.typing.arrays[name])
             for name in self._registers

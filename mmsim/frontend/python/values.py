@@ -15,6 +15,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables, thread
+from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
 from mmsim.frontend.python.remedies import remedy
@@ -31,13 +32,12 @@ from mmsim.frontend.python.scope import (
     number,
 )
 from mmsim.frontend.python.source import constant_index, root, written
-from mmsim.frontend.python.tuples import Tuples
 from mmsim.frontend.python.words import value_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
 
-class Values(Tuples):
+class Values(Arrays):
     """The values of one function's expressions."""
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
