@@ -33,11 +33,11 @@ def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.St
     return statement
 
 
-def _chosen_value(alias: Alias, values: list[ir.Expr], place: Place) -> ir.Expr:
-    """The value for the part that the alias stands for, among the values for each part."""
+def chosen_value(which: ir.Expr, values: list[ir.Expr], place: Place) -> ir.Expr:
+    """One of several values, by the number `which`."""
     value = values[-1]
     for position, other in reversed(list(enumerate(values[:-1]))):
-        test = ir.Compare("==", alias.which, ir.Const(position), place)
+        test = ir.Compare("==", which, ir.Const(position), place)
         value = ir.Choose(test, other, value)
     return value
 
@@ -54,7 +54,7 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
         whole = None if rank is None else rank + fixed
         own = axis if axis < 0 else axis + fixed
         values.append(ir.Extent(part.array, own, whole, place))
-    return _chosen_value(alias, values, place)
+    return chosen_value(alias.which, values, place)
 
 
 def size_of(alias: Alias, place: Place) -> ir.Expr:
@@ -67,7 +67,7 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
         for span in part.spans:
             value = ir.Binary("*", value, span.count, place)
         values.append(value)
-    return _chosen_value(alias, values, place)
+    return chosen_value(alias.which, values, place)
 
 
 def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
@@ -79,7 +79,7 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
         if fixed:
             value = ir.Binary("-", value, ir.Const(fixed), place)
         values.append(value)
-    return _chosen_value(alias, values, place)
+    return chosen_value(alias.which, values, place)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Merged:
             )
         positions = [self._position(part) or 0 for part in alias.parts]
         if len(self.keys) > 1:
-            which = _chosen_value(alias, list(map(ir.Const, positions)), place)
+            which = chosen_value(alias.which, list(map(ir.Const, positions)), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which, which))
@@ -163,7 +163,7 @@ class Merged:
                 rows = [_numbers(_axis(part, number, place)) for part in parts]
                 for variable, values in zip(_numbers(axis), zip(*rows, strict=True), strict=False):
                     is_one = all(value == values[0] for value in values)
-                    value = values[0] if is_one else _chosen_value(alias, list(values), place)
+                    value = values[0] if is_one else chosen_value(alias.which, list(values), place)
                     found.append((variable, value))
         return [
             ir.Assign(variable.name, value, place)
