@@ -72,7 +72,6 @@ from mmsim.frontend.numba.templates import (
     taken,
 )
 from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
-from mmsim.ir.dtypes import supported
 
 
 class DeviceFunction(Called):
@@ -230,10 +229,7 @@ class Context(BASE):  # type: ignore[misc]
             module = str(getattr(val, "__module__", ""))
             if known is None and module.startswith(("numpy", "cmath")):
                 self._with_functions_of(module)
-        found = super().resolve_value_type(val)
-        if isinstance(found, types.NumberClass) and not supported(found.dtype.name):
-            raise Refusal(f"{found.dtype} isn't in the language of programs", "write float32")
-        return found
+        return super().resolve_value_type(val)
 
 
 @cache

@@ -15,7 +15,7 @@ from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba.context import DeviceFunction, context
-from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
     COMPLEX,
     OF_COMPLEX,
@@ -36,8 +36,8 @@ from mmsim.frontend.numba.values import (
     is_number,
 )
 from mmsim.frontend.numba.word_calls import WordLowering
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -61,7 +61,8 @@ class CallLowering(WordLowering):
         kws = {name: self.of(var) for name, var in source.kws}
         if isinstance(type_, Word):
             package, _, name = type_.member.rpartition(".")
-            meaning = LIBDEVICE[name].meaning if package == "libdevice" else ""
+            library = LIBRARIES.get(package)
+            meaning = library[name].meaning if library else ""
             if callable(meaning):
                 return self.numeric(meaning, [*args, *kws.values()], sig)
             return self.word(type_.member, args, kws, sig, one.target)

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.words import Intrinsic, Vocabulary
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON, Intrinsic, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 
@@ -123,9 +122,19 @@ def isfinite(z: Any) -> Any:
     return math.isfinite(z.real) and math.isfinite(z.imag)
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """np.fmod(x, y): the remainder with the sign of x."""
+    if isinstance(x, float):
+        return math.fmod(x, y)
+    rest = x % y
+    return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
 WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (round, 1): lambda x: int(nearest_float(x)),
     (round, 2): rounded,
+    (np.fmod, 2): remainder,
+    (np.floor_divide, 2): lambda x, y: np.floor(x / y) if isinstance(x, float) else x // y,
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,

@@ -7,6 +7,7 @@ object by the module and the qualified name in its attributes. Nothing of it is 
 
 from __future__ import annotations
 
+import re
 import types
 from typing import Any
 
@@ -53,7 +54,8 @@ def name_of_object(found: Any) -> str:
         name = next((facts[key] for key in ("__qualname__", "_name") if key in facts), name)
     if not isinstance(name, str) or "<" in name:
         return ""
-    return f"{inside}.{name}" if inside in ("cg", "libdevice") else name
+    package = re.search("(^cg|libdevice|fp16)$", inside)
+    return f"{package[0]}.{name.lstrip('_')}" if package else name
 
 
 def type_name(found: Any) -> str:

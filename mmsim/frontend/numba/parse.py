@@ -161,7 +161,7 @@ def parse_kernel(
             return _lowered(function, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
             before, unit = unit, KernelUnit(function.__name__, options=options)
-            unit.keys, unit.tables = before.keys, before.tables
+            unit.keys, unit.tables, unit.words = before.keys, before.tables, before.words
 
 
 def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:

@@ -11,8 +11,16 @@ from mmsim.claims.claim import Case, ClaimError
 from mmsim.claims.claim import Claim as AnyClaim
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, DARK_FIRST, RING, drawing, legend_above, marks, words
+from mmsim.view.figures.paper import (
+    COLUMN,
+    DARK_FIRST,
+    RING,
+    describe,
+    drawing,
+    legend_above,
+    marks,
+    words,
+)
 from mmsim.view.figures.terms import formula_of, short
 from mmsim.view.figures.times import scale
 
@@ -82,9 +90,8 @@ def claim(claim: AnyClaim, over: str, *, axes: Axes | None = None, **where: Any)
         how = RING if claim.kind == "exact" else BOUND
         drawn.plot(x, claimed, **how, zorder=1, label=f"{statement(claim)}{constant}")
         scale(drawn, x, [*measured, *asynchronous, *claimed])
-        drawn.set_xlabel(words(over) + "".join(f"\n{words(line)}" for line in wrap(others, WIDEST)))
-        drawn.set_ylabel(words(f"{claim.quantity}{unit}"))
-        drawn.grid(alpha=0.3)
+        below = "\n".join(map(words, [over, *wrap(others, WIDEST)]))
+        drawn.set(xlabel=below, ylabel=words(f"{claim.quantity}{unit}"))
         legend_above(drawn, columns=1)
         describe(
             drawn,

@@ -16,8 +16,15 @@ from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, columns_above, drawing, small_ticks
+from mmsim.view.figures.paper import (
+    COLOURS,
+    COLUMN,
+    PAGE,
+    columns_above,
+    describe,
+    drawing,
+    small_ticks,
+)
 from mmsim.view.palette import ink
 
 if TYPE_CHECKING:

@@ -9,8 +9,15 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.results.events import TracedUnit
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing, whole_numbers, window
+from mmsim.view.figures.paper import (
+    COLUMN,
+    PAGE,
+    check_run,
+    describe,
+    drawing,
+    whole_numbers,
+    window,
+)
 from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:
