@@ -81,6 +81,21 @@ __device__ complex<Part> complex_atomic_add(complex<Part> *word, complex<Part> x
     return complex<Part>(real, atomicAdd(&word->imag, x.imag));
 }
 
+// A float16 as its bits. It computes as a float.
+struct half_float {
+    unsigned short bits;
+
+    half_float() = default;
+    half_float(const half_float &x) = default;
+    __device__ half_float(const volatile half_float &x) : bits(x.bits) {}
+    __device__ half_float(float x) : bits(__half_as_ushort(__float2half_rn(x))) {}
+    __device__ half_float(double x) : bits(__half_as_ushort(__double2half(x))) {}
+    __device__ half_float(int x) : half_float((float)x) {}
+    __device__ operator float() const volatile { return __half2float(__ushort_as_half(bits)); }
+    __device__ void operator=(half_float x) { bits = x.bits; }
+    __device__ void operator=(half_float x) volatile { bits = x.bits; }
+};
+
 // Adjacent words, read by one access; no access moves past another one.
 template <class Vector, class Word> __device__ Vector read_vector(const volatile Word *from)
 {

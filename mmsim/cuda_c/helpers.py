@@ -58,7 +58,7 @@ def called(text: str, is_line: bool) -> list[str]:
     needed: set[str] = set()
     pending = [text]
     while pending:
-        for name in re.findall(r"\b([a-z_]+)(?:<[A-Za-z0-9 ]+>|\()", pending.pop()):
+        for name in re.findall(r"[a-z_]+", re.sub("//.*", "", pending.pop())):
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])

@@ -39,6 +39,9 @@ from mmsim.ir.walk import (
     written_arrays,
 )
 
+USED = ""
+"""Stands among names for the values used since the last access; no variable has this name."""
+
 
 def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
     """For each access of a numbered program the sites for whose requests it waits.
@@ -52,26 +55,30 @@ def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
     [[], [], [0, 1]]
     """
     graph = Graph(body)
-    steps = graph.steps
-    held: list[dict[str, frozenset[int]]] = [{} for _ in steps]
-    used: list[frozenset[int]] = [frozenset() for _ in steps]
+    held: list[set[tuple[str, int]]] = [set() for _ in graph.steps]
     found: list[frozenset[int]] = [frozenset()] * sites
     reached, waiting = {graph.entry}, {graph.entry}
     while waiting:
         at = max(waiting)  # a step has a higher number than those that follow it
         waiting.remove(at)
-        step = steps[at]
-        uses = used[at].union(*(_held(held[at], (value,)) for value in _operated(step)))
-        if step.site != NO_SITE:
-            found[step.site] |= uses
-            uses = frozenset()
-        after = _assigned(step, held[at])
+        step = graph.steps[at]
+        asked = {USED, *names(_operated(step))}
+        used = {site for name, site in held[at] if name in asked}
+        ended = {USED, *step.ends}
+        after = {one for one in held[at] if one[0] not in ended}
+        if step.site == NO_SITE:
+            after |= {(USED, site) for site in used}
+        else:
+            found[step.site] |= used
+        if step.target is not None and step.reads:
+            after.add((step.target, step.site))
+        elif step.target is not None and step.value is not None and not step.exchanged:
+            sources = names((step.value,))
+            after |= {(step.target, site) for name, site in held[at] if name in sources}
         for following in step.next:
-            more = uses - used[following]
-            gained = _join(held[following], after)
-            if more or gained or following not in reached:
-                used[following] |= more
+            if following not in reached or not after <= held[following]:
                 reached.add(following)
+                held[following] |= after
                 waiting.add(following)
     return tuple(found)
 
@@ -86,38 +93,6 @@ def _operated(step: Step) -> Iterable[ir.Expr]:
     for part in parts(step.value):
         if isinstance(part, ir.RegisterRead):
             yield from part.index
-
-
-def _held(held: dict[str, frozenset[int]], values: tuple[ir.Expr, ...]) -> frozenset[int]:
-    """The sites whose values may be in expressions."""
-    nothing: frozenset[int] = frozenset()
-    return nothing.union(*(held.get(name, nothing) for name in names(values)))
-
-
-def _assigned(step: Step, held: dict[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    """The values that the names may hold after a step."""
-    after = {name: of for name, of in held.items() if name not in step.ends}
-    if step.target is None:
-        return after
-    new: frozenset[int] = frozenset()
-    if step.reads:
-        new = frozenset([step.site])
-    elif step.value is not None and not step.exchanged:
-        new = _held(held, (step.value,))
-    if new or step.target in after:
-        after[step.target] = after.get(step.target, frozenset()) | new
-    return after
-
-
-def _join(held: dict[str, frozenset[int]], more: dict[str, frozenset[int]]) -> bool:
-    """Add the values that names may hold on another path; return whether any is new."""
-    gained = False
-    for name, of in more.items():
-        before = held.get(name, frozenset())
-        if not of <= before:
-            held[name] = before | of
-            gained = True
-    return gained
 
 
 READ = "memory"

@@ -248,7 +248,7 @@ BINARY: dict[str, Row] = {
               means=(ast.Div, np.true_divide, operator.truediv), complex=divide,
               refused="divisor"),
     "//": _two(_dividing(operator.floordiv), "floor_div", "division", "/", 13,
-               means=(ast.FloorDiv, np.floor_divide, operator.floordiv), complex=PARTS,
+               means=(ast.FloorDiv, operator.floordiv), complex=PARTS,
                refused="divisor", numba="floor_divide", within=(1, WHOLE[1])),
     "%": _two(_dividing(operator.mod), "modulo", "division", "%", 13,
               means=(ast.Mod, np.remainder, operator.mod), complex=PARTS,

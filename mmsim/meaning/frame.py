@@ -143,13 +143,13 @@ class Frame:
     lanes: int
     fields: dict[str, Value]
     slots: InitVar[int]
-    registers: dict[str, npt.NDArray[Any]] = field(default_factory=lambda: NONE)
+    registers: dict[str, npt.NDArray[Any]]
     variables: list[Value] = field(init=False)
-    partial: dict[int, npt.NDArray[np.bool_]] = field(default_factory=lambda: NONE)
-    passed: dict[int, Mask] = field(default_factory=dict)
+    partial: dict[int, npt.NDArray[np.bool_]] = field(init=False)
+    passed: dict[int, Mask] = field(init=False)
     live: Mask = True
     idle: Mask = False
-    offsets: dict[str, Integers] = field(default_factory=lambda: NONE)
+    offsets: dict[str, Integers] = field(init=False)
     steps: int = 0
     changes: Changes | None = None
     lent: Any = None
@@ -162,6 +162,7 @@ class Frame:
 
     def __post_init__(self, slots: int) -> None:
         self.variables = [None] * slots
+        self.partial, self.offsets, self.passed = NONE, NONE, {}
         ids = self.fields["id"]
         self.within = ids, ids.item(-1) + 1
 

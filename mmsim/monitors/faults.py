@@ -16,6 +16,7 @@ KINDS: dict[type[errors.ProgramError], FindingKind] = {
     errors.ArithmeticFault: "arithmetic",
     errors.UnassignedError: "unassigned",
     errors.TypeFault: "type",
+    errors.RaisedError: "exception",
     errors.VectorError: "vector",
     errors.EndlessError: "endless",
     errors.BarrierError: "barrier",

@@ -22,7 +22,13 @@ from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
 from mmsim.gpu import Calibration, Replay, calibration, experiment, signed
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
+from mmsim.gpu.experiment import (
+    Cell,
+    Conditions,
+    Experiment,
+    choose_campaign,
+    choose_experiment,
+)
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import Timing
 from mmsim.gpu.shared import repetition
@@ -713,6 +719,8 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkey
         "ICPP-T3, KERNELS, UNSEEN, THIRD"
     )
     assert message in capsys.readouterr().err
+    with pytest.raises(MMSimError, match="no campaign 'none'; there are atomics, banks, cache"):
+        choose_campaign("none")
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
     assert "none: no installed package registers any" in capsys.readouterr().err

@@ -28,7 +28,7 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.atomics import REDUCTIONS
+from mmsim.ir.atomics import REDUCTIONS, untouched
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
 from mmsim.ir.needs import Waits
@@ -158,6 +158,8 @@ def test_the_deepest_part_counts():
 def test_copies_of_a_word_are_merged_by_their_operation():
     merged = [function(6, 3) for _, function in sorted(REDUCTIONS.items())]
     assert merged == [6 & 3, max(6, 3), min(6, 3), 6 | 3, 6 + 3, 6 ^ 3]
+    for kind, function in REDUCTIONS.items():
+        assert function(untouched(kind, np.dtype(np.int32)), 7) == 7
 
 
 # ------------------------------------------------------------------ the parts of a node

@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype
 
-from mmsim.frontend.numba.axes import AxisLowering, form_of
+from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
@@ -23,7 +23,10 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Type
+from mmsim.ir.dtypes import UNSIGNED, Type
+
+ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
+"""Parts of a message about an array of another order."""
 
 
 class ArrayLowering(AxisLowering):
@@ -51,6 +54,8 @@ class ArrayLowering(AxisLowering):
                 return self.transposed(array, reversed(range(type_.ndim)))
             case "flat":
                 return self.reshaped(array, (self.size(array),))
+            case "real" | "imag" if self.halves(array):
+                return self.halves(array)[name == "imag"]
             case "real" | "imag" if isinstance(type_.dtype, types.Complex):
                 return self.remade(array, self.shape(array), lambda index: index, name)
             case "real":
@@ -72,9 +77,7 @@ class ArrayLowering(AxisLowering):
             case "reshape" if type_.layout == "C":
                 return self.reshaped(array, self.extents(array, list(map(self.single, given))))
             case "reshape":
-                raise self.refused(
-                    "only an array in row-major order can be reshaped", "copy it into one"
-                )
+                raise self.refused(f"{ROW_MAJOR} reshaped", COPY)
             case "transpose":
                 axes = [getattr(one, "value", None) for one in given if one != NONE]
                 if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]
@@ -83,15 +86,9 @@ class ArrayLowering(AxisLowering):
             case "item":
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
-                own, wanted = type_.dtype, sig.return_type.dtype
-                real = types.Integer | types.Float
-                both = isinstance(own, real) and isinstance(wanted, real)
-                if not both or own.bitwidth != wanted.bitwidth or self.is_part(array):
-                    raise self.refused(
-                        f"an array of {own} can't be viewed as one of {wanted}",
-                        "integers and floats can be viewed as others of the same size",
-                    )
-                return self.remade(array, self.shape(array), lambda index: index, wanted.name)
+                if type_.layout != "C" and type_.dtype.bitwidth != sig.return_type.dtype.bitwidth:
+                    raise self.refused(f"{ROW_MAJOR} viewed as numbers of another size", COPY)
+                return self.viewed(array, as_dtype(type_.dtype), as_dtype(sig.return_type.dtype))
         raise self.refused(
             f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
         )
@@ -248,6 +245,11 @@ class ArrayLowering(AxisLowering):
 
     def load(self, array: Alias, index: Index) -> ir.Expr:
         """An element of an array, read by a statement in front."""
+        halves = self.halves(array)
+        if halves:
+            index = tuple(map(self.spill, index))
+            low, high = (self.load(one, index) for one in halves)
+            return self.joined(low, high, np.dtype(self.form(array)))
         (first, *others), index = array.parts, index or self.only(array)
         form = self.form(array)
         own = self.own(first, index)
@@ -274,6 +276,24 @@ class ArrayLowering(AxisLowering):
             value = ir.Call(op, (value,), self.place)
         return self.as_type(value, wanted)
 
+    def joined(self, low: ir.Expr, high: ir.Expr, wanted: Type) -> ir.Expr:
+        """The number of a type with these halves."""
+        if wanted.kind == "c":
+            return self.as_type(ir.Call("complex", (low, high), self.place), wanted)
+        bits = ir.Const(4 * wanted.itemsize)
+        low, high = (self.as_type(one, UNSIGNED) for one in (low, high))
+        whole = ir.Binary("|", low, ir.Binary("<<", high, bits, self.place), self.place)
+        return self.reread(self.as_type(whole, np.dtype(f"u{wanted.itemsize}")), wanted)
+
+    def halved(self, value: ir.Expr, own: Type) -> list[ir.Expr]:
+        """The halves of a number of a type."""
+        value = self.spill(self.as_type(value, own))
+        if own.kind == "c":
+            return [ir.Call(name, (value,), self.place) for name in PARTS]
+        value = self.spill(self.as_type(self.reread(value, np.dtype(f"u{own.itemsize}")), UNSIGNED))
+        high = ir.Binary(">>", value, ir.Const(4 * own.itemsize), self.place)
+        return [self.as_type(one, np.dtype(f"u{own.itemsize // 2}")) for one in (value, high)]
+
     def own(self, part: View, index: Sequence[ir.Expr]) -> ir.Expr | None:
         """An element that isn't in memory: of a thread's own array, or of a constant one."""
         array, whole = part.array, part.element(index)
@@ -293,7 +313,7 @@ class ArrayLowering(AxisLowering):
 
     def is_part(self, array: Alias) -> bool:
         """Return whether an array consists of parts of complex numbers."""
-        return self.form(array) in ("real", "imag")
+        return self.form(array) in PARTS
 
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
@@ -301,7 +321,12 @@ class ArrayLowering(AxisLowering):
             raise self.refused(
                 "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
             )
-        form = self.form(array)
+        form, halves = self.form(array), self.halves(array)
+        if halves:
+            index = tuple(map(self.spill, index))
+            for one, half in zip(halves, self.halved(value, np.dtype(form)), strict=True):
+                self.store(one, index, half)
+            return
         if form:
             held = self.unit.held.arrays[array.parts[0].array]
             value = self.reread(self.as_type(value, np.dtype(form)), held)

@@ -9,6 +9,7 @@ called, `Namespace` for what has members.
 from __future__ import annotations
 
 import inspect
+import re
 import types as python
 from dataclasses import dataclass, field
 from functools import cache
@@ -60,7 +61,6 @@ from mmsim.frontend.numba.refusals import refusal
 from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
 from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Word, member_of
 from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
-from mmsim.ir.dtypes import supported
 
 
 class DeviceFunction(Called):
@@ -218,17 +218,14 @@ class Context(BASE):  # type: ignore[misc]
             module = str(getattr(val, "__module__", ""))
             if known is None and module.startswith(("numpy", "cmath")):
                 self._with_functions_of(module)
-        found = super().resolve_value_type(val)
-        if isinstance(found, types.NumberClass) and not supported(found.dtype.name):
-            raise Refusal(f"{found.dtype} isn't in the language of programs", "write float32")
-        return found
+        return super().resolve_value_type(val)
 
 
 def _member(val: Any) -> str:
     """The name in numba.cuda of an object, "" for any other."""
     name = name_of_object(val)
-    module = str(getattr(val, "__module__", ""))
-    return f"libdevice.{name}" if name and module.endswith(".libdevice") else name
+    package = re.search(r"(libdevice|fp16)$", str(getattr(val, "__module__", "")))
+    return f"{package[0]}.{name.lstrip('_')}" if name and package else name
 
 
 @cache

@@ -15,7 +15,7 @@ from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.numba.cmath import KNOWN, OWN, of_numba
 from mmsim.frontend.numba.context import DeviceFunction, context
-from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import OF_NUMBERS, WRITTEN_OUT
 from mmsim.frontend.numba.overloads import WRITTEN, sum_as
 from mmsim.frontend.numba.signatures import CALLED, Given
@@ -59,7 +59,8 @@ class CallLowering(WordLowering):
             type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
             package, _, name = type_.member.rpartition(".")
-            meaning = LIBDEVICE[name].meaning if package == "libdevice" else ""
+            library = LIBRARIES.get(package)
+            meaning = library[name].meaning if library else ""
             if callable(meaning):
                 return self.numeric(meaning, [*args, *kws.values()], sig)
             return self.word(type_.member, args, kws, sig, one.target)

@@ -114,7 +114,7 @@ _adopted: WeakKeyDictionary[Any, NumbaProgram] = WeakKeyDictionary()
 def as_program(thing: Any) -> Any:
     """A kernel of `cuda.jit`, of Numba's or of mmsim's, as a program; all else unchanged.
 
-    Equal kernels give one program.
+    Equal kernels give one program. With `cuda.jit(debug=True)` an exception is an error of the run.
     """
     module = type(thing).__module__
     if isinstance(thing, Program | types.FunctionType) or not module.startswith(DISPATCHERS):
@@ -124,7 +124,8 @@ def as_program(thing: Any) -> Any:
         return thing
     found = _adopted.get(thing)
     if found is None:
-        found = _adopted[thing] = NumbaProgram(function)
+        debug = bool(getattr(thing, "targetoptions", {}).get("debug"))
+        found = _adopted[thing] = NumbaProgram(function, options=Options(debug=debug))
     return found
 
 

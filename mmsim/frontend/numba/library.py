@@ -89,9 +89,19 @@ def multiple(x: Any, y: Any) -> Any:
     return abs(x // divisor(x, y) * y)
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """np.fmod(x, y): the remainder with the sign of x."""
+    if isinstance(x, float):
+        return math.fmod(x, y)
+    rest = x % y
+    return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
 WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (round, 1): lambda x: int(nearest_float(x)),
     (round, 2): rounded,
+    (np.fmod, 2): remainder,
+    (np.floor_divide, 2): lambda x, y: np.floor(x / y) if isinstance(x, float) else x // y,
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,

@@ -111,7 +111,7 @@ def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Optio
             return _lowered(found, kinds, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
             before, unit = unit, KernelUnit(function.__name__, options=options)
-            unit.keys, unit.tables = before.keys, before.tables
+            unit.keys, unit.tables, unit.words = before.keys, before.tables, before.words
 
 
 def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: KernelUnit) -> Parsed:

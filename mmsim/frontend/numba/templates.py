@@ -7,9 +7,11 @@ float is a float there. `OF_MATH` has them; they take the place of Numba's.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from numba.core import types
+from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
@@ -101,11 +103,12 @@ class ToInteger(templates.AbstractTemplate):
 _OF_FLOATS = ("dl", "dL", "ff", "dd")
 _OF_TWO = ("dll", "dLL", "fff", "ddd")
 _OF_ONE = """
-acos acosh asin asinh atan atanh ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor gamma
-lgamma log log10 log1p log2 radians sin sinh sqrt tan tanh trunc
+acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tan
 """
+_OF_HALF_TOO = "ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc"
 _CASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_ONE.split(), _OF_FLOATS),
+    **dict.fromkeys(_OF_HALF_TOO.split(), ("ee", *_OF_FLOATS)),
     **dict.fromkeys(("atan2", "hypot"), _OF_TWO),
     **dict.fromkeys(("copysign", "fmod", "nextafter", "remainder"), ("fff", "ddd")),
     "pow": ("fff", "ddd", "ffi", "ddi"),
@@ -129,3 +132,34 @@ for function, found in OF_MATH.items():
     REGISTRY.register_global(function)(
         type(f"OfMath_{function.__name__}", (templates.ConcreteTemplate,), {"cases": found})
     )
+
+
+class OfHalf(templates.AbstractTemplate):
+    """An operation of numbers of float16, and of others that float16 holds."""
+
+    result: types.Type = types.float16
+
+    def generic(self, args: Given, kws: Any) -> Any:
+        """The signature if one of them is of float16."""
+        if types.float16 not in args:
+            return None
+        ways = [self.context.can_convert(one, types.float16) or Conversion.nil for one in args]
+        is_half = max(ways) <= Conversion.safe
+        return signature(self.result, *[types.float16] * len(args)) if is_half else None
+
+
+class OrderOfHalf(OfHalf):
+    """A comparison of them."""
+
+    result = types.boolean
+
+
+_SUMS = (operator.add, operator.sub, operator.mul, operator.truediv)
+_IN_PLACE = (operator.iadd, operator.isub, operator.imul, operator.itruediv)
+_ORDERS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+for template, functions in (
+    (OfHalf, (*_SUMS, *_IN_PLACE, operator.neg, operator.pos, abs, float)),
+    (OrderOfHalf, _ORDERS),
+):
+    for function in functions:
+        REGISTRY.register_global(function)(type(f"OfHalf_{function.__name__}", (template,), {}))

@@ -146,7 +146,8 @@ class KernelUnit(Unit):
     `ranks` has the numbers of axes of arrays, `records` the arrays of the fields of arrays of
     records, `tables` constant arrays from outside. `held` are the types of names, `block` the
     statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
-    on the path, found by earlier tries, and `merged` their variables.
+    on the path, found by earlier tries, and `merged` their variables. `words` are the types of the
+    memory of arrays that are viewed as smaller numbers.
     """
 
     options: Options = field(default_factory=Options)
@@ -158,6 +159,7 @@ class KernelUnit(Unit):
     merged: dict[str, Merged] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)
+    words: dict[str, Type] = field(default_factory=dict)
 
     @property
     def arrays(self) -> list[str]:

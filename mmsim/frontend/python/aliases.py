@@ -165,7 +165,6 @@ class Merged:
             ir.Assign(variable.name, value, place)
             for variable, value in found
             if isinstance(variable, ir.Var)
-            and not (isinstance(value, ir.Var) and value.name == variable.name)
         ]
 
 

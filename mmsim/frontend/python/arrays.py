@@ -1,26 +1,38 @@
-"""Elements and extents of arrays, under whatever name an array is accessed.
+"""Elements: of arrays, under whatever name an array is accessed, of tuples and of constant tables.
 
-`mm.vector(a, 4)[i]` accesses four adjacent elements.
+`mm.vector(a, 4)[i]` accesses four adjacent elements of an array.
 """
 
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import aliases, tables, thread
 from mmsim.frontend.python.builder import Builder
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import OWN_ARRAY
-from mmsim.frontend.python.scope import RETURNED, Alias, Role, TupleName, View
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import constant_index, indices_of, root
+from mmsim.frontend.python.scope import (
+    RETURNED,
+    Alias,
+    Captured,
+    Role,
+    TupleName,
+    Value,
+    VariableName,
+    View,
+)
+from mmsim.frontend.python.source import constant_index, indices_of, root, written
 from mmsim.frontend.python.words import Vectors, arguments_of
 from mmsim.ir import nodes as ir
 
+Way = tuple[list[ir.Stmt], Alias]
+"""Statements, and the array that a name stands for after them."""
+
 
 class Arrays(Builder):
-    """The accesses of one function."""
+    """The elements of arrays, tuples and tables in one function."""
 
     def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
         """The array and the index of a[i], a[i, j] or a[i][j]."""
@@ -185,11 +197,16 @@ class Arrays(Builder):
             then = self.alias(body, role)
         with self.aside() as before_other:
             other = self.alias(orelse, role)
-        keys = [*aliases.keys_of(then), *aliases.keys_of(other)]
-        merged = aliases.Merged.of(keys, place, self.unit)
-        for block, alias in ((before_then, then), (before_other, other)):
-            block += merged.settings(alias, place, True)
+        either = self.met((before_then, then), (before_other, other), place)
         self.emit(ir.If(chosen, tuple(before_then), tuple(before_other), place))
+        return either
+
+    def met(self, one: Way, other: Way, place: Place) -> Alias:
+        """The array where two ways meet; each ends by setting variables that identify its array."""
+        keys = [key for _, alias in (one, other) for key in aliases.keys_of(alias)]
+        merged = aliases.Merged.of(keys, place, self.unit)
+        for block, alias in (one, other):
+            block += merged.settings(alias, place, True)
         return merged.alias
 
     # Vectors
@@ -262,3 +279,113 @@ class Arrays(Builder):
             owner, called, "whose accesses are free", "access its elements one by one"
         )
         return array, self.index(indices_of(node))
+
+    def table(self, node: ast.expr, table: Any) -> Value:
+        """A constant table from outside."""
+        text = written(node)
+        try:
+            value = tables.values_of(table)
+        except tables.TooMany:
+            raise self.refuse(
+                node,
+                f"{text!r} has more than {tables.MOST_CAPTURED} numbers",
+                "make it a parameter and pass it to run",
+            ) from None
+        if value is None:
+            raise self.refuse(
+                node,
+                f"{text!r} from outside the program holds something other than numbers of 64 bits",
+                "capture tuples, lists and NumPy arrays of integers, floats and bools",
+            )
+        return value
+
+    def variables_of(self, name: VariableName | TupleName, node: ast.AST) -> Value:
+        """The variable of a number, or those of a tuple."""
+        if isinstance(name, VariableName):
+            return ir.Var(name.name, self.place(node))
+        return tuple(self.variables_of(item, node) for item in name.items)
+
+    def has_values(self, owner: ast.expr) -> bool:
+        """Return whether an expression may give a tuple or a table."""
+        match owner:
+            case ast.Name():
+                entity = self.entity(owner.id)
+                if isinstance(entity, Captured):
+                    return tables.is_table(entity.value)
+                return isinstance(entity, TupleName)
+            case ast.Attribute():
+                return tables.is_table(self.captured(owner))
+        return isinstance(owner, ast.Tuple | ast.Call)
+
+    def gives_tuple(self, node: ast.expr) -> bool:
+        """Return whether an expression may be a tuple, so that it can be taken as one."""
+        if isinstance(node, ast.Subscript):
+            return self.has_values(root(node))
+        return self.has_values(node)
+
+    def chosen_item(self, node: ast.Subscript, owner: ast.expr, values: tuple[Value, ...]) -> Value:
+        """The result of one or several indices in a tuple, counted as in Python."""
+        item: Value = values
+        text, indices = written(owner), indices_of(node)
+        for axis, index in enumerate(indices):
+            if isinstance(index, ast.Slice):
+                item = self.sliced(index, item)
+                continue
+            if not isinstance(item, tuple):
+                raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")
+            value = self.expression(index)
+            position = tables.constant_of(value)
+            if type(position) is not int:
+                return self.looked_up(node, text, item, value, indices[axis:])
+            if not -len(item) <= position < len(item):
+                raise self.refuse(
+                    index,
+                    f"{text!r} has {len(item)} values, none at {position}",
+                    "the first is at 0, the last at -1",
+                )
+            item = item[position]
+            text += f"[{position}]"
+        return item
+
+    def looked_up(
+        self,
+        node: ast.Subscript,
+        text: str,
+        table: tuple[Value, ...],
+        first: ir.Expr,
+        indices: list[ast.expr],
+    ) -> Value:
+        """The value of a table of constants at indices, of which `first` is evaluated already."""
+        shape = tables.regular(table)
+        if shape is None:
+            raise self.refuse(
+                indices[0],
+                f"{text!r} is not a regular table of constants",
+                f"write its index as a number, or use {OWN_ARRAY}",
+            )
+        if len(indices) > len(shape):
+            raise self.refuse(node, f"{text!r} has fewer axes", "leave some out")
+        values = [first]
+        for index in indices[1:]:
+            if isinstance(index, ast.Slice):
+                raise self.refuse_kind(index)
+            values = self.followed(values, index)
+        place = self.place(node)
+        if len(values) < len(shape):  # several values are read by them
+            values = [self.spill(value, place) for value in values]
+        return tables.lookup(text, table, shape, tuple(values), place)
+
+    def sliced(self, node: ast.Slice, item: Value) -> Value:
+        """A part of a tuple, whose bounds are constants."""
+        bounds: list[Any] = list(map(constant_index, (node.lower, node.upper, node.step)))
+        if isinstance(item, tuple) and "varying" not in bounds and bounds[-1] != 0:
+            part: tuple[Value, ...] = item[slice(*bounds)]
+            return part
+        raise self.refuse_kind(node)
+
+    def set_all(self, variables: Value, value: Value, place: Place) -> None:
+        """Set variables to the numbers of a value."""
+        for variable, number in zip(tables.leaves(variables), tables.leaves(value), strict=True):
+            assert isinstance(variable, ir.Var)
+            assert not isinstance(number, Alias)
+            self.emit(ir.Assign(variable.name, number, place))

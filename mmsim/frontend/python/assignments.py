@@ -13,8 +13,7 @@ from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python import tables, thread
 from mmsim.frontend.python.grammar import BINARY, numpy_name
 from mmsim.frontend.python.scope import Alias, Role, TupleName, Value, VariableName, View
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import is_none, parameter_names
+from mmsim.frontend.python.source import is_none, parameter_names, written
 from mmsim.frontend.python.values import Values
 from mmsim.frontend.python.words import Maker, given_to
 from mmsim.ir import nodes as ir
@@ -50,12 +49,30 @@ class Assignments(Values):
                 for part in elts:
                     if isinstance(part, ast.Starred | ast.List):
                         raise self.refuse_kind(part)
-                for part, own in zip(elts, self.unpacked(target, value, node), strict=True):
-                    self.assign(part, own, node)
+                own = self.several(
+                    value,
+                    len(elts),
+                    f"{len(elts)} names",
+                    node,
+                    "only a tuple of values or a.shape can be assigned to several names",
+                    "write as many values as there are names",
+                )
+                for part, one in zip(elts, own, strict=True):
+                    self.assign(part, one, node)
             case ast.Name():
                 self.assign_name(target, value, node)
             case ast.Subscript() if self.is_vector(target):
-                self.assign_vector(target, value, node)
+                count = self.vector_length(target)
+                what = f"a vector of {count} elements"
+                vector = self.several(
+                    value,
+                    count,
+                    what,
+                    node,
+                    f"{what} takes a tuple",
+                    "write as many values as it has elements, as in x, y, z, w",
+                )
+                self.write_vector(target, tuple(self.single(one, target) for one in vector))
             case ast.Subscript():
                 number, place = self.single(value, target), self.place(node)
                 with self.aside() as before:
@@ -69,32 +86,15 @@ class Assignments(Values):
             case _:
                 raise self.refuse_kind(target)
 
-    def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
-        """Write a vector of an array; its values are already in separate variables."""
+    def several(
+        self, value: Value, count: int, what: str, node: ast.AST, *wrong: str
+    ) -> tuple[Value, ...]:
+        """The values of a tuple of `count` values for `what`; `wrong` is the refusal of others."""
         source = node.value if isinstance(node, ast.Assign) else node
-        count = self.vector_length(target)
         if not isinstance(value, tuple):
-            raise self.refuse(
-                source,
-                f"a vector of {count} elements takes a tuple",
-                "write as many values as it has elements, as in x, y, z, w",
-            )
+            raise self.refuse(source, *wrong)
         if len(value) != count:
-            raise self.refuse(source, f"{len(value)} values for a vector of {count} elements")
-        numbers = tuple(self.single(one, target) for one in value)
-        self.write_vector(target, numbers)
-
-    def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
-        """The values of a tuple, one for each target."""
-        source = node.value if isinstance(node, ast.Assign) else node
-        if not isinstance(value, tuple):
-            raise self.refuse(
-                source,
-                "only a tuple of values or a.shape can be assigned to several names",
-                "write as many values as there are names",
-            )
-        if len(value) != len(target.elts):
-            raise self.refuse(source, f"{len(value)} values for {len(target.elts)} names")
+            raise self.refuse(source, f"{len(value)} values for {what}")
         return value
 
     def assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
@@ -228,12 +228,18 @@ class Assignments(Values):
             return False
         self.check_position(node, maker)
         self.check_name(target)
-        shape, dtype = self.made_of(node, maker)
-        extents, unit = self.extents_of(shape, maker), self.unit
+        arguments, unit = given_to(node, (maker.shape, "dtype")), self.unit
+        if arguments is None or maker.shape not in arguments:
+            raise self.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
+        shape = arguments[maker.shape]
+        sizes = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+        if not sizes:
+            raise self.refuse(shape, "an array needs at least one dimension", "give its size")
+        extents = tuple(self.array_extent(size, maker) for size in sizes)
         reserved = self.bound.get(target.id)
         if not isinstance(reserved, VariableName):  # its name is given to other arrays too
             reserved = unit.variable(target.id, self.python.__name__)
-        name, type_ = reserved.name, self.array_dtype(dtype)
+        name, type_ = reserved.name, self.array_dtype(arguments.get("dtype"))
         made = ir.LocalArray(name, maker.kind, extents, type_, self.place(node))
         unit.locals.append(made)
         self.declared[target.id], self.bound[target.id] = made, Alias((View(name),))
@@ -265,20 +271,6 @@ class Assignments(Values):
             )
         if self.assignments[target.id] > 1 and (role is None or not role.declared):
             self.learn(target.id, Role(self.place(target), declared=True))
-
-    def made_of(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr | None]:
-        """The shape and the element type of an array that the program makes."""
-        arguments = given_to(node, (maker.shape, "dtype"))
-        if arguments is None or maker.shape not in arguments:
-            raise self.refuse(node, f"{maker.called} takes a {maker.shape} and a dtype")
-        return arguments[maker.shape], arguments.get("dtype")
-
-    def extents_of(self, shape: ast.expr, maker: Maker) -> tuple[ir.Expr, ...]:
-        """The extents of a shape, which are known before the launch."""
-        extents = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
-        if not extents:
-            raise self.refuse(shape, "an array needs at least one dimension", "give its size")
-        return tuple(self.array_extent(extent, maker) for extent in extents)
 
     def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
         """The size of an axis, which is known before the launch.

@@ -18,6 +18,7 @@ from mmsim.frontend.python import aliases
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
 from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
+from mmsim.frontend.python.source import written
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
@@ -35,7 +36,7 @@ class Builder(Function):
     statement at work, `loops` the loops whose body or test runs again.
     """
 
-    expression_forms: ClassVar[Forms[ast.expr, ir.Expr]]
+    expression_forms: ClassVar[Forms[ast.expr, Value]]
     statement_forms: ClassVar[Forms[ast.stmt, None]]
     block: list[ir.Stmt] = field(default_factory=list)
     depth: int = 0
@@ -151,7 +152,26 @@ class Builder(Function):
         if lower is None:
             raise self.refuse_kind(node)
         with self.nested(node):
-            return lower(self, node)
+            return self.single(lower(self, node), node)
+
+    def single(self, value: Value, node: ast.expr) -> ir.Expr:
+        """A value that must be one number."""
+        if isinstance(value, tuple):
+            raise self.refuse(
+                node,
+                f"{written(node)!r} is a tuple of {len(value)} values where a number must stand",
+                "assign its values to names, as in x, y = ..., or choose one by its number",
+            )
+        if isinstance(value, Alias):
+            for part in value.parts:
+                if not part.index and part.array in self.unit.known.arrays:
+                    raise self.unit.known.arrays[part.array]
+            raise self.refuse(
+                node,
+                f"the array {written(node)!r} stands where a number must",
+                "read an element of it",
+            )
+        return value
 
     def statements(self, nodes: list[ast.stmt]) -> None:
         """Statements, in order."""

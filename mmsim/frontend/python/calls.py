@@ -29,14 +29,16 @@ from mmsim.frontend.python.scope import (
     VariableName,
     View,
 )
-from mmsim.frontend.python.source import FunctionText, read, written
-from mmsim.frontend.python.syntax import (
+from mmsim.frontend.python.source import (
+    FunctionText,
     default_numbers,
     defaults_of,
     is_none,
     parameter_names,
+    read,
     root,
     source_key,
+    written,
 )
 from mmsim.frontend.python.words import (
     ADVICE,
@@ -66,10 +68,6 @@ class Calls(Loops):
 
     given: Value | None = None
     leaves: bool = False
-
-    def number(self, node: ast.Call) -> ir.Expr:
-        """A call whose value is one number."""
-        return self.single(self.call(node), node)
 
     def called_word(self, node: ast.expr) -> Word | None:
         """The word for a called expression, of a program or of Python."""
@@ -113,8 +111,9 @@ class Calls(Loops):
         builtin = BUILTINS.get(self.captured(called))
         if builtin is not None:
             return builtin(self, node)
-        if isinstance(called, ast.Attribute) and self.is_method(called, "conjugate"):
-            return self.conjugate(node, called)
+        is_unknown = isinstance(self.captured(called), Missing)
+        if isinstance(called, ast.Attribute) and called.attr == "conjugate" and is_unknown:
+            return self.conjugate(node, called)  # the method of a number
         returned = self.inline(node, self.callee(node))
         if returned is None:
             raise self.refuse(node, f"{written(called)!r} returns nothing")
@@ -179,10 +178,6 @@ class Calls(Loops):
             first = self.link(ir.Binary(op, first, other, place), position, place)
         return first
 
-    def is_method(self, called: ast.Attribute, name: str) -> bool:
-        """Return whether a call is of a number's method, not of a function of that name."""
-        return called.attr == name and isinstance(self.captured(called), Missing)
-
     def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:
         """z.conjugate()."""
         if node.args or node.keywords:
@@ -218,8 +213,7 @@ class Calls(Loops):
         if len(node.args) == 1 and not node.keywords:
             (owner,) = node.args
             array = self.array(owner)
-            is_row = isinstance(owner, ast.Subscript) and self.array(root(owner))
-            if array is None and is_row:
+            if array is None and isinstance(owner, ast.Subscript) and self.array(root(owner)):
                 array = self.alias(owner, Role(self.place(owner)))
             if array is not None:
                 return aliases.extent_of(array, 0, None, self.place(node))
@@ -227,7 +221,7 @@ class Calls(Loops):
                 value = self.value(owner)
                 if isinstance(value, tuple):
                     return ir.Const(len(value))
-        self.refuse_no_array(owner)
+            self.refuse_no_array(owner)
         raise self.refuse(node, "len takes an array, a tuple or a table")
 
     def callee(self, node: ast.Call) -> types.FunctionType:

@@ -11,6 +11,7 @@ import enum
 import inspect
 import sys
 import types
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -30,8 +31,7 @@ from mmsim.frontend.python.scope import (
     View,
     outside,
 )
-from mmsim.frontend.python.source import FunctionText
-from mmsim.frontend.python.syntax import assignment_counts
+from mmsim.frontend.python.source import FunctionText, assigned_in
 from mmsim.ir import nodes as ir
 
 
@@ -53,7 +53,7 @@ class Function:
     looping: bool = False
 
     def __post_init__(self) -> None:
-        self.assignments = assignment_counts(self.text.node)
+        self.assignments = Counter(assigned_in(self.text.node.body))
         self.assigned = list(self.assignments)
 
     # Places and refusals
@@ -78,10 +78,7 @@ class Function:
 
     def entity(self, name: str) -> Entity:
         """The meaning of a name here; names of this function hide those outside."""
-        found = self.bound.get(name)
-        if found is not None:
-            return found
-        return outside(self.python, name)
+        return self.bound.get(name) or outside(self.python, name)
 
     def captured(self, node: ast.expr) -> Any:
         """The outside object of a name or a dotted name, else `Missing()`."""

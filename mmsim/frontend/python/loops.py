@@ -14,7 +14,7 @@ from mmsim.frontend.python import aliases, tables
 from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.grammar import MOST_TRIPS
 from mmsim.frontend.python.scope import Entity, NoArray, Restart, Value
-from mmsim.frontend.python.syntax import assigned_in, jumps_of
+from mmsim.frontend.python.source import assigned_in, jumps_of
 from mmsim.frontend.python.values import targets_of
 from mmsim.ir import nodes as ir
 
@@ -91,9 +91,9 @@ class Loops(Assignments):
         if not 1 <= len(call.args) <= 3 or call.keywords:
             raise self.refuse(call, "range takes one, two or three numbers")
         parts = self.operands(*call.args)
-        start = parts[0] if len(parts) > 1 else ir.Const(0)
-        stop = parts[1] if len(parts) > 1 else parts[0]
-        step = parts[2] if len(parts) > 2 else ir.Const(1)
+        if len(parts) == 1:
+            parts = [ir.Const(0), *parts]
+        start, stop, step = (*parts, ir.Const(1))[:3]
         if step == ir.Const(0):
             raise self.refuse(call, "the step of a range can't be 0")
         return start, stop, step
@@ -273,24 +273,14 @@ class Loops(Assignments):
             self.bound.update(after_then)
         if ends(then) or ends(orelse):
             return then, orelse
-        settings: tuple[list[ir.Stmt], list[ir.Stmt]] = [], []
+        first, second = list(then), list(orelse)
         for name, entity in after_then.items():
-            ways = (
-                self.stands_for(entity),
-                self.stands_for(self.bound[name]),
-            )
-            if ways[0] == ways[1]:
-                continue
-            if ways[0] is None or ways[1] is None:
+            one, other = self.stands_for(entity), self.stands_for(self.bound[name])
+            if one is not None and other is not None and one != other:
+                self.bound[name] = self.met((first, one), (second, other), place)
+            elif one != other:
                 self.bound[name] = NoArray()
-                continue
-            keys = [*aliases.keys_of(ways[0]), *aliases.keys_of(ways[1])]
-            name_of = aliases.Merged.of(keys, place, self.unit)
-            self.bound[name] = name_of.alias
-            for block, way in zip(settings, ways, strict=True):
-                assert way is not None
-                block += name_of.settings(way, place, True)
-        return (*then, *settings[0]), (*orelse, *settings[1])
+        return tuple(first), tuple(second)
 
     def enter(self, body: list[ast.stmt], place: Place) -> Loop:
         """Begin a loop: names that its body gives to other arrays are variables from here on."""

@@ -11,9 +11,24 @@ from typing import Any, ClassVar
 from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python.builder import Forms
 from mmsim.frontend.python.calls import BUILTINS, Calls
-from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
-from mmsim.frontend.python.source import FunctionText, read
-from mmsim.frontend.python.syntax import default_numbers, is_none, parameter_names, root, source_key
+from mmsim.frontend.python.scope import (
+    Entity,
+    Known,
+    ParameterUse,
+    Restart,
+    ThreadName,
+    Unit,
+    Value,
+)
+from mmsim.frontend.python.source import (
+    FunctionText,
+    default_numbers,
+    is_none,
+    parameter_names,
+    read,
+    root,
+    source_key,
+)
 from mmsim.frontend.python.words import Atomic, Effect
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
@@ -60,7 +75,7 @@ class FunctionParser(Calls):
                 return False
         return True
 
-    expression_forms: ClassVar[Forms[ast.expr, ir.Expr]] = {
+    expression_forms: ClassVar[Forms[ast.expr, Value]] = {
         ast.Constant: Calls.literal,
         ast.Name: Calls.name,
         ast.Attribute: Calls.attribute,
@@ -69,8 +84,8 @@ class FunctionParser(Calls):
         ast.BoolOp: Calls.bool_op,
         ast.Compare: Calls.comparison,
         ast.IfExp: Calls.choice,
-        ast.Subscript: Calls.item,
-        ast.Call: Calls.number,
+        ast.Subscript: Calls.subscript,
+        ast.Call: Calls.call,
     }
     statement_forms: ClassVar[Forms[ast.stmt, None]] = {
         ast.Assign: Calls.assignment,

@@ -15,6 +15,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.frontend.python import aliases, tables, thread
+from mmsim.frontend.python.arrays import Arrays
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import BINARY, COMPARE, UNARY
 from mmsim.frontend.python.remedies import remedy
@@ -30,15 +31,13 @@ from mmsim.frontend.python.scope import (
     VariableName,
     number,
 )
-from mmsim.frontend.python.source import written
-from mmsim.frontend.python.syntax import constant_index, root
-from mmsim.frontend.python.tuples import Tuples
+from mmsim.frontend.python.source import constant_index, root, written
 from mmsim.frontend.python.words import value_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
 
-class Values(Tuples):
+class Values(Arrays):
     """The values of one function's expressions."""
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
@@ -160,29 +159,6 @@ class Values(Tuples):
         self.constant(axis, node.slice)
         return self.extent(array, axis, node.slice, place)
 
-    def single(self, value: Value, node: ast.expr) -> ir.Expr:
-        """A value that must be one number."""
-        if isinstance(value, tuple):
-            raise self.refuse(
-                node,
-                f"{written(node)!r} is a tuple of {len(value)} values where a number must stand",
-                "assign its values to names, as in x, y = ..., or choose one by its number",
-            )
-        if isinstance(value, Alias):
-            for part in value.parts:
-                if not part.index and part.array in self.unit.known.arrays:
-                    raise self.unit.known.arrays[part.array]
-            raise self.refuse(
-                node,
-                f"the array {written(node)!r} stands where a number must",
-                "read an element of it",
-            )
-        return value
-
-    def item(self, node: ast.Subscript) -> ir.Expr:
-        """x[i], if it is one number."""
-        return self.single(self.subscript(node), node)
-
     def literal(self, node: ast.Constant) -> ir.Expr:
         """A number in the text."""
         value = number(node.value) if not isinstance(node.value, str | bytes) else None
@@ -194,7 +170,7 @@ class Values(Tuples):
             )
         return self.constant(value, node)
 
-    def name(self, node: ast.Name) -> ir.Expr:
+    def name(self, node: ast.Name) -> Value:
         """A name: of a variable, a parameter, a number outside."""
         entity = self.entity(node.id)
         if isinstance(entity, VariableName):
@@ -207,10 +183,10 @@ class Values(Tuples):
                 node, f"the array {node.id!r} stands where a number must", "read an element of it"
             )
         if isinstance(entity, TupleName):
-            return self.single(self.variables_of(entity, node), node)
+            return self.variables_of(entity, node)
         own = value_of(thread.word(node, self), node, self)
         if own is not None:
-            return self.single(own, node)
+            return own
         if not isinstance(entity, Captured):
             raise self.refuse(
                 node,
@@ -223,32 +199,25 @@ class Values(Tuples):
     def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
         """The number for an object from outside."""
         converted = number(value)
-        if converted is None:
-            text = written(node)
-            if tables.is_table(value):
-                raise self.refuse(
-                    node,
-                    f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
-                    f"read an element of it, as {text}[i], or pass it to run as a parameter",
-                )
-            advice = (
-                remedy(node, self)
-                or "numbers, tables of numbers and functions of the language can be captured"
-            )
-            if isinstance(value, enum.Enum):
-                advice = f"write {text}.value"
-            raise self.refuse(
-                node,
-                f"{text!r} is {with_article(type(value).__name__)} from outside the program",
-                advice,
-            )
-        return self.constant(converted, node)
+        if converted is not None:
+            return self.constant(converted, node)
+        text, kind, advice = written(node), type(value).__name__, remedy(node, self)
+        if tables.is_table(value):
+            kind = tables.kind_of(value)
+            advice = f"read an element of it, as {text}[i], or pass it to run as a parameter"
+        elif isinstance(value, enum.Enum):
+            advice = f"write {text}.value"
+        raise self.refuse(
+            node,
+            f"{text!r} is {with_article(kind)} from outside the program",
+            advice or "numbers, tables of numbers and functions of the language can be captured",
+        )
 
-    def attribute(self, node: ast.Attribute) -> ir.Expr:
+    def attribute(self, node: ast.Attribute) -> Value:
         """A field of the thread, a.size, or a number of a module or a class."""
         own = value_of(thread.word(node, self), node, self)
         if own is not None:
-            return self.single(own, node)
+            return own
         if isinstance(node.value, ast.Name):
             entity = self.entity(node.value.id)
             if isinstance(entity, ParameterUse) and node.attr in ("real", "imag"):
