@@ -25,6 +25,9 @@ from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 
+STORED_ALONE = "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
+"""The message, and what to write instead."""
+
 
 class ArrayLowering(AxisLowering):
     """The accesses of one function."""
@@ -298,9 +301,7 @@ class ArrayLowering(AxisLowering):
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
         if self.is_part(array):
-            raise self.refused(
-                "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
-            )
+            raise self.refused(*STORED_ALONE)
         form = self.form(array)
         if form:
             held = self.unit.held.arrays[array.parts[0].array]
