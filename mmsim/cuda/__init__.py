@@ -24,6 +24,7 @@ from mmsim.cuda import (
     devices,
     fp16,
     interface,
+    lacking,
     libdevice,
     random,
     streams,
@@ -36,6 +37,7 @@ from mmsim.cuda.devices import *  # noqa: F403
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.in_python import current
 from mmsim.cuda.interface import *  # noqa: F403
+from mmsim.cuda.lacking import *  # noqa: F403
 from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
 from mmsim.cuda.mistakes import LenientWarning, lenient
@@ -78,7 +80,7 @@ __all__ = [
     "vectorize",
     *_vectors,
 ]
-for _part in (allocation, devices, interface, streams, stubs, types):
+for _part in (allocation, devices, interface, lacking, streams, stubs, types):
     __all__ += _part.__all__
 
 OF_THREADS = {name: globals().pop(name) for name in ("laneid", "warpsize")}

@@ -443,6 +443,9 @@ def jit(
 ) -> Any:
     """Decorate a kernel or, with `device=True`, a function that kernels call.
 
+    Numba's other options, such as `fastmath` and `max_registers`, are accepted without effect: a
+    kernel computes what its Python says.
+
     Parameters
     ----------
     func_or_sig
@@ -457,8 +460,6 @@ def jit(
         Whether an exception in a kernel is an error of the launch, of `Machine.run` and of
         `Machine.check`. Else it ends the thread.
         With `MMSIM_PYTHON=1` in the environment launches call the function: it is always an error.
-    inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
-        Accepted without effect, as is `max_registers`: a kernel computes what its Python says.
 
     Examples
     --------

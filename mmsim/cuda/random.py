@@ -116,7 +116,8 @@ def _mapped(linear: Words, states: Words) -> Words:
 
 
 @jit(device=True)
-def _rotl(x: Any, k: Any) -> Any:
+def rotl(x: Any, k: Any) -> Any:
+    """The bits of a uint64, turned by `k` to the left."""
     return (x << uint32(k)) | (x >> uint32(64 - k))
 
 
@@ -128,27 +129,33 @@ def xoroshiro128p_next(states: Any, index: Any) -> Any:
     s1 = states[index]["s1"]
     result = s0 + s1
     s1 ^= s0
-    states[index]["s0"] = _rotl(s0, 55) ^ s1 ^ (s1 << uint32(14))
-    states[index]["s1"] = _rotl(s1, 36)
+    states[index]["s0"] = rotl(s0, 55) ^ s1 ^ (s1 << uint32(14))
+    states[index]["s1"] = rotl(s1, 36)
     return result
 
 
 @jit(device=True)
-def _uniform(x: Any) -> Any:
+def uint64_to_unit_float64(x: Any) -> Any:
     """The float64 from 0 up to 1 of the highest 53 bits."""
     return (x >> uint32(11)) * (float64(1) / (uint64(1) << uint32(53)))
 
 
 @jit(device=True)
+def uint64_to_unit_float32(x: Any) -> Any:
+    """The float32 from 0 up to 1 of the highest bits."""
+    return float32(uint64_to_unit_float64(x))
+
+
+@jit(device=True)
 def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
     """A float32 from 0 up to 1; `states[index]` moves one step on."""
-    return float32(_uniform(xoroshiro128p_next(states, index)))
+    return uint64_to_unit_float32(xoroshiro128p_next(states, index))
 
 
 @jit(device=True)
 def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
     """A float64 from 0 up to 1; `states[index]` moves one step on."""
-    return _uniform(xoroshiro128p_next(states, index))
+    return uint64_to_unit_float64(xoroshiro128p_next(states, index))
 
 
 @jit(device=True)

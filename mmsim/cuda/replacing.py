@@ -1,13 +1,13 @@
 """Replace `numba.cuda` with `mmsim.cuda` in this process, for programs that import `numba.cuda`.
 
 Then `from numba import cuda` and `from numba_cuda_mlir import cuda` import `mmsim.cuda`, whether or
-not numba-cuda or numba-cuda-mlir is installed, and `numba.vectorize(target="cuda")` is mmsim's.
+not numba-cuda or numba-cuda-mlir is installed, and `numba.vectorize(target="cuda")` is mmsim's. The
+types of `numba_cuda_mlir` are Numba's own.
 `run_script` runs a program in this way.
 """
 
 from __future__ import annotations
 
-import importlib
 import runpy
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numba
+import numba.core.config
+import numba.extending
+import numba.np.numpy_support
+
 import mmsim.cuda
 from mmsim.cuda import (
     arguments,
@@ -23,27 +28,53 @@ from mmsim.cuda import (
     cudadrv,
     dispatcher,
     fp16,
+    kernels,
     libdevice,
     random,
+    reduction,
     source_text,
     stubs,
+    testing,
     types,
     vectors,
 )
 
-PACKAGES = ("numba", "numba_cuda_mlir")
+PACKAGES = ("numba.cuda", "numba_cuda_mlir.cuda", "numba_cuda_mlir.numba_cuda")
+"""The names under which programs import it."""
+MLIR = {"types": numba.types, "errors": numba.core.errors, "extending": numba.extending}
+"""The other modules of numba_cuda_mlir, and Numba's for them."""
+
+
+def _package(name: str) -> ModuleType:
+    """A package without files."""
+    package = ModuleType(name)
+    package.__spec__, package.__path__ = ModuleSpec(name, None, is_package=True), []
+    return package
+
+
 REDIRECTOR = "_numba_cuda_redirector"
 """The module that looks for parts of `numba.cuda` in numba-cuda; here it would look for ever."""
 PARTS: dict[str, ModuleType] = {
     "api": mmsim.cuda,
     "args": arguments,
     "cg": cg,
+    "config": numba.core.config,
+    "core": _package("numba.cuda.core"),
+    "core.config": numba.core.config,
+    "core.errors": numba.core.errors,
     "cudadrv": cudadrv,
+    "decorators": dispatcher,
     "dispatcher": dispatcher,
     "fp16": fp16,
+    "extending": numba.extending,
+    "kernels": kernels,
+    "kernels.reduction": reduction,
     "libdevice": libdevice,
+    "np": _package("numba.cuda.np"),
+    "np.numpy_support": numba.np.numpy_support,
     "random": random,
     "stubs": stubs,
+    "testing": testing,
     "types": types,
     "vector_types": vectors,
     **{f"cudadrv.{name}": getattr(cudadrv, name) for name in cudadrv.__all__},
@@ -54,29 +85,36 @@ PARTS: dict[str, ModuleType] = {
 def replace() -> None:
     """Let `numba.cuda` mean `mmsim.cuda` from now on. Call it before any import of `numba.cuda`."""
     sys.meta_path[:] = [one for one in sys.meta_path if type(one).__module__ != REDIRECTOR]
+    mlir = sys.modules["numba_cuda_mlir"] = _package("numba_cuda_mlir")
+    support = numba.np.numpy_support
+    vars(mlir).update(MLIR, carray=support.carray, farray=support.farray)
+    sys.modules |= {f"numba_cuda_mlir.{name}": module for name, module in MLIR.items()}
     for name in PACKAGES:
-        vars(_package(name)).update(cuda=mmsim.cuda)
-        sys.modules[f"{name}.cuda"] = mmsim.cuda
-        for part, module in PARTS.items():
-            sys.modules[f"{name}.cuda.{part}"] = module
-    numba: Any = sys.modules["numba"]
+        package, _, own = name.rpartition(".")
+        setattr(sys.modules[package], own, mmsim.cuda)
+        sys.modules |= {name: mmsim.cuda, **{f"{name}.{part}": PARTS[part] for part in PARTS}}
+    for part, module in PARTS.items():
+        package, _, own = part.rpartition(".")
+        vars(PARTS.get(package, mmsim.cuda)).setdefault(own, module)
     for decorator in ("vectorize", "guvectorize"):
-        if hasattr(numba, decorator):
-            own = getattr(mmsim.cuda, decorator)
-            setattr(numba, decorator, for_target(getattr(numba, decorator), own))
+        own = getattr(mmsim.cuda, decorator)
+        setattr(numba, decorator, for_target(getattr(numba, decorator), own))
+    sys.meta_path[:] = [*(one for one in sys.meta_path if one is not Refusing), Refusing]
     source_text.keep_all()
 
 
-def _package(name: str) -> ModuleType:
-    """A package, or a stand-in with Numba's types if it isn't installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        package = sys.modules[name] = ModuleType(name)
-        package.__spec__, package.__path__ = ModuleSpec(name, None, is_package=True), []
-        vars(package).update({one: getattr(types, one) for one in types.__all__}, types=types)
-        sys.modules[f"{name}.types"] = types
-        return package
+class Refusing:
+    """A finder that says why a part of numba.cuda isn't there; Python asks it last."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse the parts of numba.cuda that no other finder has."""
+        if name.startswith(tuple(f"{package}." for package in PACKAGES)):
+            raise ModuleNotFoundError(
+                f"No module named {name!r}: mmsim compiles nothing, so it has no compiler's parts; "
+                "numba.extending.overload makes functions for kernels",
+                name=name,
+            )
 
 
 def for_target(numbas: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:

@@ -338,6 +338,15 @@ class _Reader:
         raise ValueError(f"{cast(Any, ast.unparse(node))} has no meaning in a signature")
 
 
+def __getattr__(name: str) -> Any:
+    """A class of types, or another name of Numba's module of types."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from numba.core import types  # takes a moment, and few programs need it
+
+    return getattr(types, name)
+
+
 __all__ = [*NAMES, "Array", "Tuple", "UniTuple", "from_dtype"]
 
 MAKERS = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple}

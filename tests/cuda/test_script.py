@@ -288,15 +288,57 @@ from numba.cuda.cudadrv.driver import CudaAPIError, driver
 from numba.cuda.cudadrv.error import CudaSupportError, NvvmError
 from numba.cuda.cudadrv.nvvm import NvvmSupportError
 from numba.cuda.dispatcher import CUDADispatcher
+from numba.cuda import HostOnlyCUDAMemoryManager, cg, compile_ptx, config, extending
+from numba.cuda.core.errors import TypingError
+from numba.cuda.extending import overload
+from numba.cuda.kernels.reduction import Reduce
+import numba.cuda.kernels.reduction as reduction
+from numba.cuda.np.numpy_support import from_dtype
+from numba.cuda.testing import CUDATestCase, skip_on_cudasim, skip_unless_cc_60
+from numba.cuda.testing import skip_unless_cudasim
+from numba_cuda_mlir import carray
+from numba_cuda_mlir.numba_cuda import grid
+from numba_cuda_mlir.types import int32
+
+assert Reduce is reduction.Reduce is numba.cuda.Reduce and extending.overload is overload
+assert isinstance(from_dtype(np.dtype("f4")), numba.cuda.types.Float)
+assert isinstance(int32, types.Integer) and grid is cuda.grid
+
+class Own(HostOnlyCUDAMemoryManager):
+    pass
+
+def one(x):
+    pass
+
+@overload(one)
+def one_of_integers(x):
+    return (lambda x: x + 1) if isinstance(x, types.Integer) else None
+
+def first(a):
+    pass
+
+@overload(first)
+def first_of_arrays(a):
+    return (lambda a: a.size - 2) if isinstance(a, types.Array) else None
+
+class Tests(CUDATestCase):
+    @skip_on_cudasim("runs on a device")
+    @skip_unless_cc_60
+    def test_runs(self):
+        self.ran = True
+
+    @skip_unless_cudasim("needs the simulator")
+    def test_of_the_simulator(self):
+        raise AssertionError
 
 for name in ("numba_cuda_mlir", "numba.cuda", "numba.cuda.cudadrv", "numba.cuda.cudadrv.driver"):
     assert importlib.util.find_spec(name) is not None, name
 importlib.util.find_spec("numba_cuda")
-for name in ("numba.cuda.nothing", "numba.cuda.cudadrv.nothing"):
+for name in ("numba.cuda.cudadecl", "numba.cuda.cudadrv.enums", "numba_cuda_mlir.cuda.nothing"):
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
-        assert error.name == name
+        assert error.name == name and "mmsim compiles nothing" in str(error)
     else:
         raise AssertionError(name)
 
@@ -317,10 +359,19 @@ assert types.float32(1.5) == 1.5
 
 @cuda.jit
 def fill(a):
-    a[cuda.grid(1)] = 1
+    a[cuda.grid(1)] = first(a) * one(a[0]) + int32(0)
 
 assert isinstance(fill, CUDADispatcher)
 fill[1, 3](device)
+assert issubclass(Own, HostOnlyCUDAMemoryManager) and config.ENABLE_CUDASIM in (0, 1)
+for refused in (compile_ptx, Own):
+    try:
+        refused(fill, ())
+    except NotImplementedError as error:
+        print(error)
+runs = Tests("test_runs")
+assert runs.run().wasSuccessful() and runs.ran
+assert len(Tests("test_of_the_simulator").run().skipped) == 1
 print("all is there", device.copy_to_host())
 """
 
@@ -330,6 +381,8 @@ def test_the_parts_of_numba_cuda_that_programs_name_are_there(call, tmp_path):
     done = call("parts.py")
     assert done.returncode == 0, done.stderr
     assert "all is there [1 1 1]" in done.stdout
+    assert "cuda.compile_ptx isn't here: mmsim makes no machine code" in done.stdout
+    assert "cuda.HostOnlyCUDAMemoryManager isn't here: the device's arrays are" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,20 @@
-"""Matrix profiles by stumpy's own kernels for GPUs, compared with its functions for the CPU."""
+"""Matrix profiles by stumpy's own kernels for GPUs: compared with the CPU's, and its own tests."""
 
 import importlib.util
+import os
+import re
 import subprocess
 import sys
+import tarfile
 import textwrap
+from importlib.metadata import version
 
 import pytest
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(importlib.util.find_spec("stumpy") is None, reason="needs stumpy"),
+]
 
 BOTH = {
     "gpu_stump": """
@@ -40,8 +49,6 @@ START = """
 """
 
 
-@pytest.mark.long
-@pytest.mark.skipif(importlib.util.find_spec("stumpy") is None, reason="stumpy is not installed")
 @pytest.mark.parametrize("function", BOTH)
 def test_a_function_for_gpus_gives_what_that_for_the_cpu_does(function):
     program = textwrap.dedent(START) + textwrap.dedent(BOTH[function]) + "print(len(launched))"
@@ -49,3 +56,34 @@ def test_a_function_for_gpus_gives_what_that_for_the_cpu_does(function):
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout.split()[-1]) > 0
+
+
+OWN = {"test_gpu_aampdist": 2, "test_gpu_mpdist": 4}
+"""Files of its tests that take seconds, and the number of their tests; the others take minutes."""
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """The folder of its source distribution, of the installed version."""
+    folder, name = tmp_path_factory.mktemp("stumpy"), f"stumpy-{version('stumpy')}"
+    pip = [sys.executable, "-m", "pip", "--no-input", "download", "--quiet", "--no-deps"]
+    pip += ["--no-binary", "stumpy", "--dest", str(folder), name.replace("-", "==")]
+    done = subprocess.run(pip, capture_output=True, text=True, timeout=900)
+    if done.returncode:
+        pytest.skip(f"its source can't be downloaded: {done.stderr.strip()[-300:]}")
+    with tarfile.open(folder / f"{name}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    if not all((folder / name / "tests" / f"{file}.py").exists() for file in OWN):
+        pytest.skip(f"the source of {name} has no tests for GPUs")
+    return folder / name
+
+
+@pytest.mark.parametrize("file", OWN)
+def test_its_own_tests_pass_unchanged(file, repository):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/{file}.py"]
+    variables = {"NUMBA_ENABLE_CUDASIM": "1", "PYTEST_ADDOPTS": "-p mmsim.cuda.pytest"}
+    done = subprocess.run(
+        command, cwd=repository, env=os.environ | variables, capture_output=True, text=True
+    )
+    assert re.search(rf"^{OWN[file]} passed in", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^\d+ launches of 1 kernel: ", done.stdout, re.MULTILINE), done.stdout

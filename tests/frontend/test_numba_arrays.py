@@ -344,6 +344,10 @@ def stores_a_part(a, z):
     z.real[0] = 1
 
 
+def stores_a_part_of_an_element(a, z):
+    z[0].real = 1
+
+
 def changes_a_table(a, z):
     TABLE[0, 0] = a[0]
 
@@ -422,6 +426,7 @@ REFUSED = [
     (unpacks_too_many, "2 names can't take 3 values"),
     (has_another_kind, "on one way and array"),
     (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
+    (stores_a_part_of_an_element, "a part of a complex number can't be stored alone"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
     (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),

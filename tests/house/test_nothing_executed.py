@@ -59,8 +59,6 @@ ALLOWED = {
     # a lambda, to compare it with one; this executes nothing.
     ("mmsim/cuda/source_text.py", "compile"),
     ("mmsim/cuda/source_text.py", "exec"),
-    # Numba's own packages, by names that stand in the text, to put mmsim.cuda in their place.
-    ("mmsim/cuda/replacing.py", "import_module"),
     # A loop of one lane as Python's code: numbers and names of its own, never a program's text.
     ("mmsim/meaning/alone.py", "compile"),
     ("mmsim/meaning/alone.py", "exec"),

@@ -27,6 +27,9 @@ from mmsim.ir.dtypes import UNSIGNED, Type
 ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
 """Parts of a message about an array of another order."""
 
+STORED_ALONE = "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
+"""The message, and what to write instead."""
+
 
 class ArrayLowering(AxisLowering):
     """The accesses of one function."""
@@ -304,9 +307,7 @@ class ArrayLowering(AxisLowering):
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
         if self.is_part(array):
-            raise self.refused(
-                "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
-            )
+            raise self.refused(*STORED_ALONE)
         form, halves = self.form(array), self.halves(array)
         if halves:
             index = tuple(map(self.spill, index))

@@ -23,6 +23,7 @@ from numba.core.ir_utils import find_topo_order
 from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
+from mmsim.frontend.numba.accesses import STORED_ALONE
 from mmsim.frontend.numba.base import base_of, incoming, phi_of
 from mmsim.frontend.numba.context import DeviceFunction
 from mmsim.frontend.numba.function_calls import CallLowering, warn_once
@@ -165,7 +166,10 @@ class FunctionLowering(CallLowering):
                 index = self.of(one.index_var) if field is None else Object(field)
                 self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
             case numba_ir.SetAttr():
-                self.assign_part(self.fields(self.of(one.target))[one.attr], self.of(one.value))
+                record = self.of(one.target)
+                if not isinstance(record, Alias):
+                    raise self.refused(*STORED_ALONE)
+                self.assign_part(self.fields(record)[one.attr], self.of(one.value))
             case numba_ir.Print():
                 warn_once(self.place, PRINT)
             case numba_ir.Del() | numba_ir.PopBlock():
