@@ -23,8 +23,8 @@ from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.numba.names import AXES
 from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, parts
-from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
