@@ -124,17 +124,28 @@ def isfinite(z: Any) -> Any:
 
 def remainder(x: Any, y: Any) -> Any:
     """np.fmod(x, y): the remainder with the sign of x."""
-    if isinstance(x, float):
+    if isinstance(x, (float, np.float32)):
         return math.fmod(x, y)
     rest = x % y
     return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """np.floor_divide(x, y): of floats, the floor of the rounded quotient."""
+    return np.floor(x / y) if isinstance(x, (float, np.float32)) else x // y
+
+
+def modulo(x: Any, y: Any) -> Any:
+    """np.remainder(x, y): of floats, a zero has no sign."""
+    return x % y + 0.0 if isinstance(x, (float, np.float32)) else x % y
 
 
 WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (round, 1): lambda x: int(nearest_float(x)),
     (round, 2): rounded,
     (np.fmod, 2): remainder,
-    (np.floor_divide, 2): lambda x, y: np.floor(x / y) if isinstance(x, float) else x // y,
+    (np.floor_divide, 2): quotient,
+    (np.remainder, 2): modulo,
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,
