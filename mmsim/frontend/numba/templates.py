@@ -116,7 +116,7 @@ acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p 
 _OF_HALF_TOO = "ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc"
 _CASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_ONE.split(), _OF_FLOATS),
-    **dict.fromkeys(_OF_HALF_TOO.split(), ("ee", *_OF_FLOATS)),
+    **dict.fromkeys(_OF_HALF_TOO.split(), (*_OF_FLOATS, "ee")),
     **dict.fromkeys(("atan2", "hypot"), _OF_TWO),
     **dict.fromkeys(("copysign", "fmod", "nextafter", "remainder"), ("fff", "ddd")),
     "pow": ("fff", "ddd", "ffi", "ddi"),
