@@ -265,9 +265,7 @@ class CallLowering(WordLowering):
 
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: lambda self, args, sig: self.range_of(self._integers(args)),
-        len: lambda self, args, sig: (
-            self.extent(args[0], 0) if isinstance(args[0], Alias) else ir.Const(len(args[0]))
-        ),
+        len: lambda self, args, sig: self.length(args[0]),
         min: lambda self, args, sig: self._extreme("min", args, sig),
         max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,

@@ -7,6 +7,7 @@ float is a float there. `OF_MATH` has them; they take the place of Numba's.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from numba.core import types
@@ -83,6 +84,20 @@ class Extreme(templates.AbstractTemplate):
         if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
             return None
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
+
+
+@REGISTRY.register_global(len)
+@REGISTRY.register_global(operator.eq)
+@REGISTRY.register_global(operator.ne)
+class OfText(templates.AbstractTemplate):
+    """The length and the comparison of texts, which are known before the launch."""
+
+    def generic(self, args: Given, kws: Any) -> Any:
+        """The signature for one text or two."""
+        is_text = all(isinstance(one, types.UnicodeType | types.StringLiteral) for one in args)
+        return (
+            signature(types.intp if len(args) == 1 else types.boolean, *args) if is_text else None
+        )
 
 
 @REGISTRY.register_global(int)
