@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import math
 import operator
+<<<<<<< HEAD
 import types as python
 from functools import cache
+=======
+>>>>>>> misc
 from typing import Any
 
 from numba.core import types
@@ -93,6 +96,20 @@ class Extreme(templates.AbstractTemplate):
         if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
             return None
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
+
+
+@REGISTRY.register_global(len)
+@REGISTRY.register_global(operator.eq)
+@REGISTRY.register_global(operator.ne)
+class OfText(templates.AbstractTemplate):
+    """The length and the comparison of texts, which are known before the launch."""
+
+    def generic(self, args: Given, kws: Any) -> Any:
+        """The signature for one text or two."""
+        is_text = all(isinstance(one, types.UnicodeType | types.StringLiteral) for one in args)
+        return (
+            signature(types.intp if len(args) == 1 else types.boolean, *args) if is_text else None
+        )
 
 
 @REGISTRY.register_global(int)
