@@ -7,7 +7,7 @@ from typing import Any
 
 from mmsim.cuda import in_python, types
 from mmsim.cuda.stubs import outside
-from mmsim.frontend.numba.vectors import ALIASES, AXES
+from mmsim.frontend.numba.names import ALIASES, AXES
 
 
 @dataclass(frozen=True)

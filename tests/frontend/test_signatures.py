@@ -20,7 +20,7 @@ from numba.cuda.descriptor import cuda_target
 
 from mmsim.frontend.numba.context import context
 from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.frontend.numba.vectors import VECTORS
+from mmsim.frontend.numba.names import VECTORS
 from mmsim.frontend.numba.words import RULES
 
 pytest.importorskip("numba_cuda")  # else numba.cuda is Numba's own, which is older

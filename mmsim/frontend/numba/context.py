@@ -409,6 +409,8 @@ def inferred(function: python.FunctionType, args: Given) -> Inferred:
         )
     if (function, args) in _refused:
         raise _refused[function, args]
+    if not _inside:
+        context().refresh()  # there may be new overloads
     _inside.append(function)
     try:
         found = _inferred[function, args] = Inferred(function, args)

@@ -27,6 +27,7 @@ from mmsim.frontend.numba.accesses import STORED_ALONE
 from mmsim.frontend.numba.base import base_of, incoming, phi_of
 from mmsim.frontend.numba.context import DeviceFunction
 from mmsim.frontend.numba.function_calls import CallLowering, warn_once
+from mmsim.frontend.numba.names import AXES
 from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.refusals import outside_of
 from mmsim.frontend.numba.signatures import Namespace, Refusal
@@ -45,7 +46,6 @@ from mmsim.frontend.numba.values import (
     dtype_of,
     is_number,
 )
-from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import VALUES
 from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
 from mmsim.frontend.python.scope import Alias, Restart

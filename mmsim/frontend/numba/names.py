@@ -27,6 +27,27 @@ INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernela
 """Parts of such a package whose members are those of the package."""
 TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
 """The modules of the types' classes; the text of such a type is its name."""
+AXES = ("x", "y", "z", "w")
+ALIASES = {
+    "int8": ("char",),
+    "int16": ("short",),
+    "int32": ("int",),
+    "int64": ("longlong", "long"),
+    "uint8": ("uchar",),
+    "uint16": ("ushort",),
+    "uint32": ("uint",),
+    "uint64": ("ulonglong", "ulong"),
+    "float32": ("float",),
+    "float64": ("double",),
+}
+"""CUDA's names of the types of numbers, the first part of its names of vectors."""
+VECTORS = {
+    f"{name}{count}": (dtype, count)
+    for dtype, aliases in ALIASES.items()
+    for count in range(1, 5)
+    for name in (f"{dtype}x", *aliases)
+}
+"""The type and the number of the numbers of a vector type, by all of its names."""
 
 
 def _inside(module: str) -> str | None:

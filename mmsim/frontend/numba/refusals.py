@@ -15,9 +15,9 @@ from numba.core import types
 from numba.core.ir_utils import get_definition, guard
 
 from mmsim.errors import LanguageError, Place
+from mmsim.frontend.numba.names import AXES
 from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.signatures import CALLED, Namespace, Refusal, Vector
-from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import RULES, VALUES
 from mmsim.frontend.python.function import with_article
 from mmsim.frontend.python.grammar import ADVICE, OWN_ARRAY, STATEMENT_ADVICE

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import math
 import operator
+<<<<<<< HEAD
 import types as python
 from functools import cache
+=======
+>>>>>>> misc
 from typing import Any
 
 from numba.core import types
@@ -23,8 +26,8 @@ from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
 from mmsim.errors import LanguageError
+from mmsim.frontend.numba.names import AXES
 from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, parts
-from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
@@ -95,6 +98,20 @@ class Extreme(templates.AbstractTemplate):
         return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
 
 
+@REGISTRY.register_global(len)
+@REGISTRY.register_global(operator.eq)
+@REGISTRY.register_global(operator.ne)
+class OfText(templates.AbstractTemplate):
+    """The length and the comparison of texts, which are known before the launch."""
+
+    def generic(self, args: Given, kws: Any) -> Any:
+        """The signature for one text or two."""
+        is_text = all(isinstance(one, types.UnicodeType | types.StringLiteral) for one in args)
+        return (
+            signature(types.intp if len(args) == 1 else types.boolean, *args) if is_text else None
+        )
+
+
 @REGISTRY.register_global(int)
 class ToInteger(templates.AbstractTemplate):
     """int of a number: an integer keeps its type."""
@@ -116,7 +133,7 @@ acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p 
 _OF_HALF_TOO = "ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc"
 _CASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_ONE.split(), _OF_FLOATS),
-    **dict.fromkeys(_OF_HALF_TOO.split(), ("ee", *_OF_FLOATS)),
+    **dict.fromkeys(_OF_HALF_TOO.split(), (*_OF_FLOATS, "ee")),
     **dict.fromkeys(("atan2", "hypot"), _OF_TWO),
     **dict.fromkeys(("copysign", "fmod", "nextafter", "remainder"), ("fff", "ddd")),
     "pow": ("fff", "ddd", "ffi", "ddi"),

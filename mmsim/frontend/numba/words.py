@@ -16,8 +16,8 @@ from numba.core.typing.templates import signature
 from mmsim.errors import Place
 from mmsim.frontend.numba import signatures as of
 from mmsim.frontend.numba.libdevice import LIBRARIES
+from mmsim.frontend.numba.names import AXES, VECTORS
 from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
-from mmsim.frontend.numba.vectors import AXES, VECTORS
 from mmsim.frontend.python.words import Operands, called
 from mmsim.ir import nodes as ir
 
