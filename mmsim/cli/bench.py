@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mmsim.bench import Benchmark, BenchmarkError, Measured, Result, Settings, Value
 from mmsim.bench.benchmark import LEAST, facts, to_json
@@ -14,9 +14,6 @@ from mmsim.cli.values import at_least
 from mmsim.errors import MMSimError
 from mmsim.host.guesses import nearest
 from mmsim.host.plugins import registered_in
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 ABOUT = {
     "description": "Measure the simulator and something else, alternately in the same run, and "
@@ -130,8 +127,8 @@ def _called(arguments: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def benchmark_table(result: Result) -> Table:
-    """The rows so far, a column for each key of any row."""
+def benchmark_table(result: Result) -> object:
+    """The rows so far for Rich, a column for each key of any row."""
     from mmsim.view.tables import Column, rich_rows
 
     benchmark = result.benchmark

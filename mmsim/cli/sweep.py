@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mmsim.api.machines import KINDS
 from mmsim.claims import Claim, choose, registered
@@ -25,9 +25,6 @@ from mmsim.sweeps.workers import by_value
 from mmsim.view import figures
 from mmsim.view.figures.paper import check_suffix
 from mmsim.view.tables import Column, rich_rows
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 USAGE = """\
 Every combination of the values given is a case. Without --arguments each program's own example is
@@ -219,7 +216,7 @@ def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
         raise CommandError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")
 
 
-def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
+def sweep_table(rows: Sequence[SweepRow]) -> object:
     """The parameters in which rows differ, and the results; None if a screen can't show them."""
     if len(rows) > FEW:
         return None

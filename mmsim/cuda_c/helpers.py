@@ -44,10 +44,6 @@ def _name(text: str) -> str:
     return head[1]
 
 
-_TEXT = resources.files("mmsim.cuda_c").joinpath("helpers.cuh").read_text(encoding="utf-8")
-HELPERS = {_name(own): own for own in _split(_TEXT)}
-
-
 def called(text: str, is_line: bool) -> list[str]:
     """The device functions and the type that a text needs; called functions come first.
 
@@ -63,3 +59,7 @@ def called(text: str, is_line: bool) -> list[str]:
                 needed.add(name)
                 pending.append(texts[name])
     return [texts[name] for name in HELPERS if name in needed]
+
+
+_TEXT = resources.files("mmsim.cuda_c").joinpath("helpers.cuh").read_text(encoding="utf-8")
+HELPERS = {_name(own): own for own in _split(_TEXT)}

@@ -251,7 +251,7 @@ BINARY: dict[str, Row] = {
                means=(ast.FloorDiv, operator.floordiv), complex=PARTS,
                refused="divisor", numba="floor_divide", within=(1, WHOLE[1])),
     "%": _two(_dividing(operator.mod), "modulo", "division", "%", 13,
-              means=(ast.Mod, np.remainder, operator.mod), complex=PARTS,
+              means=(ast.Mod, operator.mod), complex=PARTS,
               refused="modulus", numba="modulo", bounds=_of_remainder),
     "**": _two(_power, "power", "power", means=(ast.Pow, np.power, operator.pow, pow),
                complex="write z * z for z ** 2", refused="exponent", numba="power"),

@@ -49,6 +49,21 @@ def test_slices_are_views():
     same_as_python(views, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
 
 
+def test_ranges_and_slices_keep_their_numbers():
+    warpsize = 8  # not numba.cuda's
+
+    def kept(x, out):
+        n = int(out[0])
+        n += 1
+        numbers, part = range(n, 4), slice(n, 4)
+        n = warpsize
+        for i in numbers:
+            out[1] += i
+        out[2] = x[part][0] + n
+
+    same_as_python(kept, np.arange(6), np.array([1, 0, 0]))
+
+
 def products(pairs, out):
     found = 0
     for x, y in pairs:

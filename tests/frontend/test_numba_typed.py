@@ -447,7 +447,7 @@ def quotients(x, y, out):
     out[1] = x[0] // y[0]
     out[2] = np.floor_divide(np.float32(x[0]), np.float32(y[0]))
     out[3] = np.floor_divide(int(x[0]) - 8, int(y[0]) + 3)
-    out[4] = np.floor_divide(np.inf, y[0]) > 9
+    out[4] = np.floor_divide(np.inf, y[0]) > 9 and 1 / np.remainder(x[0], -y[0] * 10) > 0
 
 
 WRONG = [

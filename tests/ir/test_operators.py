@@ -118,7 +118,6 @@ SIGNS -= {"int", "float", "complex", "bool"}
 NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "pow")}
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
-    "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
     "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import ONE, Index, Remade, Value, binary
+from mmsim.frontend.numba.values import ONE, Index, Remade, binary
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Restart, Span, View
 from mmsim.ir import nodes as ir
@@ -67,20 +66,6 @@ class AxisLowering(Base):
         if is_whole and self.rank(array):
             return aliases.size_of(array, self.place)
         return self.product(self.shape(array))
-
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
-
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", self.size(value), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
 
     def count(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> ir.Expr:
         """The count of numbers of a range; less than 0 if its ends are the wrong way round."""

@@ -33,11 +33,11 @@ def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.St
     return statement
 
 
-def _chosen_value(alias: Alias, values: Iterable[ir.Expr], place: Place) -> ir.Expr:
-    """The value for the part that the alias stands for, among the values for each part."""
+def chosen_value(which: ir.Expr, values: Iterable[ir.Expr], place: Place) -> ir.Expr:
+    """One of several values, by the number `which`."""
     *others, value = values
     for position, other in reversed(list(enumerate(others))):
-        test = ir.Compare("==", alias.which, ir.Const(position), place)
+        test = ir.Compare("==", which, ir.Const(position), place)
         value = ir.Choose(test, other, value)
     return value
 
@@ -51,7 +51,7 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
         whole = None if rank is None else rank + part.fixed
         return ir.Extent(part.array, axis if axis < 0 else axis + part.fixed, whole, place)
 
-    return _chosen_value(alias, map(extent, alias.parts), place)
+    return chosen_value(alias.which, map(extent, alias.parts), place)
 
 
 def size_of(alias: Alias, place: Place) -> ir.Expr:
@@ -65,7 +65,7 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
             value = ir.Binary("*", value, span.count, place)
         return value
 
-    return _chosen_value(alias, map(size, alias.parts), place)
+    return chosen_value(alias.which, map(size, alias.parts), place)
 
 
 def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
@@ -75,7 +75,7 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
         value = ir.Extent(part.array, "ndim", None, place)
         return ir.Binary("-", value, ir.Const(part.fixed), place) if part.fixed else value
 
-    return _chosen_value(alias, map(dimensions, alias.parts), place)
+    return chosen_value(alias.which, map(dimensions, alias.parts), place)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Merged:
             )
         positions = [self._position(part) or 0 for part in alias.parts]
         if len(self.keys) > 1:
-            which = _chosen_value(alias, map(ir.Const, positions), place)
+            which = chosen_value(alias.which, map(ir.Const, positions), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which, which))
@@ -159,7 +159,7 @@ class Merged:
                 rows = [_numbers(_axis(part, number, place)) for part in parts]
                 for variable, values in zip(_numbers(axis), zip(*rows, strict=True), strict=False):
                     is_one = all(value == values[0] for value in values)
-                    value = values[0] if is_one else _chosen_value(alias, values, place)
+                    value = values[0] if is_one else chosen_value(alias.which, values, place)
                     found.append((variable, value))
         return [
             ir.Assign(variable.name, value, place)

@@ -15,14 +15,7 @@ from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.paper import (
-    COLUMN,
-    check_run,
-    describe,
-    drawing,
-    small_ticks,
-    whole_numbers,
-)
+from mmsim.view.figures import paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +117,7 @@ def banks(
     >>> axes.collections[0].get_array().ravel().tolist()  # bank 0, 1, 2, 3
     [4, 0, 4, 0]
     """
-    check_run(run)
+    paper.check_run(run)
     served = [one.unit for one in run.trace.dispatches]
     known = [one.name for one in run.trace.units if one.name in served]
     if not known:
@@ -146,7 +139,7 @@ def banks(
         )
     rows, words = use(run, unit, over)
     count = words.shape[1]
-    with drawing(axes, COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
         mesh = drawn.pcolormesh(
             np.arange(count + 1),
             np.arange(len(rows) + 1),
@@ -160,8 +153,8 @@ def banks(
         )
         if words.max() > 1:
             bar = drawn.figure.colorbar(mesh, ax=drawn, pad=0.02, label="words")
-            small_ticks(bar.ax)
-            whole_numbers(bar.ax.yaxis)
+            paper.small_ticks(bar.ax)
+            paper.whole_numbers(bar.ax.yaxis)
         name = run.trace.conflict(unit).place
         named = f"{name} of {unit}" if len(run.trace.units) > 1 else name
         one = "time unit" if over == "time" else "round"
@@ -172,8 +165,8 @@ def banks(
             marks = range(0, count, step(count))
             drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:
-            whole_numbers(drawn.xaxis)
+            paper.whole_numbers(drawn.xaxis)
         most = f"at most {int(words.max())} of a bank at a time"
         sums = (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True))
-        describe(drawn, f"words that {unit} served over {counted(count, one)}, {most}", sums)
+        paper.describe(drawn, f"words that {unit} served over {counted(count, one)}, {most}", sums)
     return drawn
