@@ -21,7 +21,7 @@ same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from mmsim.errors import Place
@@ -212,11 +212,14 @@ class Update(NamedTuple):
 
 def updates(code: ir.Code) -> dict[int, Update]:
     """The updates of a program, by the sites of their writes."""
-    flows = _Flows(code)
+    setting: dict[str, list[ir.Stmt]] = defaultdict(list)
+    for one in statements(code.body):
+        for name in (one.array,) if isinstance(one, ir.RegisterWrite) else targets(one):
+            setting[name].append(one)
     found = {}
     for one in statements(code.body):
         if isinstance(one, ir.Store | ir.VectorStore):
-            behind = [flows.behind(value) for value in stored(one)]
+            behind = [_behind(value, setting) for value in stored(one)]
             loads = (load for loads, _ in behind for load in loads)
             reads = frozenset(load.site for load in loads if load.array == one.array)
             if reads:
@@ -224,41 +227,30 @@ def updates(code: ir.Code) -> dict[int, Update]:
     return found
 
 
-class _Flows:
-    """The flow of values into the variables and registers of a program."""
+def _behind(
+    value: ir.Expr, setting: Mapping[str, list[ir.Stmt]]
+) -> tuple[list[ir.Load | ir.VectorLoad], bool]:
+    """The reads on which a value depends; whether only harmless operators are between.
 
-    def __init__(self, code: ir.Code) -> None:
-        self.values: dict[str, list[ir.Expr]] = defaultdict(list)
-        self.loads: dict[str, list[ir.Load | ir.VectorLoad]] = defaultdict(list)
-        self.exchanged: set[str] = set()  # set by a warp's exchange, or by a barrier
-        for one in statements(code.body):
-            if isinstance(one, ir.RegisterWrite):
-                self.values[one.array].append(one.value)
-            for target in targets(one):
-                if isinstance(one, ir.Assign | ir.Exchange | ir.Barrier):
-                    self.values[target] += expressions(one)
-                elif isinstance(one, ir.Load | ir.VectorLoad):
-                    self.loads[target].append(one)
-                if isinstance(one, ir.Exchange | ir.Barrier):
-                    self.exchanged.add(target)
-
-    def behind(self, value: ir.Expr) -> tuple[list[ir.Load | ir.VectorLoad], bool]:
-        """The reads on which a value depends; whether only harmless operators are between."""
-        found: list[ir.Load | ir.VectorLoad] = []
-        harmless = True
-        met: set[str] = set()
-        left = [value]
-        while left:
-            part = left.pop()
-            if isinstance(part, ir.Var | ir.RegisterRead):
-                name = part.name if isinstance(part, ir.Var) else part.array
-                if name not in met:
-                    met.add(name)
-                    found += self.loads[name]
-                    left += self.values[name]
-                    harmless = harmless and name not in self.exchanged
-                continue
-            left += expressions(part)
-            if expressions(part) and not (isinstance(part, ir.Binary) and part.op in HARMLESS):
-                harmless = False
-        return found, harmless
+    `setting` has the statements that set each variable, or write to each register array.
+    """
+    found: list[ir.Load | ir.VectorLoad] = []
+    harmless, met, left = True, set[str](), [value]
+    while left:
+        part = left.pop()
+        if not isinstance(part, ir.Var | ir.RegisterRead):
+            inner = expressions(part)
+            left += inner
+            harmless &= not inner or (isinstance(part, ir.Binary) and part.op in HARMLESS)
+            continue
+        name = part.name if isinstance(part, ir.Var) else part.array
+        for one in () if name in met else setting.get(name, ()):
+            if isinstance(one, ir.Load | ir.VectorLoad):
+                found.append(one)
+            elif isinstance(one, ir.RegisterWrite):
+                left.append(one.value)
+            elif isinstance(one, ir.Assign | ir.Exchange | ir.Barrier):
+                left += expressions(one)
+                harmless &= isinstance(one, ir.Assign)
+        met.add(name)
+    return found, harmless
