@@ -258,15 +258,8 @@ class CallLowering(InlineLowering):
         return self.indices(self.shape(array)).of_items(lambda index: self.part(array, index))
 
     BUILT_IN: ClassVar[dict[Any, Any]] = {
-<<<<<<< HEAD
         range: _range,
-        len: lambda self, args, sig: (
-            self.extent(args[0], 0) if isinstance(args[0], Alias) else ir.Const(len(args[0]))
-        ),
-=======
-        range: lambda self, args, sig: self.range_of(self._integers(args)),
         len: lambda self, args, sig: self.length(args[0]),
->>>>>>> misc
         min: lambda self, args, sig: self._extreme("min", args, sig),
         max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,

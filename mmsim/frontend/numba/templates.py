@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import math
 import operator
-<<<<<<< HEAD
 import types as python
 from functools import cache
-=======
->>>>>>> misc
 from typing import Any
 
 from numba.core import types
