@@ -49,6 +49,21 @@ def test_slices_are_views():
     same_as_python(views, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
 
 
+def test_ranges_and_slices_keep_their_numbers():
+    warpsize = 8  # not numba.cuda's
+
+    def kept(x, out):
+        n = int(out[0])
+        n += 1
+        numbers, part = range(n, 4), slice(n, 4)
+        n = warpsize
+        for i in numbers:
+            out[1] += i
+        out[2] = x[part][0] + n
+
+    same_as_python(kept, np.arange(6), np.array([1, 0, 0]))
+
+
 def products(pairs, out):
     found = 0
     for x, y in pairs:
@@ -95,8 +110,13 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
         p, q = enumerate(each)
         out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+        each = iter(a)
+        next(each)
+        for x, y in zip(a[:2], each):  # noqa: B905
+            out[7] = 10 * out[7] + x + y
+        out[7] += 1000 * next(each)
 
-    same_as_python(loops, np.arange(7), np.zeros(7, int))
+    same_as_python(loops, np.arange(7), np.zeros(8, int))
 
 
 def test_an_iterator_of_one_loop_is_counted_by_the_loop():

@@ -114,7 +114,6 @@ MESSAGES = {
     "a[0] = «BIG»": "the integer 1180591620717411303424 doesn't fit into 64 bits; programs compute",
     "a[0] = «1180591620717411303424»": "doesn't fit into 64 bits; programs compute with integers",
     "«a[0] = never; never = 1»": "'never' has no value here; assign it before",
-    "a[0] = «np.float16»(1)": "float16 isn't in the language of programs; write float32",
     # Attributes:
     "a[0] = «a.foo»": "'a.foo' doesn't exist; it has shape, size, ndim, dtype",
     "«a.foo = 1»": "'a.foo' doesn't exist; it has shape, size, ndim, dtype",

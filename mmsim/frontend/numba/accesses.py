@@ -17,7 +17,6 @@ from mmsim.frontend.numba.values import (
     Slice,
     Value,
     binary,
-    chosen,
     is_number,
 )
 from mmsim.frontend.python import aliases
@@ -95,17 +94,6 @@ class ArrayLowering(AxisLowering):
 
     # Indices
 
-    def static(self, index: Any) -> Value:
-        """A constant index."""
-        if isinstance(index, slice):
-            start, stop = (
-                None if end is None else ir.Const(end) for end in (index.start, index.stop)
-            )
-            return Slice(start, stop, ir.Const(1 if index.step is None else index.step))
-        if isinstance(index, tuple):
-            return tuple(map(self.static, index))
-        return Object(index) if index is Ellipsis or isinstance(index, str) else ir.Const(index)
-
     def item(self, array: Value, index: Value) -> Value:
         """The value of x[index]."""
         if isinstance(array, tuple):
@@ -122,17 +110,14 @@ class ArrayLowering(AxisLowering):
         return self.load(array, ())
 
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
-        """One of several values, by a number or a slice."""
-        if isinstance(index, Slice):
-            start, stop, step = (getattr(one, "value", None) for one in vars(index).values())
-            return items[start:stop:step]
+        """One of several values, by a number."""
         if isinstance(index, ir.Const):
             return items[index.value]  # type: ignore[index]
         at = self.spill(self.single(index))
-        if not isinstance(at, ir.Var) or len(items) > 1:
+        if len(items) > 1:
             below = ir.Compare("<", at, ir.Const(0), self.place)
             end = binary("+", at, ir.Const(len(items)), self.place)
-            at = self.spill(ir.Choose(below, end, at)) if items else at
+            at = self.spill(ir.Choose(below, end, at))
         return self.picked_at(items, at)
 
     def picked_at(self, items: tuple[Value, ...], at: ir.Expr) -> Value:
@@ -141,7 +126,9 @@ class ArrayLowering(AxisLowering):
             return ir.Const(0)  # never: there are no trips
         if all(isinstance(one, ir.Expr) for one in items):
             wanted = np.result_type(*map(self.type_of, items))
-            return chosen(at, [self.as_type(one, wanted) for one in items], self.place)
+            return aliases.chosen_value(
+                at, [self.as_type(one, wanted) for one in items], self.place
+            )
         if all(isinstance(one, tuple) for one in items):
             return tuple(self.picked_at(one, at) for one in zip(*items, strict=True))
         if all(isinstance(one, Alias) for one in items):
@@ -150,7 +137,7 @@ class ArrayLowering(AxisLowering):
             for one in items:
                 whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
                 found += one.parts
-            which = self.spill(chosen(at, whichs, self.place))
+            which = self.spill(aliases.chosen_value(at, whichs, self.place))
             return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
@@ -166,15 +153,14 @@ class ArrayLowering(AxisLowering):
             given[at : at + 1] = [whole] * (rank - len(given) + 1)
         while given and given[-1] == whole:
             given.pop()  # a[i, :] is a[i]
+        is_element = len(given) == rank and not any(isinstance(one, Slice) for one in given)
         found: list[ir.Expr | Span] = []
         for axis, one in enumerate(given):
             if isinstance(one, Slice):
                 found.append(self.span(array, one, axis))
             else:
                 number = self.single(one)
-                found.append(self.fixed(number) if len(given) < rank else number)
-        if any(isinstance(one, Span) for one in found):
-            found = [one if isinstance(one, Span) else self.fixed(one) for one in found]
+                found.append(number if is_element else self.fixed(number))
         return array.restricted(found)
 
     def with_new_axes(self, array: Alias, index: Sequence[Value]) -> Alias:
@@ -401,19 +387,9 @@ class ArrayLowering(AxisLowering):
             return
         is_plain = all(isinstance(one, ir.Expr) for one in given)
         if is_plain and len(given) == self.rank(array) and not self.fields(array):
-            is_alias = not is_number(wanted)
-            number = self.along(self.of(value), ()) if is_alias else self.number(value, wanted)
+            number = self.along(self.of(value), ())
+            if is_number(wanted):
+                number = self.as_type(number, wanted)
             self.store(array, tuple(given), number)
             return
         self.assign_part(self.part(array, given), self.of(value))
-
-    # Records
-
-    def field(self, array: Alias, name: str) -> Value:
-        """A field of a record, or of all records of an array."""
-        fields = self.fields(array)
-        if name not in fields:
-            raise self.refused(
-                f"the records have no field {name!r}", f"fields: {', '.join(fields)}"
-            )
-        return self.element_or_part(fields[name])

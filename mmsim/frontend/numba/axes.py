@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import ONE, Index, Remade, Value, binary
+from mmsim.frontend.numba.values import ONE, Index, Remade, binary
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Restart, Span, View
 from mmsim.ir import nodes as ir
@@ -67,20 +66,6 @@ class AxisLowering(Base):
         if is_whole and self.rank(array):
             return aliases.size_of(array, self.place)
         return self.product(self.shape(array))
-
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
-
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", self.size(value), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
 
     def count(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> ir.Expr:
         """The count of numbers of a range; less than 0 if its ends are the wrong way round."""
@@ -144,13 +129,18 @@ class AxisLowering(Base):
             if own.itemsize <= size and own.kind not in "bc":
                 count = old.itemsize // own.itemsize, new.itemsize // own.itemsize
                 return self.of_words(array, *count, new.name)
-            if {one.array for one in array.parts} <= {one.name for one in self.unit.locals}:
-                self.unit.words |= {one.array: np.dtype(f"u{size}") for one in array.parts}
-                raise Restart
+            self.in_words(array, size)
         raise self.refused(
             f"an array of {old} can't be viewed as one of {new}",
             f"give the kernel an array of {new}, and view it as one of {old}",
         )
+
+    def in_words(self, array: Alias, size: int) -> None:
+        """Begin again with words of so many bytes, if the kernel makes the array."""
+        names = {one.array for one in array.parts}
+        if names <= {one.name for one in self.unit.locals}:
+            self.unit.words |= dict.fromkeys(names, np.dtype(f"u{size}"))
+            raise Restart
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:
         """An array with `old` words in each element as one with `new`, the powers of two."""

@@ -10,9 +10,9 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.axes import PARTS
+from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.inlined import InlineLowering
-from mmsim.frontend.numba.liveness import base_of
-from mmsim.frontend.numba.records import in_bits
+from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.signatures import Vector
 from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.words import RULES
