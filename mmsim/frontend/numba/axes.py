@@ -129,13 +129,18 @@ class AxisLowering(Base):
             if own.itemsize <= size and own.kind not in "bc":
                 count = old.itemsize // own.itemsize, new.itemsize // own.itemsize
                 return self.of_words(array, *count, new.name)
-            if {one.array for one in array.parts} <= {one.name for one in self.unit.locals}:
-                self.unit.words |= {one.array: np.dtype(f"u{size}") for one in array.parts}
-                raise Restart
+            self.in_words(array, size)
         raise self.refused(
             f"an array of {old} can't be viewed as one of {new}",
             f"give the kernel an array of {new}, and view it as one of {old}",
         )
+
+    def in_words(self, array: Alias, size: int) -> None:
+        """Begin again with words of so many bytes, if the kernel makes the array."""
+        names = {one.array for one in array.parts}
+        if names <= {one.name for one in self.unit.locals}:
+            self.unit.words |= dict.fromkeys(names, np.dtype(f"u{size}"))
+            raise Restart
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:
         """An array with `old` words in each element as one with `new`, the powers of two."""
