@@ -169,7 +169,7 @@ COMPARED = {
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping
-    "sweeps/fingerprint.py": {"*"},  # the names of an import
+    "sweeps/functions.py": {"*"},  # the names of an import
 }
 """Files that look for one operator, and what for."""
 

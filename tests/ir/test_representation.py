@@ -40,7 +40,8 @@ from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memoized import Memoized
-from mmsim.sweeps.fingerprint import fingerprint, program_text
+from mmsim.sweeps.fingerprint import fingerprint
+from mmsim.sweeps.functions import program_text
 
 PACKAGE = Path(mm.__file__).parent
 EXPRESSIONS = get_args(ir.Expr)
