@@ -296,10 +296,7 @@ class FunctionLowering(ChoiceLowering):
         given = [
             self.as_type(self.single(one), getattr(type_, "dtype", type_)) for one, type_ in pairs
         ]
-        found = self.operation(*OPERATORS[fn], given)
-        if fn in (operator.neg, operator.invert) and self.type_of(given[0]).kind in "iu":
-            return self.as_type(found, self.type_of(given[0]))  # before the result gets wider
-        return found
+        return self.operation(*OPERATORS[fn], given)
 
     def equal(self, left: Value, right: Value, differ: bool) -> ir.Expr:
         """Return whether two values are equal, or whether they differ."""
