@@ -454,7 +454,8 @@ def jit(
     link
         Refused, as mmsim can't run foreign code.
     debug
-        Whether an exception in a kernel is an error of the launch. Else it ends the thread.
+        Whether an exception in a kernel is an error of the launch, of `Machine.run` and of
+        `Machine.check`. Else it ends the thread.
         With `MMSIM_PYTHON=1` in the environment launches call the function: it is always an error.
     inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
         Accepted without effect, as is `max_registers`: a kernel computes what its Python says.

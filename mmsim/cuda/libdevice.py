@@ -7,7 +7,7 @@ from typing import Any
 from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.libdevice import LIBRARIES
-from mmsim.host.guesses import unknown
+from mmsim.host.guesses import guessed_in
 
 
 class Function:
@@ -29,15 +29,10 @@ class Function:
 
 
 def functions(package: str) -> dict[str, Any]:
-    """The names of a module: its functions, and what refuses another name."""
+    """The names of a module: its functions; others are refused."""
     library = LIBRARIES[package.rpartition(".")[2]]
-
-    def refuse(name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        raise unknown(package, name, sorted(library), {})
-
-    return {name: Function(package, name) for name in library} | {"__getattr__": refuse}
+    guessed_in(package, package, sorted(library), {})
+    return {name: Function(package, name) for name in library}
 
 
 __all__ = sorted(LIBRARIES["libdevice"])

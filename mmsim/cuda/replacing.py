@@ -59,6 +59,8 @@ def replace() -> None:
         sys.modules[f"{name}.cuda"] = mmsim.cuda
         for part, module in PARTS.items():
             sys.modules[f"{name}.cuda.{part}"] = module
+        if "numba.extending" in sys.modules:
+            sys.modules[f"{name}.cuda.extending"] = sys.modules["numba.extending"]
     numba: Any = sys.modules["numba"]
     for decorator in ("vectorize", "guvectorize"):
         if hasattr(numba, decorator):

@@ -32,6 +32,7 @@ FindingKind = Literal[
     "arithmetic",
     "unassigned",
     "type",
+    "exception",
     "vector",
     "capacity",
     "placement",
@@ -70,6 +71,7 @@ TITLES: dict[FindingKind, str] = {
     "arithmetic": "operation without a value",
     "unassigned": "variable without a value",
     "type": "value of a wrong type",
+    "exception": "exception that a thread raises",
     "vector": "vector that cannot be accessed",
     "capacity": "too much shared memory",
     "placement": "array placed for another width",
@@ -91,6 +93,7 @@ ADVICE: dict[FindingKind, str] = {
     "arithmetic": "test the operands first",
     "unassigned": "assign the variable on every path to here",
     "type": "convert the value, or give the array a wider type",
+    "exception": "give the kernel arguments with which it raises none",
     "vector": "an access of one element needs no alignment",
     "capacity": "take smaller blocks, fewer of them on a DMM, or smaller shared arrays",
     "placement": "give the layout the machine's width",
@@ -165,7 +168,8 @@ class Finding(Tabular):
         the results depend on the value that stays. "capacity": too little shared memory.
         "placement": a layout of another width than the machine's. "deadlock": a wait that no thread
         ends. "spin": a wait for a lock that a thread of the same warp holds. The others are errors
-        of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type".
+        of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type",
+        "exception".
     array, index, copy
         The element, by its logical index. `copy` is the block of an `mm.shared` array, None for a
         parameter. All are None if no array or element is concerned.

@@ -6,12 +6,14 @@ import pickle
 import numba
 import numpy as np
 import pytest
+from numba import cuda as numbas
 
 import mmsim as mm
 from mmsim import cuda
 from mmsim.cuda import machines
 from mmsim.cuda.launches import KernelIndexError, LaunchConfigurationError
 from mmsim.cuda.types import TypingError
+from mmsim.errors import RaisedError
 
 
 @cuda.jit
@@ -396,6 +398,21 @@ def test_what_a_kernel_raises_is_raised(kind):
     else:
         with pytest.raises(OwnError, match=r"tid=\[2, 0, 0\] ctaid=\[1, 0, 0\]: too much"):
             raising[2, 4](array)
+
+
+@pytest.mark.parametrize("jit", [cuda.jit, numbas.jit])
+def test_a_run_and_a_check_of_a_kernel_that_is_debugged_raise_it_too(jit):
+    @jit(debug=True, opt=False)
+    def raising(a):
+        if cuda.threadIdx.x == 2:
+            raise ValueError("too much")
+
+    machine = mm.HMM(dmms=1, width=4, global_latency=5)
+    with pytest.raises(RaisedError, match="thread 2: ValueError: too much"):
+        machine.run(raising, np.zeros(1), grid=1, block=4)
+    (finding,) = machine.check(raising, np.zeros(1), grid=1, block=4).findings
+    assert (finding.kind, finding.note) == ("exception", "ValueError: too much")
+    assert finding.accesses[0].thread == 2
 
 
 def test_the_only_signature_takes_the_bits_of_integers():

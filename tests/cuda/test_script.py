@@ -283,6 +283,7 @@ import numba_cuda_mlir
 from numba_cuda_mlir import cuda, types
 import numba_cuda_mlir.cuda.cudadrv.driver
 import numba.cuda.libdevice
+from numba.cuda.extending import overload
 from numba.cuda.cudadrv.devicearray import DeviceNDArray, DeviceNDArrayBase
 from numba.cuda.cudadrv.driver import CudaAPIError, driver
 from numba.cuda.cudadrv.error import CudaSupportError, NvvmError

@@ -167,6 +167,7 @@ BODIES = [
     ("x = a.shape[«n»]", "an axis of a shape", "a.shape[0]"),
     ("x = a.shape[«0.5»]", "an axis of a shape", "a.shape[0]"),
     ("x = «len(1)»", "len takes an array, a tuple or a table"),
+    ("x = «len(a, a)»", "len takes an array, a tuple or a table"),
     ("x, y = «divmod(1)»", "divmod takes two numbers"),
     # The thread
     ("x = «T.rank»", "the thread has no 'rank'", "T.id", "T.block_size", "T.barrier()"),

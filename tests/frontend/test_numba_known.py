@@ -8,6 +8,7 @@ import enum
 import numba
 import numpy as np
 import pytest
+from numba.extending import overload
 
 import mmsim as mm
 from mmsim.errors import LanguageError
@@ -247,3 +248,47 @@ def test_tuples_are_spread_over_the_arguments_of_any_function():
         out[1] = max(*(2, 9), 4)
 
     same_as_python(spread, np.zeros(2))
+
+
+def test_texts_that_are_known_are_compared_and_measured():
+    ops, other = ("add", "mul"), "max"
+
+    def kernel(a, op):
+        if op == "add":
+            a[0] = 1
+        elif op != "sub" and op in ops:
+            a[0] = 2
+        a[1] = len(op) + 10 * len(other)
+        a[2] = other == ops[0]
+
+    for op, first in (("add", 1), ("multiply", 0), ("mul", 2), ("sub", 0)):
+        run = MACHINE.run(numba_program(kernel), np.zeros(3), op, threads=1)
+        assert run.arrays["a"].tolist() == [first, len(op) + 30, 0]
+
+
+def test_ranges_have_a_length():
+    def kernel(a, n):
+        a[0], a[1], a[2] = len(range(n)), len(range(-n)), len(range(n, 0, -2))
+
+    run = MACHINE.run(numba_program(kernel), np.zeros(3), 7, threads=1)
+    assert run.arrays["a"].tolist() == [7, 0, 4]
+
+
+def test_an_overload_may_be_defined_after_other_kernels():
+    def first(a):
+        a[0] = 1
+
+    MACHINE.run(numba_program(first), np.zeros(1), threads=1)
+
+    def further(x, y=1):
+        """A function that Numba writes otherwise."""
+
+    @overload(further)
+    def of_further(x, y=1):
+        return lambda x, y=1: x + y
+
+    def kernel(a):
+        a[0] = further(a[1]) + further(1, 5)
+
+    run = MACHINE.run(numba_program(kernel), np.array([0.0, 2.0]), threads=1)
+    assert run.arrays["a"][0] == 9

@@ -29,6 +29,7 @@ REFUSED = {
     "a[0] = cuda.syncthreads()": "as a statement of its own",
     "a[0] = [1, 2]": "'[1, 2]' is a list; use a cuda.local.array",
     "a[0] = 1 + TABLE": "'1 + TABLE' is an array; read an element of it",
+    "if (k := a[0] % 7) < 3: a[0] = k": "an assignment inside an expression isn't",
     "TABLE[0] = a[0]": "it is constant; make it a parameter and pass it to the kernel",
     "s = cuda.shared.array(cuda.threadIdx.x, numba.int64)": "a cuda.shared.array is not known "
     "before the launch; write numbers, or names of numbers outside of the kernel",

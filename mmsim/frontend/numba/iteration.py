@@ -39,6 +39,16 @@ class LoopLowering(ArrayLowering):
             return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
         raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
+    def length(self, value: Value) -> ir.Expr:
+        """The count of the items of a value."""
+        if isinstance(value, Alias):
+            return self.extent(value, 0)
+        if isinstance(value, Counted):
+            count = self.count(value.start, value.stop, value.step)
+            return binary("max", count, ir.Const(0), self.place)
+        whole: Any = getattr(value, "thing", value)
+        return ir.Const(len(whole))
+
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""
         start, stop, step, place = given.start, given.stop, given.step, self.place

@@ -114,7 +114,7 @@ _adopted: WeakKeyDictionary[Any, NumbaProgram] = WeakKeyDictionary()
 def as_program(thing: Any) -> Any:
     """A kernel of `cuda.jit`, of Numba's or of mmsim's, as a program; all else unchanged.
 
-    Equal kernels give one program.
+    Equal kernels give one program. With `cuda.jit(debug=True)` an exception is an error of the run.
     """
     module = type(thing).__module__
     if isinstance(thing, Program | types.FunctionType) or not module.startswith(DISPATCHERS):
@@ -124,20 +124,9 @@ def as_program(thing: Any) -> Any:
         return thing
     found = _adopted.get(thing)
     if found is None:
-        found = _adopted[thing] = NumbaProgram(function)
+        debug = bool(getattr(thing, "targetoptions", {}).get("debug"))
+        found = _adopted[thing] = NumbaProgram(function, options=Options(debug=debug))
     return found
-
-
-def kernel_function(kernel: Any) -> types.FunctionType:
-    """The Python function of a kernel, or a `LanguageError` if it has none."""
-    function = python_function(kernel)
-    if function is None:
-        raise LanguageError(
-            f"{shown(kernel)} is not a function",
-            Place(shown(kernel), "<unknown>", 0),
-            "give a function written with def, or what cuda.jit made of one",
-        )
-    return function
 
 
 def numba_program(
@@ -147,4 +136,11 @@ def numba_program(
 
     A `device` function is a helper, which kernels call and no machine runs.
     """
-    return NumbaProgram(kernel_function(kernel), device=device, options=options)
+    function = python_function(kernel)
+    if function is None:
+        raise LanguageError(
+            f"{shown(kernel)} is not a function",
+            Place(shown(kernel), "<unknown>", 0),
+            "give a function written with def, or what cuda.jit made of one",
+        )
+    return NumbaProgram(function, device=device, options=options)

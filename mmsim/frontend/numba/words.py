@@ -18,8 +18,7 @@ from mmsim.frontend.numba import signatures as of
 from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
 from mmsim.frontend.numba.vectors import AXES, VECTORS
-from mmsim.frontend.python.functions import called
-from mmsim.frontend.python.words import Operands
+from mmsim.frontend.python.words import Operands, called
 from mmsim.ir import nodes as ir
 
 Meaning = Callable[[Operands, Place], Any]
