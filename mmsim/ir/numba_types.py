@@ -17,7 +17,7 @@ import numpy as np
 from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import FLOATS, INTEGERS
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_int, is_whole
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type, is_whole
 from mmsim.ir.operators import row_of
 from mmsim.ir.types import Typing, ValueType
 from mmsim.ir.walk import expressions
@@ -26,6 +26,8 @@ WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
 
 
+OWN = ("extreme", "bits")
+"""The operations of numbers of one type that compute in it, also if they are bools."""
 ALL = (*INTEGERS, *FLOATS)
 ATOMICS: dict[ir.AtomicOp, tuple[str, ...]] = {
     **atomics.TYPES,
@@ -52,29 +54,18 @@ class NumbaTyping(Typing):
             return second if first is None else first
         return ValueType(np.promote_types(first.type, second.type))
 
-    def made(self, value: ir.Operating, type_: Type) -> ValueType | None:
-        """The type that a cast gives; `int` and its siblings keep a type of their kind."""
-        made = super().made(value, type_)
-        if made is None:
-            return None
-        keeps = {"int": "iu", "float": "f", "complex": "c"}.get(value.op, "")
-        return ValueType(type_ if type_.kind in keeps else made.type)
-
     def common(self, value: ir.Operating, held: tuple[ValueType, ...]) -> ValueType:
         """The type in which an operation computes; some operands may be unknown yet."""
         types, row = [one.type for one in held], row_of(value)
-        kind, first = row.kind, types[0]
-        if kind == "function" and row.takes == "float":
+        if row.takes == "float":
             types = [FLOAT if is_whole(one) else one for one in types]
-        if kind == "function" and row.takes == "bits":
-            common = INT if first == BOOL else first
-        elif kind == "extreme" or (kind == "absolute" and is_int(first)):
-            common = reduce(np.promote_types, types)
-        elif kind == "bits" and {*types} == {BOOL}:
-            common = BOOL
-        elif kind == "shift":
+        kind, first = row.kind, types[0]
+        own = OWN if first == BOOL else (*OWN, "absolute", "sign", "function")
+        if kind == "shift":
             common = whole(first)
-        elif kind == "power" and first.kind == "f" and is_whole(types[-1]):
+        elif (kind in own and len({*types}) == 1) or (
+            kind == "power" and first.kind == "f" and is_whole(types[-1])
+        ):
             common = first
         else:
             common = arithmetic(*types)

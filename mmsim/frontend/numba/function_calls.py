@@ -6,7 +6,6 @@ Those of numba.cuda are barriers, exchange, atomics, and arrays that a kernel ma
 from __future__ import annotations
 
 import cmath
-import operator
 import types as python
 import warnings
 from dataclasses import replace
@@ -162,11 +161,7 @@ class CallLowering(InlineLowering):
         if getattr(thing, "__module__", "") == "cmath":
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
-            found = node[0](node[1], *given, self.place)
-            if thing not in (operator.neg, operator.invert):
-                return found
-            own = self.type_of(given[0])  # an integer keeps it, before the result gets wider
-            return self.as_type(found, own) if own.kind in "iu" else found
+            return node[0](node[1], *given, self.place)
         word = FUNCTIONS_OF_PYTHON.get(thing) or OF_NUMBERS.get(thing)
         if word is None:
             text = getattr(thing, "__name__", thing)

@@ -94,7 +94,7 @@ OF_ONE = {
     **{f"np.{one.__name__}({{}})": one for one in (
         *(np.negative, np.invert, np.absolute, np.sign, np.square, np.sqrt, np.floor, np.ceil),
         *(np.trunc, np.rint, np.logical_not, np.isnan, np.isfinite, np.signbit, np.fabs),
-        *(np.positive, np.reciprocal, np.isinf),
+        *(np.positive, np.isinf),
     )},
     **{f"({{}} ** {power})": operator.mul for power in (0, 1, 2, 3)},
 }  # fmt: skip
@@ -189,10 +189,8 @@ class Author:
         form, (x, own) = self.pick(*OF_ONE), self.number(depth)
         found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
         is_cube = "** 3" in form and isinstance(own, types.Float)
-        is_whole = isinstance(own, types.Integer | types.Boolean)
-        is_whole_quotient = "reciprocal" in form and is_whole
         is_sign_of_unsigned = "sign(" in form and getattr(own, "signed", True) is False
-        is_left_out = found is None or is_cube or is_sign_of_unsigned or is_whole_quotient
+        is_left_out = found is None or is_cube or is_sign_of_unsigned
         return None if is_left_out else (form.format(x), found)
 
     def of_two(self, depth: int) -> tuple[str, Any] | None:
@@ -211,12 +209,11 @@ class Author:
             by, other = "np.uint8(6)", types.uint8
         form, function = self.pick(
             *(("({} // {})", operator.floordiv), ("({} % {})", operator.mod)),
-            *(("np.floor_divide({}, {})", np.floor_divide), ("np.fmod({}, {})", np.fmod)),
+            ("np.floor_divide({}, {})", np.floor_divide),
             *(("np.remainder({}, {})", np.remainder), ("divmod({}, {})[0]", operator.floordiv)),
         )
         found = result_of(function, own, other)
-        is_left_out = function is np.fmod and getattr(found, "signed", False)
-        return None if found is None or is_left_out else (form.format(x, by), found)
+        return None if found is None else (form.format(x, by), found)
 
     def of_shift(self, depth: int) -> tuple[str, Any] | None:
         (x, own), (y, other), dtype = self.number(depth), self.number(depth), self.pick(*INTEGERS)
