@@ -107,7 +107,9 @@ def in_turn(
     >>> in_turn("add", np.array([5, 5, 0]), np.array([7, 7, 3]), np.array([1, 2, 4]), None)
     (array([5, 6, 0]), array([6, 8, 4]))
     """
-    compared = values if compare is None else compare
+    compared, leaves = values if compare is None else compare, OF_FLOATS.get(op) or LEAVES[op]
+    if len(cells) == 1:
+        return before, leaves(before, values, compared)
     order = np.argsort(cells, kind="stable")
     own = cells[order]
     starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
@@ -121,7 +123,6 @@ def in_turn(
                 line = UFUNCS[op].accumulate(line, dtype=line.dtype)
             old[lanes], new[lanes] = line[:-1], line[1:]
         return old, new
-    leaves = OF_FLOATS.get(op) or LEAVES[op]
     for turn in range(most):
         if turn:
             starts = starts[sizes > turn]

@@ -2,17 +2,19 @@
 
 Arrays of one number are slow. While a single lane of a sequencer is in a loop, an engine may lend
 it the arrays (`Lent`): then the loop runs as a function of Python's numbers, written from the
-lowered form, and lists its accesses instead of yielding them. It knows no error: wherever the
+lowered form, and lists its accesses instead of yielding them. A loop without accesses runs so for
+a few lanes, one after the other. It knows no error: wherever the
 language has one, it raises `NotAlone`, and the launch begins anew without lent arrays.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from ctypes import c_float
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,8 @@ from mmsim.model.memory import ArrayInMemory
 
 SINGLE = np.dtype(np.float32)
 MOST_SITES = 255
+FEW = 32
+"""The most lanes that run a loop without accesses one after the other."""
 PATIENT = 64
 """Trips of a loop after which it is watched, as it may repeat forever."""
 
@@ -83,14 +87,41 @@ class Alone:
             return None
 
     def run(self, frame: Frame, mask: Mask) -> Mask:
-        """Run it for the one lane; return the lanes that go on behind it."""
-        lane, lent = 0 if mask is True else int(np.argmax(mask)), frame.lent
-        thread, arrays = frame.thread(lane), []
+        """Run it for one lane after the other; return the lanes that go on behind it."""
+        lanes = range(frame.lanes) if mask is True else np.flatnonzero(mask).tolist()
+        before = frame.steps
+        ways, ends = zip(*(self.run_lane(frame, lane, before) for lane in lanes), strict=True)
+        for slot, type_ in self.ends.items():
+            values = [found.get(f"v{slot}") for found in ends]
+            known = [value is not None for value in values]
+            if not all(known):
+                frame.forget(slot, _chosen(frame, mask, lanes, [not one for one in known]))
+            if any(known):
+                held = values[0]
+                if frame.lanes > 1:
+                    held = np.zeros(frame.lanes, type_)
+                    held[list(compress(lanes, known))] = list(compress(values, known))
+                frame.assign(slot, held, _chosen(frame, mask, lanes, known))
+        if frame.watched is not None:
+            frame.watched(frame.steps)
+        through: Mask = False
+        for how in sorted(set(ways)):
+            here = _chosen(frame, mask, lanes, [way == how for way in ways])
+            if how == 0:
+                through = here
+            elif how == 1:
+                return_lanes(frame, here)
+            else:
+                self.meaning.leave(self.leaves[how - 2], frame, here)
+        return through
+
+    def run_lane(self, frame: Frame, lane: int, before: int) -> tuple[int, dict[str, Any]]:
+        """Run it for a lane; return its way out, and its variables."""
+        lent, thread, arrays = frame.lent, frame.thread(lane), []
         for name in self.arrays:
             array = lent.arrays[name]
             arrays.append(view(array.data[lent.block(thread)] if array.shared else array.flat))
         noted = bytearray()
-        most = self.meaning.max_accesses - frame.steps
         try:
             how, found = self.function(
                 [
@@ -103,30 +134,27 @@ class Alone:
                 arrays,
                 [view(frame.registers[name][:, lane]) for name in self.registers],
                 noted.append,
-                most,
+                self.meaning.max_accesses - before,
             )
         except ERRORS as error:
             raise NotAlone from error
-        frame.steps += found["steps"] + len(noted)
+        frame.steps += found["steps"] + len(noted)  # of several lanes too many: see `Meaning._step`
         if frame.steps > self.meaning.max_accesses:
             raise NotAlone
-        for slot, type_ in self.ends.items():
-            if (value := found.get(f"v{slot}")) is None:
-                frame.forget(slot, mask)
-            else:
-                frame.assign(
-                    slot, value if mask is True else np.full(frame.lanes, value, type_), mask
-                )
         if frame.changes is not None:
             frame.changes.count += found["changed"]
-        if frame.watched is not None:
-            frame.watched(frame.steps)
-        lent.ran(thread, self.sites, noted)
-        if how == 1:
-            return return_lanes(frame, mask)
-        if how > 1:
-            return self.meaning.leave(self.leaves[how - 2], frame, mask)  # type: ignore[no-any-return]
+        if noted:
+            lent.ran(thread, self.sites, noted)
+        return how, found
+
+
+def _chosen(frame: Frame, mask: Mask, lanes: Iterable[int], which: list[bool]) -> Mask:
+    """Some of the lanes of a mask."""
+    if all(which):
         return mask
+    found = np.zeros(frame.lanes, np.bool_)
+    found[list(compress(lanes, which))] = True
+    return found
 
 
 def fail() -> Any:

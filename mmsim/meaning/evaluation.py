@@ -40,6 +40,7 @@ from mmsim.ir.operators import (
 )
 from mmsim.ir.typed import computing, constants, may_refuse
 from mmsim.ir.walk import expressions
+from mmsim.meaning.alone import NotAlone
 from mmsim.meaning.frame import Frame
 
 Evaluate = Callable[[Frame, Mask], Value]
@@ -99,6 +100,8 @@ class Evaluator:
         if frame.watched is not None:
             frame.watched(frame.steps)
         if frame.steps > self.max_accesses:
+            if frame.lent is not None:
+                raise NotAlone  # then the steps are counted again, without such loops
             self._fault(
                 EndlessError,
                 f"no end after max_accesses={self.max_accesses} accesses and loop iterations; if "

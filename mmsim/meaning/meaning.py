@@ -41,7 +41,7 @@ from mmsim.ir.operators import (
     union,
 )
 from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
-from mmsim.meaning.alone import Alone
+from mmsim.meaning.alone import FEW, Alone
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
@@ -380,11 +380,12 @@ class Meaning(Evaluator):
     def _looped(
         self, statement: ir.For | ir.While, steps: Callable[[Frame, Mask], Steps]
     ) -> Callable[[Frame, Mask], Steps]:
-        """A loop, which a single lane runs as Python's code if it may (see `alone`)."""
+        """A loop, which a single lane or a few run as Python's code if they may (see `alone`)."""
         made: list[Alone | None] = []
+        most = 1 if any(accesses((statement,))) else FEW
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            if frame.lent is not None and count(mask, frame.lanes) == 1:
+            if frame.lent is not None and count(mask, frame.lanes) <= most:
                 if not made:
                     made.append(Alone.of(self, statement))
                 if made[0] is not None:

@@ -156,3 +156,58 @@ def test_the_bound_of_accesses_is_exact(ran):
     assert ran
     with pytest.raises(EndlessError, match="max_accesses=17 "):
         MACHINE.run(fill, np.zeros(9), max_accesses=17, **how)
+
+
+def few(a, b, c):
+    def beyond(n):
+        k = 0
+        while True:
+            k += n
+            if k > 9:
+                return k
+            if n == 5:
+                return -1
+
+    i = cuda.grid(1)
+    own = cuda.local.array(3, np.float32)
+    for k in range(i + 2):
+        own[k % 3] += k / 3
+        x = own[i % 3] * i
+        last = k
+        if k == 4:
+            b[i] = 8
+    if i % 2:
+        for k in range(a[i]):
+            if k == 3:
+                x = beyond(i)
+                break
+            if i == 7:
+                y = np.uint64(k) * np.uint64(2**63 + 1)
+            if k * i == 2:
+                return
+        c[i] = k
+    a[i] = x + last + (y if i == 7 else beyond(i + 1))
+
+
+def test_a_loop_without_accesses_runs_for_a_few_lanes_as_on_the_event_engine(ran):
+    arrays = np.array([3, 9, 4, 3, 7, 2, 1, 3]), np.zeros(8, np.int8), np.zeros(8)
+    on_all(cuda.jit(few), *arrays, machine=MACHINE, threads=8, block_size=8)
+    assert ran
+    assert not any(one.sites for one in ran)
+
+
+def test_the_steps_of_a_few_lanes_are_those_that_they_take_together(ran):
+    @mm.program
+    def turn(T, a):
+        s = 0
+        for k in range(T.id + 5):
+            s += k
+        for k in range(9):
+            a[T.id] = s + k
+
+    how = {"threads": 4, "schedule": "asynchronous"}
+    run = MACHINE.run(turn, np.zeros(4), max_accesses=26, **how)
+    assert run.arrays["a"].tolist() == [18, 23, 29, 36]
+    with pytest.raises(EndlessError, match="max_accesses=25 "):
+        MACHINE.run(turn, np.zeros(4), max_accesses=25, **how)
+    assert ran

@@ -235,6 +235,9 @@ class Warp(Job):
         """Count the stages of its request at a unit whose rule may depend on the lanes."""
         site = self.request.site
         rule = self.driver.launch.rule(unit.conflict, site)
+        if rule.lone is not None and len(self.addresses) == 1:
+            self.stages = self.least = rule.lone
+            return
         lanes = self.driver.grid.lane[self.threads()]
         addresses = self.addresses
         self.stages = rule.stages(addresses.tolist(), lanes)

@@ -14,6 +14,7 @@ from numba.core import types
 from mmsim.errors import LanguageError, shown
 from mmsim.frontend.numba.context import Inferred
 from mmsim.frontend.numba.places import Places
+from mmsim.frontend.numba.ssa import used
 from mmsim.frontend.numba.values import (
     LEAVES,
     NOWHERE,
@@ -47,21 +48,27 @@ def incoming(phi: Any) -> Iterator[tuple[Any, int]]:
 
 def base_of(var: Any) -> str:
     """The name of which a variable is a version."""
-    return str(var.unversioned_name)
+    name = var.name.rpartition(".")[0]
+    return str(name if var.name in var.scope.var_redefinitions.get(name, ()) else var.name)
 
 
 class Liveness:
-    """The facts of one function: how many instructions set and read each name."""
+    """The facts of one function: how many instructions set and read each name, and the first one.
+
+    A choice counts as none of those that read first.
+    """
 
     def __init__(self, blocks: dict[int, Any]) -> None:
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
+        self.first: dict[str, Any] = {}
         for one in (inside for block in blocks.values() for inside in block.body):
-            names = {var.name for var in one.list_vars()}
+            names = used(one)
             if isinstance(one, numba_ir.Assign):
-                names.discard(one.target.name)
                 self.sets[base_of(one.target)] += 1
             self.uses.update(names)
+            if phi_of(one) is None:
+                self.first.update((name, one) for name in names if name not in self.first)
 
 
 class Base:
@@ -84,7 +91,9 @@ class Base:
         self.returned: list[Value] = []
         self.returned_at = self.place = NOWHERE
         self.prefix = ""
-        self.live = Liveness(found.ir.blocks)
+        if found.live is None:
+            found.live = Liveness(found.ir.blocks)
+        self.live: Liveness = found.live
         self._variables: dict[Any, Any] = {}
         self.shared: set[Any] = set()
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.core import compiler, postproc, types, untyped_passes
+from numba.core import compiler, types, untyped_passes
 from numba.core import ir as numba_ir
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.compiler import Flags
@@ -35,8 +35,8 @@ from numba.core.ir_utils import (
     merge_adjacent_blocks,
 )
 from numba.core.rewrites.registry import rewrite_registry
-from numba.core.ssa import reconstruct_ssa
 from numba.core.target_extension import CPU
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typeinfer import TypeInferer
 from numba.core.typing import (  # the first two fill the registry of the builtins
     arraydecl,  # noqa: F401
@@ -61,6 +61,7 @@ from mmsim.frontend.numba.names import (
 )
 from mmsim.frontend.numba.refusals import refusal
 from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
+from mmsim.frontend.numba.ssa import name_versions
 from mmsim.frontend.numba.templates import (
     OF_MATH,
     REGISTRY,
@@ -71,6 +72,7 @@ from mmsim.frontend.numba.templates import (
     member_of,
     taken,
 )
+from mmsim.frontend.numba.values import is_number
 from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
 
 
@@ -125,6 +127,8 @@ def arguments(function: python.FunctionType, args: Given, kws: dict[str, types.T
     return tuple(found)
 
 
+_calls: dict[tuple[Any, Given], Any] = {}
+"""The signatures of calls whose arguments are numbers."""
 BASE: Any = BaseContext
 INFERENCE: Any = TypeInferer
 """Without types, as most of their methods have none."""
@@ -189,6 +193,15 @@ class Context(BASE):  # type: ignore[misc]
             self._with_functions_of("numpy")
             return super().resolve_getattr(typ, attr)
         return found
+
+    def resolve_function_type(self, func: Any, args: Given, kws: Any) -> Any:
+        """The signature of a call; one of numbers is found once for all kernels."""
+        if kws or not isinstance(func, types.Function) or not all(map(is_number, args)):
+            return super().resolve_function_type(func, args, kws)
+        key = func, tuple(args)
+        if key not in _calls:
+            _calls[key] = super().resolve_function_type(func, args, kws)
+        return _calls[key]
 
     def written(self, key: Any, function: python.FunctionType, args: Given, kws: Any) -> Any:
         """The signature of a call of what Numba writes in Python."""
@@ -286,6 +299,7 @@ class Inferred:
     def __init__(self, function: python.FunctionType, args: Given) -> None:
         self.function = function
         self.args = args
+        self.live: Any = None  # its `Liveness`, once it is lowered
         infer = None
         try:
             self.ir = compiler.run_frontend(function)
@@ -375,14 +389,14 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     if has_inner:
         untyped_passes.MakeFunctionToJitFunction().run_pass(state)
     _without_jumps(func_ir.blocks)
-    postproc.PostProcessor(func_ir).run(emit_dels=False)
-    func_ir.blocks = reconstruct_ssa(func_ir).blocks
+    func_ir.blocks = canonicalize_cfg(func_ir.blocks)
+    name_versions(func_ir.blocks)
     func_ir._definitions = build_definitions(func_ir.blocks)
     dead_branch_prune(func_ir, args)
     if "isinstance" in code.co_names:
         state.known_kinds()
     rewrite_registry.apply("before-inference", state)
-    postproc.PostProcessor(func_ir).run(emit_dels=False)
+    func_ir.blocks = canonicalize_cfg(func_ir.blocks)
 
 
 _inferred: dict[tuple[python.FunctionType, Given], Inferred] = {}

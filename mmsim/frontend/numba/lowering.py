@@ -463,11 +463,8 @@ class FunctionLowering(CallLowering):
         if self.group(one.target) is not None:
             place = named(self.place, base_of(one.target))
             if place is self.place:  # as the head of a loop: an error shows the first use
-                blocks = self.found.ir.blocks.values()
-                others = (item for block in blocks for item in block.body if phi_of(item) is None)
-                uses = (item for item in others if name in {v.name for v in item.list_vars()})
-                use = next(map(self.places.of, uses), place)
-                place = named(use, base_of(one.target))
+                use = self.live.first.get(name)
+                place = named(place if use is None else self.places.of(use), base_of(one.target))
             self.values[name] = read(self.variable(one.target), place)
             return
         known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
