@@ -33,9 +33,13 @@ def call(op: AtomicOp, held: str, word: str, value: Text, compare: Text | None, 
 
     >>> call("add", "int64", "h[3]", Text("1", 16), None, used=True)
     '(long long)atomicAdd((unsigned long long *)&h[3], 1)'
+    >>> call("imag", "complex64", "z[i]", Text("v", 16), None, used=False)
+    'z[i].imag = complex<float>(v).imag'
     >>> call("cas", "float32", "x[i]", Text("v", 16), Text("old", 16), used=True)
     '__int_as_float(atomicCAS((int *)&x[i], __float_as_int(old), __float_as_int(v)))'
     """
+    if op in ("real", "imag"):  # a part is a word of its own
+        return f"{word}.{op} = {C_TYPES[held]}({value.code}).{op}"
     if op not in NAMES or (op in ("inc", "dec") and held != "uint32"):
         raise LaunchError(f"CUDA C has no atomic {op} of {held}; Numba writes a loop for it")
     own, name = C_TYPES[held], NAMES[op]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Integers
+from mmsim.ir.functions import made
 from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.walk import accesses
 
@@ -78,10 +79,13 @@ OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "less": lambda old, value, _: np.where(value < old, value, old),
     "nanmax": lambda old, value, _: np.fmax(old, value),
     "nanmin": lambda old, value, _: np.fmin(old, value),
+    "real": lambda old, value, _: made(value.real, old.imag),
+    "imag": lambda old, value, _: made(old.real, value.imag),
 }
 """The result of Numba's atomic max and min of floats, and of those that leave NaNs out.
 
-CUDA has none of them: Numba writes a loop of compare-and-swap.
+CUDA has none of them: Numba writes a loop of compare-and-swap. The last two store one part of a
+complex number.
 """
 
 

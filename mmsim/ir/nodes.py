@@ -44,6 +44,8 @@ AtomicOp = Literal[
     "cas",
     "inc",
     "dec",
+    "real",
+    "imag",
     "greater",
     "less",
     "nanmax",

@@ -33,6 +33,7 @@ ATOMICS: dict[ir.AtomicOp, tuple[str, ...]] = {
     **atomics.TYPES,
     **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ALL),
     **dict.fromkeys(("greater", "less"), FLOATS),
+    **dict.fromkeys(("real", "imag"), ("complex64", "complex128")),
     **dict.fromkeys(("exch", "cas"), INTEGERS),
     **dict.fromkeys(("inc", "dec"), ("uint32", "uint64")),
 }

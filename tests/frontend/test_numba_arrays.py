@@ -306,6 +306,26 @@ def test_an_array_of_the_kernel_has_the_words_of_its_smallest_view():
     assert out.tolist() == [99, 0, 8, 15, 8, 64, 128, -255, 7 * 2**32]
 
 
+def test_a_store_in_a_part_of_a_complex_number_leaves_the_other_part():
+    def kernel(z, w, out):
+        i = cuda.grid(1)
+        if i % 2:
+            z.real[i // 2] = i
+        else:
+            z.imag[i // 2] = i
+        w.T.imag[0, i] = 7
+        own = cuda.local.array(2, numba.complex64)
+        own.real[1], own.imag[1] = i, -i
+        out[i] = own[1]
+
+    z, w, out = ended(
+        kernel, np.zeros(4, complex), np.ones((8, 2), np.complex64), np.zeros(8, complex), threads=8
+    )
+    assert z.tolist() == [1, 3 + 2j, 5 + 4j, 7 + 6j]
+    assert w.tolist() == [[1 + 7j, 1]] * 8
+    assert out.tolist() == [i - 1j * i for i in range(8)]
+
+
 def test_a_part_of_a_complex_number_is_added_to_atomically():
     def deposit(z, w, out):
         i = cuda.threadIdx.x
@@ -338,10 +358,6 @@ def test_an_atomic_on_an_array_with_another_sign_is_one_on_its_bits():
     a, out = ended(count, np.array([-1, -7, 5], np.int32), np.zeros(2, int))
     assert a.tolist() == [1, -(2**31), 5 - 2**31]
     assert out.tolist() == [2**32 - 1, 2**32 - 7]
-
-
-def stores_a_part(a, z):
-    z.real[0] = 1
 
 
 def stores_a_part_of_an_element(a, z):
@@ -425,8 +441,7 @@ REFUSED = [
     (chooses_the_axes, "which array under other axes a name stands for depends on the path"),
     (unpacks_too_many, "2 names can't take 3 values"),
     (has_another_kind, "on one way and array"),
-    (stores_a_part, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
-    (stores_a_part_of_an_element, "a part of a complex number can't be stored alone"),
+    (stores_a_part_of_an_element, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),
     (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
     (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),

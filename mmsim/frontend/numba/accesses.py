@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba.core import types
@@ -22,7 +22,7 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import UNSIGNED, Type
+from mmsim.ir.dtypes import UNSIGNED, Type, part
 
 ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
 """Parts of a message about an array of another order."""
@@ -307,7 +307,8 @@ class ArrayLowering(AxisLowering):
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
         if self.is_part(array):
-            raise self.refused(*STORED_ALONE)
+            self.store_part(array, index, value)
+            return
         form, halves = self.form(array), self.halves(array)
         if halves:
             index = tuple(map(self.spill, index))
@@ -324,6 +325,22 @@ class ArrayLowering(AxisLowering):
             return node(part.array, part.element(own), last, self.place)
 
         self.emit_for(array, (*(index or self.only(array)), value), write)
+
+    def store_part(self, array: Alias, index: Index, value: ir.Expr) -> None:
+        """Write a part of a complex number, which no access to the other part changes."""
+        held = part(self.unit.held.arrays[array.parts[0].array])
+        self.in_words(array, held.itemsize)
+        value = self.spill(self.as_type(value, held))
+        whole, op = (
+            ir.Call("complex", (value, value), self.place),
+            cast(ir.AtomicOp, self.form(array)),
+        )
+
+        def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
+            *own, last = operands
+            return ir.Atomic(None, op, part.array, part.element(own), None, last, self.place)
+
+        self.emit_for(array, (*(index or self.only(array)), whole), write)
 
     def emit_for(
         self, array: Alias, operands: Sequence[ir.Expr], make: Callable[[View, Any], ir.Stmt]
