@@ -11,7 +11,7 @@ from mmsim.host.version import VERSION
 __version__ = VERSION
 
 MODULES = {
-    "numpy": "complex64 complex128 float32 float64"
+    "numpy": "complex64 complex128 float16 float32 float64"
     " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     "mmsim.api.tile_conflicts": "conflicts",
     "mmsim.api.machines": "DMM HMM UMM Cached Machine",

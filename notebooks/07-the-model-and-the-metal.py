@@ -52,7 +52,7 @@ from IPython.display import Markdown
 
 from mmsim.gpu import NoGPU, replay
 from mmsim.gpu.shared import repetition
-from mmsim.reports.plots_gpu import STYLE
+from mmsim.view.figures.paper import STYLE
 from mmsim_algorithms import rap
 from mmsim_algorithms.gpu import comparisons
 from mmsim_algorithms.gpu.figures import draw

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 
 from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, alternately
-from mmsim.bench.process import json_output
+from mmsim.bench.repetitions import json_output
 from mmsim_algorithms.bench.contestants.numba_kernels import CASES
 
 SIZES = {"tiled matrix product": 64 * 64}

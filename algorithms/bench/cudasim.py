@@ -8,7 +8,7 @@ from typing import Any
 
 from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, alternately, compiled_first
 from mmsim.bench.benchmark import LEAST
-from mmsim.bench.process import json_output
+from mmsim.bench.repetitions import json_output
 from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, rate
 
 LIMIT = 4.0  # seconds for one run of the CUDA simulator

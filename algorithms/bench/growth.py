@@ -19,7 +19,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.bench import Benchmark, Measured, Row, Settings, compiled_first, exponent, timed
 from mmsim.bench.benchmark import LEAST
-from mmsim.bench.process import forget_peak, json_output, peak_memory
+from mmsim.bench.repetitions import forget_peak, json_output, peak_memory
 from mmsim_algorithms import permutations
 from mmsim_algorithms.bench.contestants.setting import BLOCK, MACHINE, SCHEDULES, WIDTH, same
 from mmsim_algorithms.dmm_permutation.programs import destination_designated

@@ -11,7 +11,6 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import ClaimError, correct
 from mmsim.claims.printed import Drawing
-from mmsim.reports.plots_gpu import time_of_arrays
 from mmsim.view.figures.paper import COLUMN, DARK_FIRST, MARKERS, STYLE, drawing
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring.flipping import Augmentation, augmentations
@@ -28,6 +27,7 @@ from mmsim_algorithms.drawings.graphs import coloured, edges_of_warps, matched
 from mmsim_algorithms.drawings.panels import Panel, side_by_side
 from mmsim_algorithms.drawings.traced import expect
 from mmsim_algorithms.gpu.kept import Results, number
+from mmsim_algorithms.gpu.plots import time_of_arrays
 from mmsim_algorithms.grids import MULTIPROCESSORS
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import Any
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import FormatError
-from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_EACH
-from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu import cache_pages
+from mmsim_algorithms.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_EACH
 from mmsim_algorithms.gpu.cache_pages import Pages
+from mmsim_algorithms.gpu.cache_points import LINE, RESIDENT, SECTOR
 
 UNIT_PS = 0.1
 """Picoseconds of a time unit."""
@@ -61,7 +61,7 @@ class Measured:
         return count / accesses
 
     def cycles(self, which: str) -> list[float]:
-        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_multiprocessors`."""
+        """Cycles of the reads by each multiprocessor, see `cache_multiprocessors`."""
         rows = [row for row in self.record.rows if row["number"] == HALVES]
         return [float(row[which]) for row in rows]  # type: ignore[arg-type]
 

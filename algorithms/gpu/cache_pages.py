@@ -1,4 +1,4 @@
-"""The pages whose addresses a multiprocessor knows, from the points `mmsim.gpu.cache_points.pages`.
+"""The pages whose addresses a multiprocessor knows, from the points of `cache_points.pages`.
 
 Reads of few regions are fast at any distance between the regions. Reads of more regions are fast
 only if the regions are so near that several share a page.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mmsim.gpu.cache_points import MEBI
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.cache_points import MEBI
 
 PAGES = "pages"
 """The points' number."""

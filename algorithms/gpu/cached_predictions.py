@@ -27,17 +27,17 @@ import numpy as np
 from mmsim.api.machines import Cached
 from mmsim.gpu import signed
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.consecutive import Taken, taken
-from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record, Row
 from mmsim.results.cache import bound, busy
 from mmsim_algorithms.gpu import icpp_tables
 from mmsim_algorithms.gpu.cache_calibrated import cached_machine, milliseconds
+from mmsim_algorithms.gpu.consecutive import Taken, taken
 from mmsim_algorithms.gpu.icpp_tables import SIDES
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launch_groups import Group, batches, of_side
 from mmsim_algorithms.gpu.permuting import PAPER, Arrays
+from mmsim_algorithms.gpu.steps import Step, digest_of
 
 MODULE = "mmsim_algorithms.gpu.cached_predictions"
 KEPT = FOLDER.parent / "cached"
@@ -130,7 +130,7 @@ def predicted(task: Task, machines: Machines) -> list[Row]:
     if task.what == TIMES:
         ms, binds = machines.timed(steps, arrays)
         took = round(time.process_time() - begin, 2)
-        kernels = signed.digest_of(steps, arrays)
+        kernels = digest_of(steps, arrays)
         about: Row = {"predicted": ms, "bound": binds, "seconds": took, DIGEST: kernels}
         return [{**task.about, **about}]
     found = taken(machines.cached, steps, arrays, timed=False)

@@ -11,14 +11,15 @@ import numpy as np
 import mmsim as mm
 from mmsim.gpu import replay
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
-from mmsim.gpu.pipeline import replay_copies
+from mmsim.gpu.calibration import replay_copies
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy
 from mmsim_algorithms.dmm_permutation.cases import named
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, tables
 from mmsim_algorithms.gpu.checked_predictions import checked_predictions
+from mmsim_algorithms.gpu.steps import check_arrays, times
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.rap import programs as rap
 

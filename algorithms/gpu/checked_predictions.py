@@ -8,7 +8,7 @@ from math import isclose
 
 from mmsim.claims import ClaimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Cell, Conditions, as_they_are
+from mmsim.gpu.experiment import Cell, Conditions
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.kept import FOLDER
 
@@ -26,7 +26,7 @@ def checked_predictions(
     cells: Callable[[Conditions], Iterator[Cell]],
     shows: Callable[[Row], bool] = always,
     predicts: Callable[[Row], bool] = always,
-    shown: Callable[[Iterable[Row]], list[Row]] = as_they_are,
+    shown: Callable[[Iterable[Row]], list[Row]] = list,
 ) -> Record:
     """The kept rows of an experiment, with the model's present predictions.
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
-from mmsim.gpu.pipeline import Step
 from mmsim_algorithms.gpu.launched import SOME, Launched
 from mmsim_algorithms.gpu.permuting import BLOCK, WARP
+from mmsim_algorithms.gpu.steps import Step
 from mmsim_algorithms.product.programs import by_rows, factors, tiled
 from mmsim_algorithms.stencil import programs as stencils
 

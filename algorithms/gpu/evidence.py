@@ -8,13 +8,14 @@ by a signed file (`mmsim.gpu.signed`) that was committed before the measurement.
 from __future__ import annotations
 
 import argparse
+import subprocess
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.signed import NAMED, RULES, SEAL, broken
-from mmsim.host.checkout import commit_with
+from mmsim.host.checkout import git
 from mmsim_algorithms.gpu.cached_predictions import DIGEST, TIMES
 
 ABOUT = ("kernel", "data", "permutation", "algorithm", "type", "sqrt n", "step")
@@ -68,6 +69,24 @@ def in_words(predicted: Record, measured: Record) -> str:
     before = sum(why is None for _, why in found)
     some = f" for {len(found) - before} of {len(found)}" if before else ""
     return f"not shown{some}: {'; '.join(reasons)}"
+
+
+def commit_with(folder: Path, text: str) -> tuple[str, datetime] | None:
+    """The first commit in which a JSON file has a text, and its date.
+
+    None if there is none, or no Git. Git is asked in the folder, about the whole repository.
+
+    >>> commit_with(Path("/no/such/folder"), "text")
+    """
+    asked = ("log", "--reverse", "--format=%H %cI", f"-S{text}", "--", ":(top)*.json")
+    try:
+        commits = git(folder, *asked).splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    if not commits:
+        return None
+    commit, date = commits[0].split()
+    return commit, datetime.fromisoformat(date)
 
 
 def not_committed(predicted: Record, measured: Record, folder: Path) -> str | None:

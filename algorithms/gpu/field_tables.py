@@ -16,11 +16,12 @@ from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS, WARP
 from mmsim.gpu import once, replay
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim.gpu.words import narrowed, time_units
 from mmsim_algorithms import FIELD, programs
+from mmsim_algorithms.gpu.steps import check_arrays, times
 
 REPEAT = 200
 MANY = 1 << 20

@@ -19,7 +19,7 @@ _PLACES = {"T2": "Table II", "T3": "Table III", "F7": "Figure 7"}
 
 def draw(results: Results, experiment: str, figure: Figure | SubFigure) -> None:
     """Draw one experiment into a figure: a plot for each type if there are many cells."""
-    from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
+    from mmsim_algorithms.gpu.plots import predicted_against_measured, time_of_arrays
 
     rows = _rows(results, experiment)
     unit = str(results[experiment].facts["unit"])
@@ -54,7 +54,7 @@ def draw(results: Results, experiment: str, figure: Figure | SubFigure) -> None:
 
 def svg_of(results: Results, experiment: str) -> str:
     """One experiment's figure as the text of an SVG file."""
-    from mmsim.reports.plots_gpu import svg
+    from mmsim_algorithms.gpu.plots import svg
 
     plots = len(_kinds(_rows(results, experiment))) if experiment.startswith("ICPP") else 1
     return svg(partial(draw, results, experiment), plots, salt=experiment)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
-from mmsim.gpu.pipeline import Step, predicted, replay_steps
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import permuting
 from mmsim_algorithms.gpu.checked_predictions import checked_predictions
 from mmsim_algorithms.gpu.permuting import PAPER, SHAPES, Arrays, Shape
 from mmsim_algorithms.gpu.planned import RandomTasks, Task
+from mmsim_algorithms.gpu.steps import Step, check_arrays, predicted, replay_steps, times
 from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.printed import table
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
-from mmsim.gpu.pipeline import Step
 from mmsim_algorithms.gpu.drawn_numbers import (
     ODD,
     Integers,
@@ -18,6 +17,7 @@ from mmsim_algorithms.gpu.drawn_numbers import (
     spread,
 )
 from mmsim_algorithms.gpu.launched import SOME, Launched
+from mmsim_algorithms.gpu.steps import Step
 
 EMPTY = 0
 """The content of a free slot of a hash table, which is no key."""

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
 from mmsim.errors import MMSimError
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, check_arrays, times
-from mmsim.gpu.pipeline import replay_steps
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.record import Row
-from mmsim.gpu.signed import digest_of
 from mmsim_algorithms.gpu.cached_predictions import DIGEST, Machines
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import QUICK, SIDE, Case, Launched
+from mmsim_algorithms.gpu.steps import check_arrays, digest_of, replay_steps, times
 
 
 def cells(which: str, conditions: Conditions) -> Iterator[Cell]:

@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Row
 from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import icpp_tables, permuting
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import SIDE, Case
 from mmsim_algorithms.gpu.permuting import SEVERAL, Arrays
+from mmsim_algorithms.gpu.steps import Step
 from mmsim_algorithms.hmm_permutation.programs import Plan
 
 KERNELS = {

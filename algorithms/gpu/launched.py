@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Row
 from mmsim_algorithms.gpu.permuting import Arrays
+from mmsim_algorithms.gpu.steps import Step
 
 SIDE, QUICK = 4096, 256
 """The side of the largest matrix, and of a quick test's; a side is a power of two."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.gpu.pipeline import Step
 from mmsim_algorithms.gpu import programs
+from mmsim_algorithms.gpu.steps import Step
 from mmsim_algorithms.hmm_permutation.programs import Plan
 
 WARP = 32

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.frontend.program import Program
-from mmsim.gpu.pipeline import Step
 from mmsim_algorithms.gpu.drawn_numbers import Integers, bell, by_octaves, spread
 from mmsim_algorithms.gpu.launched import SOME, Launched
 from mmsim_algorithms.gpu.permuting import BLOCK, WARP
+from mmsim_algorithms.gpu.steps import Step
 from mmsim_algorithms.histogram.programs import histogram, in_place
 
 BINS = 256

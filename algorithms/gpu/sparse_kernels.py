@@ -14,10 +14,10 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.frontend.program import Program
-from mmsim.gpu.pipeline import Step
 from mmsim_algorithms.gpu.launched import SOME, Launched
 from mmsim_algorithms.gpu.reduction_kernels import clear
 from mmsim_algorithms.gpu.sparse_data import Rows, Search, grid, power_law, preferential, uniform
+from mmsim_algorithms.gpu.steps import Step
 from mmsim_algorithms.sparse.programs import row_of_thread
 
 

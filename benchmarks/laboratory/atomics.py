@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from benchmarks.laboratory.rendering import render
-from mmsim.gpu.atomic_patterns import FEW, WORDS
-from mmsim.gpu.atomics import BLOCK, hardware
 from mmsim.gpu.counting import METRICS
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.atomic_patterns import FEW, WORDS
+from mmsim_algorithms.gpu.atomics import BLOCK, hardware
 from mmsim_algorithms.gpu.kept import Results, number, pick, values
 from mmsim_algorithms.gpu.markdown import short, table
 

@@ -8,10 +8,10 @@ from itertools import groupby
 
 from benchmarks.laboratory.kernel_sets import LATER
 from benchmarks.laboratory.rendering import in_short, of_rows, render
-from mmsim.gpu import cache_calibration
-from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu import cache_calibration
 from mmsim_algorithms.gpu.cache_calibrated import members as cluster_members
+from mmsim_algorithms.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
 from mmsim_algorithms.gpu.cache_pages import PAGES, by_spacing
 from mmsim_algorithms.gpu.evidence import same
 from mmsim_algorithms.gpu.kept import Results, number

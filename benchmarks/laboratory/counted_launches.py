@@ -17,16 +17,16 @@ from typing import Any
 
 from benchmarks.laboratory import profiled
 from mmsim.errors import MMSimError
-from mmsim.gpu import ncu
-from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.ncu import NoCounters
-from mmsim.gpu.pipeline import on_card
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import compiled, cupy
 from mmsim.gpu.signed import facts
+from mmsim_algorithms.gpu import sessions
+from mmsim_algorithms.gpu.cache_stage import METRICS
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launch_groups import Group, batches
+from mmsim_algorithms.gpu.steps import on_card
 
 MODULE = "benchmarks.laboratory.counted_launches"
 # ------------------------------------------------------------ under the profiler
@@ -58,7 +58,7 @@ def measured(which: str, command: str, names: Sequence[str]) -> Iterator[Record]
 
     Raises `NoGPU` without a GPU, `NoCounters` without a profiler.
     """
-    profiler, metrics, known = ncu.session(METRICS)
+    profiler, metrics, known = sessions.session(METRICS)
     left_out: dict[str, str] = {}
     record = Record(f"{which}-counters", {**facts(command), **known}, ())
     for name in names:

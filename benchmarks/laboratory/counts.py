@@ -7,10 +7,10 @@ from collections import Counter
 
 from benchmarks.laboratory.rendering import Columns, in_short, of_rows, render
 from benchmarks.laboratory.tile_cases import CASES, Case
-from mmsim.gpu import banks as counted_banks
 from mmsim.gpu.counting import METRICS
 from mmsim.gpu.record import Record, Row
 from mmsim.reports.gpu import error
+from mmsim_algorithms.gpu import banks as counted_banks
 from mmsim_algorithms.gpu import comparisons, field_tables
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
 from mmsim_algorithms.gpu.markdown import signed, table

@@ -11,6 +11,7 @@ from mmsim.gpu import ncu
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu import sessions
 
 KERNEL = "kernel launched"
 """The field with the kernel's name of a row that a child writes; it isn't kept."""
@@ -42,7 +43,7 @@ def write(file: Path, rows: Iterable[Row]) -> int:
 
 def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[str]) -> list[Row]:
     """Join the launches with their counts; raise `NoCounters` if they aren't the same launches."""
-    own = ncu.in_order(launches, [str(row[KERNEL]) for row in rows])
+    own = sessions.in_order(launches, [str(row[KERNEL]) for row in rows])
     return [
         {name: value for name, value in row.items() if name != KERNEL} | one.counts(metrics)
         for row, one in zip(rows, own, strict=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mmsim.api.tile_conflicts import conflicts
-from mmsim.gpu.bank_accesses import ACCESSES, Access
 from mmsim.model.questions import MATRICES, Conflicts, Kind
 from mmsim.model.tiles import Strided, cute
+from mmsim_algorithms.gpu.bank_accesses import ACCESSES, Access
 
 
 @dataclass(frozen=True)

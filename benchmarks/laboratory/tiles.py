@@ -21,12 +21,12 @@ from benchmarks.laboratory.tile_cases import CASES, Case
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.bank_accesses import ACCESSES, Access, Index
-from mmsim.gpu.banks import counts
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.signed import facts
 from mmsim.model.tiles import Strided, Swizzle, cute
+from mmsim_algorithms.gpu.bank_accesses import ACCESSES, Access, Index
+from mmsim_algorithms.gpu.banks import counts
 
 EXPERIMENT = "tiles"
 PHASE = {8: 16, 16: 8}

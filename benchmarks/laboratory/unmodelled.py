@@ -26,13 +26,13 @@ from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
-from mmsim.gpu import ncu
-from mmsim.gpu.cache_points import LINE, MEBI, SECTOR
-from mmsim.gpu.cache_stage import METRICS, Stage
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 from mmsim.gpu.signed import facts
+from mmsim_algorithms.gpu import sessions
+from mmsim_algorithms.gpu.cache_points import LINE, MEBI, SECTOR
+from mmsim_algorithms.gpu.cache_stage import METRICS, Stage
 
 EXPERIMENT = "beyond"
 MODULE = "benchmarks.laboratory.unmodelled"
@@ -154,7 +154,7 @@ def name_of(part: Part) -> str:
 
 def measured(command: str) -> Record:
     """The record. Raises `NoGPU` without a GPU, `NoCounters` without a profiler."""
-    profiler, metrics, more = ncu.session(METRICS)
+    profiler, metrics, more = sessions.session(METRICS)
     known = {**facts(command), **more}
     own = profiled.counted(profiler, metrics, MODULE, ())
     return Record(EXPERIMENT, known, (*own, *timed(Stage(cupy()))))

@@ -15,11 +15,11 @@ from sphinx.util import logging
 
 from mmsim.claims import Claim, Verdict
 from mmsim.claims.verify import Provenance, from_json, provenance_from_json
-from mmsim.reports.verdicts import asynchronous, growth, own_size, said_of, summary, worst_case
+from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.figures.times import curve_svg
 from mmsim_algorithms import claims
 from mmsim_algorithms.papers import ABBREVIATIONS, titled
-from mmsim_algorithms.reports.ledger import CHOICES
+from mmsim_algorithms.reports.ledger import CHOICES, said_of
 
 logger = logging.getLogger(__name__)
 PAGE = "ledger"

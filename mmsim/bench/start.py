@@ -15,8 +15,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.bench.benchmark import Benchmark, Row, Settings
-from mmsim.bench.process import python
-from mmsim.bench.repetitions import alternately, timed
+from mmsim.bench.repetitions import alternately, python, timed
 from mmsim.model.machines import Schedule
 
 THREADS = 1024

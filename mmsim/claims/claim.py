@@ -379,7 +379,7 @@ class Claim(Guessed):
         checked = list(cases)
         seen: set[frozenset[tuple[str, str]]] = set()
         for case in checked:
-            written = frozenset((name, repr(value)) for name, value in case.items())
+            written = key_of(case)
             if written in seen:
                 raise ClaimError(
                     f"{self.id}: the case {show(case)} occurs twice; give each case once"
@@ -432,6 +432,11 @@ def call_with(function: Callable[..., Any], case: Case) -> Any:
 def _names(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's parameters, kept: grids have many cases, and asking takes long."""
     return tuple(inspect.signature(function).parameters)
+
+
+def key_of(case: Case) -> frozenset[tuple[str, str]]:
+    """The case as a key: equal ones for equal cases."""
+    return frozenset((name, repr(value)) for name, value in case.items())
 
 
 def show(case: Case) -> str:

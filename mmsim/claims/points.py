@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from mmsim.claims.claim import Case, Claim, call_with
+from mmsim.claims.claim import Case, Claim, call_with, key_of
 
 POINTS = 20
 """Random points of a claim in `mmsim verify`."""
@@ -38,7 +38,7 @@ def points(claim: Claim, count: int = POINTS, seed: int = 0) -> list[Case]:
         return []
     random = Random(f"{claim.id} {seed}")
     known = _known(claim, cases)
-    seen = set(map(_key, cases))
+    seen = set(map(key_of, cases))
     found: list[Case] = []
     for narrow, wanted in ((True, min(NARROW, count)), (False, count)):
         if narrow and "w" not in known:
@@ -47,8 +47,8 @@ def points(claim: Claim, count: int = POINTS, seed: int = 0) -> list[Case]:
             if len(found) == wanted:
                 break
             case = _drawn(random, claim, random.choice(cases), known, narrow)
-            if case is not None and _key(case) not in seen:
-                seen.add(_key(case))
+            if case is not None and key_of(case) not in seen:
+                seen.add(key_of(case))
                 found.append(case)
     return found
 
@@ -95,7 +95,3 @@ def _proposal(random: Random, others: Sequence[int], known: Sequence[int]) -> in
         return random.randint(1, random.choice((4, 12, 40)))
     one, other, factor = random.choice(others), random.choice(others), random.randint(1, 8)
     return (one * factor, one * other, one * other * factor, one // factor)[way - 2]
-
-
-def _key(case: Case) -> frozenset[tuple[str, str]]:
-    return frozenset((name, repr(value)) for name, value in case.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from mmsim.host.plugins import registered_in
@@ -91,11 +92,6 @@ class PaperTable:
     made: Source = "simulated"
 
 
-def registered_tables() -> list[PaperTable]:
-    """All tables of all installed packages (entry point group `mmsim.tables`)."""
-    return registered_in("mmsim.tables")
-
-
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """A figure of a paper: `draw()` makes it again, at the paper's own size.
@@ -126,11 +122,6 @@ class Drawing:
     note: str = ""
 
 
-def registered_drawings() -> list[Drawing]:
-    """All drawings of all installed packages (entry point group `mmsim.drawings`)."""
-    return registered_in("mmsim.drawings")
-
-
 @dataclass(frozen=True)
 class PrintedItem:
     """A table or a figure of a paper.
@@ -153,6 +144,7 @@ class PrintedItem:
     omitted: str = ""
 
 
-def registered_contents() -> list[PrintedItem]:
-    """The contents of all papers (entry point group `mmsim.contents`)."""
-    return registered_in("mmsim.contents")
+registered_tables: Callable[[], list[PaperTable]] = partial(registered_in, "mmsim.tables")
+registered_drawings: Callable[[], list[Drawing]] = partial(registered_in, "mmsim.drawings")
+registered_contents: Callable[[], list[PrintedItem]] = partial(registered_in, "mmsim.contents")
+"""All tables, all drawings, and the contents of all papers, of all installed packages."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from mmsim.bench import Measured, Result, Settings, Value
+from mmsim.bench import Benchmark, BenchmarkError, Measured, Result, Settings, Value
 from mmsim.bench.benchmark import LEAST, facts, to_json
-from mmsim.cli.numbers import at_least
-from mmsim.cli.output import add_targets, console, save, status
+from mmsim.cli.output import add_targets, console, save_text, status
 from mmsim.cli.supervise import so_far
+from mmsim.cli.values import at_least
 from mmsim.errors import MMSimError
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from mmsim.host.guesses import nearest
+from mmsim.host.plugins import registered_in
 
 ABOUT = {
     "description": "Measure the simulator and something else, alternately in the same run, and "
@@ -48,7 +47,6 @@ def size(text: str) -> int:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.bench.registry import choose_benchmarks, registered_benchmarks
     from mmsim.view.tables import columns, rich_rows
 
     output = console()
@@ -69,8 +67,7 @@ def command(arguments: argparse.Namespace) -> int:
                 output.print(benchmark_table(result))
                 output.print(f"{result.benchmark.name} is not finished: interrupted", **FAILED)
             so_far(table.get())
-            if arguments.json is not None:
-                arguments.json.write_text(to_json(results, known), encoding="utf-8")
+            save_text(arguments.json, lambda: to_json(results, known))
 
         try:
             _run(result, arguments, keep)
@@ -80,11 +77,31 @@ def command(arguments: argparse.Namespace) -> int:
                 output.print(benchmark_table(result))
             if result.failure:
                 output.print(f"{benchmark.name} is not finished: {result.failure}", **FAILED)
-            if arguments.json is not None:
-                save(arguments.json, to_json(results, known))
+            save_text(arguments.json, lambda: to_json(results, known))
     for key, value in known.items():
         output.print(f"{key}: {value}")
     return 1 if any(result.failure for result in results) else 0
+
+
+def registered_benchmarks() -> list[Benchmark]:
+    """All benchmarks of all installed packages, and the library's own.
+
+    A package names a function that returns its benchmarks in the entry point group
+    `mmsim.benchmarks`: mine = "my_algorithms:benchmarks".
+    """
+    from mmsim.bench import cached, events, start  # loads what they measure
+
+    return [*registered_in("mmsim.benchmarks"), events.BENCHMARK, start.BENCHMARK, cached.BENCHMARK]
+
+
+def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:
+    """The benchmarks of these names, or all. Raises `BenchmarkError` for an unknown name."""
+    by_name = {benchmark.name: benchmark for benchmark in known}
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in by_name:
+            raise BenchmarkError(f"no benchmark is called {name!r}; {nearest(name, by_name)}")
+    return [by_name[name] for name in wanted] or list(known)
 
 
 def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]) -> None:
@@ -110,8 +127,8 @@ def _called(arguments: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def benchmark_table(result: Result) -> Table:
-    """The rows so far, a column for each key of any row."""
+def benchmark_table(result: Result) -> object:
+    """The rows so far for Rich, a column for each key of any row."""
     from mmsim.view.tables import Column, rich_rows
 
     benchmark = result.benchmark

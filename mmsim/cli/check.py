@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from mmsim.cli.numbers import at_least
-from mmsim.cli.output import add_targets, complain, named, save, show
+from mmsim.cli.output import add_targets, complain, save, save_text, show
 from mmsim.cli.run import PROGRAM, add_program_options, program_call
+from mmsim.cli.values import at_least
 
 ABOUT = {
     **PROGRAM,
@@ -36,12 +36,9 @@ def command(arguments: argparse.Namespace) -> int:
         trace=arguments.html is not None,
     )
     show(str(report), soft_wrap=True)
-    if arguments.json is not None:
-        save(arguments.json, report.to_json())
+    save_text(arguments.json, report.to_json)
     if report.record is not None:
-        player = report.player()
-        with named(arguments.html):
-            player.save(arguments.html)
+        save(arguments.html, report.player().save)
     elif arguments.html is not None:
         complain(f"{arguments.html} wasn't made: no thread has begun")
     return 0 if report.ok else 1

@@ -7,15 +7,8 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 
+from mmsim.cli import output
 from mmsim.cli.interrupts import end_by_signals
-from mmsim.cli.output import (
-    STANDARD_OUTPUT,
-    abandon,
-    check_target,
-    close_output,
-    complain,
-    open_output,
-)
 from mmsim.errors import MMSimError
 from mmsim.host.version import VERSION
 
@@ -74,26 +67,26 @@ def called(argv: Sequence[str]) -> str:
 def run_command(argv: Sequence[str] | None) -> int:
     """Run a command as `main` does, without the handling of Ctrl-C."""
     try:
-        open_output()
+        output.open_output()
         try:
             return _command(argv)
         finally:
-            close_output()
+            output.close_output()
     except MMSimError as error:
-        complain(str(error))
+        output.complain(str(error))
         return 2
     except BrokenPipeError as error:
-        if error.filename in (None, STANDARD_OUTPUT):
-            abandon(sys.stdout)
+        if error.filename in (None, output.STANDARD_OUTPUT):
+            output.abandon(sys.stdout)
         return PIPE_CLOSED
     except OSError as error:
-        if error.filename == STANDARD_OUTPUT and sys.stdout is not None:
-            abandon(sys.stdout)
+        if error.filename == output.STANDARD_OUTPUT and sys.stdout is not None:
+            output.abandon(sys.stdout)
         where = f"{error.filename}: " if error.filename else ""
-        complain(f"{where}{error.strerror or error}")
+        output.complain(f"{where}{error.strerror or error}")
         return 2
     except MemoryError as error:
-        complain(f"this needs more memory than there is ({error})")
+        output.complain(f"this needs more memory than there is ({error})")
         return 2
 
 
@@ -107,7 +100,7 @@ def _command(argv: Sequence[str] | None) -> int:
     for name in TARGETS:
         path = getattr(arguments, name, None)
         if path is not None:
-            check_target(path)
+            output.check_target(path)
     command: Callable[[argparse.Namespace], int] = arguments.command
     if argv is None and called(words) in LONG:
         from mmsim.cli.supervise import supervised

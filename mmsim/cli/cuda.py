@@ -7,20 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from mmsim.api.machines import Machine
+from mmsim.cli import machine
 from mmsim.cli.loading import CommandError
-from mmsim.cli.machine import (
-    DEFAULTS,
-    OPTIONS,
-    add_machine_options,
-    fields_by_option,
-    machine_named,
-    numbers_of,
-)
-from mmsim.cli.output import add_targets, complain, save, show
+from mmsim.cli.output import add_targets, complain, save_text, show
 from mmsim.model.byte_banks import BANK_BYTES
 
 OWN = {"--check", "--lenient", "--json", "--html", "--machine"}
-OWN |= {f"--{name.replace('_', '-')}" for name in OPTIONS}
+OWN |= {f"--{name.replace('_', '-')}" for name in machine.OPTIONS}
 """The options of the command itself."""
 
 
@@ -39,10 +32,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     page = "save a page: the table, and for each kernel its source with costs and the player of "
     page += "its first launch, if that is small"
     add_targets(parser, json="save the table as JSON", html=page)
-    machine = "the HMM that stands for an NVIDIA H200, with the numbers that are given"
+    default = "the HMM that stands for an NVIDIA H200, with the numbers that are given"
     own = "that machine's; with --machine "
-    numbers = {name: f"{own}{number}" for name, number in DEFAULTS.items()}
-    add_machine_options(parser, {**numbers, "bank_bytes": 4, "machine": machine})
+    numbers = {name: f"{own}{number}" for name, number in machine.DEFAULTS.items()}
+    machine.add_machine_options(parser, {**numbers, "bank_bytes": 4, "machine": default})
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("script", help="the program's file; with -m the module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
@@ -73,10 +66,9 @@ def command(arguments: argparse.Namespace) -> int:
     finally:
         show(*map(rich_table, report.tables()))
         show(*report.verdicts(), soft_wrap=True)
-        if arguments.json is not None:
-            save(arguments.json, report.to_json())
+        save_text(arguments.json, report.to_json)
+        save_text(arguments.html, report.to_html)
         if arguments.html is not None:
-            save(arguments.html, report.to_html())
             show(f"open {arguments.html} in a browser", soft_wrap=True)
     return status or int(bool(report.findings))
 
@@ -90,7 +82,7 @@ def machine_of(arguments: argparse.Namespace) -> Machine:
 
     given = vars(arguments)
     if arguments.machine is None:
-        return replace(h200(), **numbers_of("hmm", given))
-    if given["bank_bytes"] is None and "bank_bytes" in fields_by_option(arguments.machine):
+        return replace(h200(), **machine.numbers_of("hmm", given))
+    if given["bank_bytes"] is None and "bank_bytes" in machine.fields_by_option(arguments.machine):
         given = {**given, "bank_bytes": BANK_BYTES}
-    return machine_named(**given)
+    return machine.machine_named(**given)

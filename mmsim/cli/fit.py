@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from mmsim.cli.output import show, status
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mmsim.claims.fit import Fitted
     from mmsim.sweeps import SweepRow
 
@@ -79,8 +77,8 @@ def of_rows(file: Path) -> int:
     return int(not exact)
 
 
-def fits_table(found: Sequence[Fitted]) -> Table:
-    """A row for each claim: its formula, the one found, the outcome."""
+def fits_table(found: Sequence[Fitted]) -> object:
+    """A row for each claim, for Rich: its formula, the one found, the outcome."""
     from mmsim.view.tables import columns, rich_rows, rich_text
 
     names = ("claim", "claimed", "found from runs", "cases", "outcome")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CommandError, load_program
-from mmsim.cli.output import add_targets, show, status
-from mmsim.cli.output import save as save_text
+from mmsim.cli.output import add_targets, save_text, show, status
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
@@ -70,7 +69,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 def counters(arguments: argparse.Namespace) -> int:
     if arguments.banks:
-        return banks(arguments)
+        if arguments.programs:
+            raise CommandError("--banks counts patterns of addresses; leave out the programs")
+        return campaign("banks", "mmsim gpu counters --banks", "counting", arguments)
     from mmsim import gpu
     from mmsim.gpu.counting import registered_programs, to_record
     from mmsim.reports.gpu import counters_summary, counters_table, left_out
@@ -80,27 +81,15 @@ def counters(arguments: argparse.Namespace) -> int:
         raise CommandError("no installed package registers programs; name some, as MODULE:NAME")
     with status("counting"):
         found = gpu.counters(programs)
-    if arguments.json is not None:
-        save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
+    called = " ".join(["mmsim gpu counters", *arguments.programs])
+    save_text(arguments.json, lambda: to_record(found, called).to_json())
     show(*left_out(found), counters_table(found), counters_summary(found))
     return 1 if found.unexplained else 0
 
 
-def banks(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.banks import measured
-    from mmsim.reports.gpu import banks_table
-
-    if arguments.programs:
-        raise CommandError("--banks counts patterns of addresses; leave out the programs")
-    with status("counting") as say:
-        record = last(measured("mmsim gpu counters --banks", say), arguments)
-    show(banks_table(record))
-    return int(any(row["equal"] != row["patterns"] for row in record.rows))
-
-
 def calibrate(arguments: argparse.Namespace) -> int:
     if arguments.cache:
-        return calibrate_cache(arguments)
+        return campaign("cache", "mmsim gpu calibrate --cache", "calibrating", arguments)
     from mmsim import gpu
     from mmsim.gpu.record import Record
     from mmsim.gpu.signed import facts
@@ -108,31 +97,25 @@ def calibrate(arguments: argparse.Namespace) -> int:
     known = facts("mmsim gpu calibrate")
     with status("calibrating") as say:
         found = gpu.calibrate(say)
-    save(Record("calibration", known, (found.to_dict(),)), arguments)
+    save_text(arguments.json, Record("calibration", known, (found.to_dict(),)).to_json)
     show(*(f"{name}: {value}" for name, value in found.to_dict().items()))
     show(*map(str, (found.dmm, found.umm, found.hmm)))
     return 0
 
 
-def calibrate_cache(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.cache_calibration import measured, numbers
-
-    with status("calibrating", lines=True) as say:
-        record = last(measured("mmsim gpu calibrate --cache", say), arguments)
-    show(*(f"{name}: {value:,.4g} ps" for name, value in numbers(record).items()))
-    if "not counted" in record.facts:
-        show(f"without counts: {record.facts['not counted']}")
-    return 0
-
-
 def atomics(arguments: argparse.Namespace) -> int:
-    from mmsim.gpu.atomics import measured
-    from mmsim.reports.gpu import atomics_counts, atomics_cycles
+    return campaign("atomics", "mmsim gpu atomics", "atomics", arguments)
 
-    with status("atomics") as say:
-        record = last(measured("mmsim gpu atomics", say), arguments)
-    show(atomics_cycles(record), atomics_counts(record))
-    return 0
+
+def campaign(name: str, words: str, what: str, arguments: argparse.Namespace) -> int:
+    """Make a campaign's measurements by the command `words`."""
+    from mmsim.gpu.experiment import choose_campaign
+
+    chosen = choose_campaign(name)
+    with status(what, lines=name == "cache") as say:
+        record = last(chosen.measured(words, say), arguments)
+    show(*chosen.shown(record))
+    return int(chosen.differs(record))
 
 
 def reproduce(arguments: argparse.Namespace) -> int:
@@ -169,7 +152,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
         conditions = Conditions(calibration, arguments.most, say)
         for row in experiment.rows(conditions, predict=not arguments.measure_only):
             record = replace(record, rows=(*record.rows, row))
-            save(record, arguments)  # what there is so far is not lost
+            save_text(arguments.json, record.to_json)  # what there is so far is not lost
     record = replace(record, rows=tuple(experiment.shown(record.rows)))
     show(measured_table(record, experiment.title), measured_summary(record))
     return 0
@@ -178,11 +161,5 @@ def reproduce(arguments: argparse.Namespace) -> int:
 def last(records: Iterable[Record], arguments: argparse.Namespace) -> Record:
     """The last of records that grow; each is saved, so that what there is so far is not lost."""
     for record in records:
-        save(record, arguments)
+        save_text(arguments.json, record.to_json)
     return record
-
-
-def save(record: Record, arguments: argparse.Namespace) -> None:
-    """Write a record to the file of `--json`."""
-    if arguments.json is not None:
-        save_text(arguments.json, record.to_json())

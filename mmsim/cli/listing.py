@@ -33,24 +33,15 @@ def command(arguments: argparse.Namespace) -> int:
     claims = {claim.id: claim for claim in registered(broken)}
     for error in broken:
         complain(str(error))
-    wanted = [word.lower() for word in arguments.words]
-    chosen = [
-        program
-        for program in programs
-        if all(
-            word in " ".join((name_of(program), *program.listed, line_of(program))).lower()
-            for word in wanted
-        )
-    ]
-    if not chosen and wanted:
-        raise CommandError(f"no program has {' and '.join(map(repr, arguments.words))} in its row")
-    ids = {program.listed[1] for program in chosen}
-    bounds = {id_: claim.text for id_, claim in claims.items() if id_ in ids}
     rows = []
-    for program in chosen:
-        machines, claim = program.listed
-        bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
-        rows.append((name_of(program), machines, bound, line_of(program)))
+    for program in programs:
+        name, (machines, claim), about = name_of(program), program.listed, line_of(program)
+        text = f"{name} {machines} {claim} {about}".lower()
+        if all(word.lower() in text for word in arguments.words):
+            bound = f"{claims[claim].text} ({claim})" if claim in claims else ""
+            rows.append((name, machines, bound, about))
+    if not rows and arguments.words:
+        raise CommandError(f"no program has {' and '.join(map(repr, arguments.words))} in its row")
     titles = columns("program", "machine", "time", "what it does", whole="program")
     show(rich_rows(titles, rows))
     return 1 if broken else 0

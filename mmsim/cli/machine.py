@@ -54,9 +54,9 @@ def add_machine_options(
         parser.add_argument(f"--{name.replace('_', '-')}", type=type_of(name), help=text)
 
 
-def type_of(option: str, whole: Any = int) -> Any:
-    """The type of an option's value for argparse, of whole numbers `whole`."""
-    return _sizes if "tuple" in str(OPTIONS[option].type) else whole
+def type_of(option: str) -> Any:
+    """The type of an option's value for argparse."""
+    return _sizes if "tuple" in str(OPTIONS[option].type) else int
 
 
 def _sizes(text: str) -> str:

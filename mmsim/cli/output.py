@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -117,10 +118,18 @@ def named(name: str | Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(name)) from error
 
 
-def save(path: Path, text: str) -> None:
-    """Write a file."""
-    with named(path):
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+def save(path: Path | None, write: Callable[[Path], object]) -> None:
+    """Let a function write a file, if an option names one."""
+    if path is not None:
+        with named(path):
+            write(path)
+
+
+def save_text(path: Path | None, make: Callable[[], str]) -> None:
+    """Write the text that a function makes to a file, if an option names one."""
+    if path is not None:
+        how: Any = {"encoding": "utf-8", "errors": "backslashreplace"}
+        save(path, partial(Path.write_text, data=make(), **how))
 
 
 def add_targets(parser: argparse.ArgumentParser, **about: str) -> None:

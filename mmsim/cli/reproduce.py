@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmsim.claims import printed
 from mmsim.claims.claim import ClaimError
-from mmsim.claims.printed import (
-    Drawing,
-    PaperTable,
-    registered_contents,
-    registered_drawings,
-    registered_tables,
-)
-from mmsim.cli.output import add_targets, check_target, complain, named, show, status
+from mmsim.cli.output import add_targets, check_target, complain, save, show, status
 
 if TYPE_CHECKING:
     from mmsim.gpu.experiment import Experiment
@@ -43,15 +38,15 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.experiment import registered_experiments
     from mmsim.reports.contents import list_of_contents, missing, reproductions
 
-    tables, drawings = registered_tables(), registered_drawings()
+    tables, drawings = printed.registered_tables(), printed.registered_drawings()
     experiments = registered_experiments()
-    every: list[PaperTable | Drawing] = [*tables, *drawings]
+    every: list[printed.PaperTable | printed.Drawing] = [*tables, *drawings]
     known = {one.id: one for one in every}
     timed = {name: one.kept for name, one in experiments.items() if one.kept is not None}
     wanted = arguments.id
     if not arguments.list and (wanted in known or wanted in timed):
         chosen = known.get(wanted)
-        if isinstance(chosen, Drawing):
+        if isinstance(chosen, printed.Drawing):
             return draw(chosen, arguments.output or Path(f"{chosen.id}.svg"))
         if arguments.output is not None:
             raise ClaimError(f"{wanted} is a table, which is printed; --output is for figures")
@@ -59,14 +54,14 @@ def command(arguments: argparse.Namespace) -> int:
         if wanted in timed:
             show_times(experiments[wanted], timed[wanted])
         return code
-    found = reproductions(registered_contents(), tables, drawings, experiments.values())
+    found = reproductions(printed.registered_contents(), tables, drawings, experiments.values())
     if wanted is not None and not arguments.list:
         raise ClaimError(missing(wanted, found, [*known, *timed]))
     show(list_of_contents(found))
     return 0
 
 
-def compare(table: PaperTable) -> int:
+def compare(table: printed.PaperTable) -> int:
     """Print a computed table next to the paper's."""
     from mmsim.reports.contents import paper_table, verdict_of_table
 
@@ -84,7 +79,7 @@ def show_times(experiment: Experiment, kept: Callable[[], Record]) -> None:
     show(measured_table(record, experiment.title), kept_summary(record))
 
 
-def draw(drawing: Drawing, path: Path) -> int:
+def draw(drawing: printed.Drawing, path: Path) -> int:
     """Draw a figure and save it."""
     from mmsim.view.figures.paper import check_suffix, save_figure
 
@@ -95,8 +90,7 @@ def draw(drawing: Drawing, path: Path) -> int:
     except ClaimError as error:
         complain(f"{drawing.id} is not as in the paper: {error}")
         return 1
-    with named(path):
-        save_figure(figure, path)
+    save(path, partial(save_figure, figure))
     notes = [drawing.note] if drawing.note else []
     title = f"{drawing.id} ({drawing.source}): {drawing.title}"
     show(title, f"made: {drawing.made}", *notes, f"saved as {path}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,13 +13,12 @@ from mmsim.api.result import Run
 from mmsim.cli.listing import line_of
 from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.machine import add_machine_options, machine_named
-from mmsim.cli.numbers import SEED, at_least, extents
-from mmsim.cli.output import add_targets, named, show
-from mmsim.cli.output import save as save_text
+from mmsim.cli.output import add_targets, save, save_text, show
 from mmsim.cli.trial import SIZES, launch_of, needs_threads
-from mmsim.cli.values import parse_argument
+from mmsim.cli.values import SEED, at_least, extents, parse_argument
 from mmsim.frontend.program import Example, Program
-from mmsim.view.figures.paper import check_suffix, save
+from mmsim.view import figures
+from mmsim.view.figures.paper import check_suffix
 from mmsim.view.figures.stages import SHORT
 from mmsim.view.tables import columns, rich_rows, rich_table, rounds_table
 
@@ -88,19 +88,14 @@ def command(arguments: argparse.Namespace) -> int:
         show(run.profile())
     if arguments.rounds:
         show(rich_table(rounds_table(run.rounds)))
-    if arguments.json is not None:
-        save_text(arguments.json, run.to_json())
-    if arguments.csv is not None:
-        with named(arguments.csv):
-            run.to_csv(arguments.csv, "rounds" if arguments.rounds else "accesses")
-    if arguments.chrome is not None:
-        with named(arguments.chrome):
-            run.trace.to_chrome(arguments.chrome)
+    save_text(arguments.json, run.to_json)
+    kind: Literal["rounds", "accesses"] = "rounds" if arguments.rounds else "accesses"
+    save(arguments.csv, lambda file: run.to_csv(file, kind))
+    save(arguments.chrome, lambda file: run.trace.to_chrome(file))
     if arguments.plot is not None:
         again = run.record is None and run.time <= SHORT  # for a figure of its pipeline
         axes = (run_program(arguments, trace=True) if again else run).plot()
-        with named(arguments.plot):
-            save(axes, arguments.plot)
+        save(arguments.plot, partial(figures.save, axes))
     return 1 if run.findings else 0
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mmsim.cli.numbers import at_least
-from mmsim.cli.output import named, show
+from mmsim.cli.output import save, show
 from mmsim.cli.run import PROGRAM, add_program_options, run_program
+from mmsim.cli.values import at_least
 from mmsim.printable import printable
 
 ABOUT = {
@@ -27,9 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     run = run_program(arguments, engine="events", trace=True)
-    player = run.trace.player(start=arguments.start, end=arguments.end)
-    with named(arguments.html):
-        player.save(arguments.html)
+    save(arguments.html, run.trace.player(start=arguments.start, end=arguments.end).save)
     text = f"{run.program}: {run.time} time units; open {arguments.html} in a browser"
     show(printable(text), highlight=True, soft_wrap=True)
     return 0

@@ -5,39 +5,26 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mmsim.api.machines import KINDS
 from mmsim.claims import Claim, choose, registered
+from mmsim.cli import machine
 from mmsim.cli.loading import CommandError, load, load_program
-from mmsim.cli.machine import (
-    DEFAULTS,
-    HELP,
-    OPTIONS,
-    OWN,
-    SEVERAL,
-    fields_by_option,
-    machine_named,
-    numbers_of,
-    type_of,
-)
-from mmsim.cli.numbers import SEED, at_least, extents, jobs
-from mmsim.cli.output import add_targets, named, show
+from mmsim.cli.output import add_targets, save, show
 from mmsim.cli.trial import LAYOUTS, RANDOM, SIZES, filled, layout_name, needs_threads, trial
+from mmsim.cli.values import SEED, at_least, extents, jobs
 from mmsim.frontend.program import Program
 from mmsim.printable import printable, printable_lines
 from mmsim.sweeps import sweep
 from mmsim.sweeps.rows import FACTS, SweepRow, differing
 from mmsim.sweeps.workers import by_value
-from mmsim.view.figures import save
-from mmsim.view.figures import sweep as draw
+from mmsim.view import figures
 from mmsim.view.figures.paper import check_suffix
 from mmsim.view.tables import Column, rich_rows
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 USAGE = """\
 Every combination of the values given is a case. Without --arguments each program's own example is
@@ -55,7 +42,7 @@ other numbers of a case may stand in them, and permutation:{size} takes those of
 The file has one JSON object per line. The same call again runs the cases that it lacks, after a
 kill too."""
 
-OPTIONAL = (*SIZES, "size", "layout", "bank_bytes", *OWN)
+OPTIONAL = (*SIZES, "size", "layout", "bank_bytes", *machine.OWN)
 """Optional parameters: a case has them only if they are given."""
 FEW = 40
 LONG = 1000
@@ -77,14 +64,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("programs", **words, metavar="PROGRAM", help="MODULE:NAME or FILE.py:NAME")
     add("--out", type=Path, required=True, metavar="FILE", help="for the rows, as rows.jsonl")
-    add("--machine", **words, choices=KINDS, default=["dmm"], help=f"{SEVERAL} (default: dmm)")
+    add(
+        "--machine",
+        **words,
+        choices=KINDS,
+        default=["dmm"],
+        help=f"{machine.SEVERAL} (default: dmm)",
+    )
     add("--width", **words, type=whole, metavar="W", default=[32], help="(default: 32)")
     add("--latency", **words, type=whole, metavar="L", default=[5], help="(default: 5)")
     add("--dmms", **words, type=whole, metavar="D", help="of an HMM (default: 1)")
     add("--shared-latency", **words, type=whole, metavar="L", help="of an HMM (default: 1)")
-    for name in ("bank_bytes", *OWN):
-        text = HELP.get(name, argparse.SUPPRESS)
-        add(f"--{name.replace('_', '-')}", **words, type=type_of(name), metavar="N", help=text)
+    for name in ("bank_bytes", *machine.OWN):
+        text = machine.HELP.get(name, argparse.SUPPRESS)
+        add(
+            f"--{name.replace('_', '-')}",
+            **words,
+            type=machine.type_of(name),
+            metavar="N",
+            help=text,
+        )
     add("--schedule", **words, choices=("synchronous", "asynchronous"), default=["synchronous"])
     each = "p, or `size`: a thread for each word"
     add("--threads", **words, type=threads, metavar="P", help=each)
@@ -125,9 +124,7 @@ def command(arguments: argparse.Namespace) -> int:
     table = sweep_table(rows)
     show(*([] if table is None else [table]), sweep_summary(rows, arguments.out))
     if arguments.plot is not None:
-        axes = draw(rows, arguments.over, claim)
-        with named(arguments.plot):
-            save(axes, arguments.plot)
+        save(arguments.plot, partial(figures.save, figures.sweep(rows, arguments.over, claim)))
     return 1 if any(row["error"] is not None for row in rows) else 0
 
 
@@ -135,13 +132,13 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Every combination of the given values, for `trial`."""
     programs = [_program(target, arguments) for target in arguments.programs]
     axes: dict[str, list[Any]] = {"program": programs, "machine": arguments.machine}
-    kinds = {kind: fields_by_option(kind) for kind in arguments.machine}
+    kinds = {kind: machine.fields_by_option(kind) for kind in arguments.machine}
     for name in ("width", "latency", "dmms", "shared_latency", "schedule", "seed", *OPTIONAL):
         values = getattr(arguments, name)
-        if values is None and name in DEFAULTS:
-            values = [DEFAULTS[name]]
-        elif values is not None and name in OPTIONS.keys() - set().union(*kinds.values()):
-            numbers_of(next(iter(kinds)), {name: 1})  # refuses it; others have no such axis
+        if values is None and name in machine.DEFAULTS:
+            values = [machine.DEFAULTS[name]]
+        elif values is not None and name in machine.OPTIONS.keys() - set().union(*kinds.values()):
+            machine.numbers_of(next(iter(kinds)), {name: 1})  # refuses it; others have no such axis
         if values is not None:
             axes[name] = values
     if arguments.permutation is not None:
@@ -151,13 +148,13 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for chosen in product(*axes.values()):
         case = dict(zip(axes, chosen, strict=True))
-        lacks = OPTIONS.keys() - kinds[case["machine"]].keys()
+        lacks = machine.OPTIONS.keys() - kinds[case["machine"]].keys()
         case = {name: value for name, value in case.items() if name not in lacks}
         if case.get("threads") == "size":
             case["threads"] = case["size"]
         if tuple(case.items()) not in found:  # a DMM has no number of DMMs
             found[tuple(case.items())] = case
-            machine_named(**case)
+            machine.machine_named(**case)
             for text in case.get("arguments", ()):
                 filled(text, case)
     return list(found.values())
@@ -219,7 +216,7 @@ def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
         raise CommandError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")
 
 
-def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
+def sweep_table(rows: Sequence[SweepRow]) -> object:
     """The parameters in which rows differ, and the results; None if a screen can't show them."""
     if len(rows) > FEW:
         return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from mmsim.api.tile_conflicts import along, shape_of
-from mmsim.cli.numbers import at_least
-from mmsim.cli.output import add_targets, save, show
+from mmsim.cli.output import add_targets, save_text, show
+from mmsim.cli.values import at_least
 from mmsim.errors import LayoutError
 from mmsim.model.layout import RAW, Layout
 from mmsim.model.questions import KINDS, MATRICES, MATRIX_BYTES, Conflicts, Kind, Question, question
@@ -80,16 +80,15 @@ def command(arguments: argparse.Namespace) -> int:
     about = {"shape": list(shape), "type": arguments.type, "vector": arguments.vector}
     if arguments.search is not None:
         found = search(arguments.search, layout, [one for _, _, one in asked], arguments.vector)
-        if arguments.json is not None:
-            keep(arguments.json, {**about, "search": arguments.search, "found": found})
+        keep(arguments.json, lambda: {**about, "search": arguments.search, "found": found})
         return int(found is None or found == [])
     answers = [(kind, way, one(layout)) for kind, way, one in asked]
     for kind, way, answer in answers:
         show(f"{kind} {way}: {answer}", *(collisions(answer) if arguments.collisions else ()))
     free = all(answer.free for *_, answer in answers)
-    if arguments.json is not None:
-        plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
-        keep(arguments.json, {"layout": arguments.layout, **about, "free": free, "accesses": plain})
+    head = {"layout": arguments.layout, **about, "free": free}
+    plain = ({"access": way, **plain_of(answer)} for _, way, answer in answers)
+    keep(arguments.json, lambda: {**head, "accesses": list(plain)})
     return int(not free)
 
 
@@ -131,9 +130,9 @@ def plain_of(answer: Conflicts) -> dict[str, Any]:
     return {**head, **counts, "collisions": found}
 
 
-def keep(file: Path, answer: dict[str, Any]) -> None:
-    """Save an answer as JSON."""
-    save(file, json.dumps(answer, indent=2) + "\n")
+def keep(file: Path | None, answer: Callable[[], dict[str, Any]]) -> None:
+    """Save an answer as JSON, if an option names a file."""
+    save_text(file, lambda: json.dumps(answer(), indent=2) + "\n")
 
 
 def bytes_of(name: str) -> int:

@@ -13,8 +13,7 @@ import numpy as np
 from mmsim.api.result import Run
 from mmsim.cli.loading import CommandError
 from mmsim.cli.machine import machine_named
-from mmsim.cli.numbers import extents
-from mmsim.cli.values import parse_argument
+from mmsim.cli.values import extents, parse_argument
 from mmsim.frontend.program import Example, Program
 from mmsim.model import layout as layouts
 from mmsim.model.layout import Layout, Placed, place

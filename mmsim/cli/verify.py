@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mmsim.cli.numbers import jobs, points
-from mmsim.cli.output import add_targets, complain, save, show
+from mmsim.cli.output import add_targets, complain, save_text, show
+from mmsim.cli.values import jobs, points
 from mmsim.errors import MMSimError
 from mmsim.host.cores import cores
 from mmsim.host.progress import bar
@@ -54,10 +54,8 @@ def command(arguments: argparse.Namespace) -> int:
         text = f"interrupted; {len(done)} of {len(claims)} claims are verified"
         raise KeyboardInterrupt(text) from None
     show(verdicts_table(verdicts), summary(verdicts))
-    if arguments.json is not None:
-        save(arguments.json, to_json(verdicts, made))
-    if arguments.html is not None:
-        save(arguments.html, verdicts_page(verdicts, names))
+    save_text(arguments.json, lambda: to_json(verdicts, made))
+    save_text(arguments.html, lambda: verdicts_page(verdicts, names))
     return 0 if not broken and all(verdict.good for verdict in verdicts) else 1
 
 

@@ -173,7 +173,7 @@ class Thread:
             raise self.error
 
     def _run(self) -> None:
-        _own.thread = self
+        here.thread = self
         try:
             with np.errstate(all="ignore"):
                 sys.settrace(self.launch.tracer or sys.gettrace())
@@ -218,12 +218,13 @@ class Thread:
         return found[0] if ndim == 1 else found
 
 
-_own = threading.local()
+here = threading.local()
+"""Its `thread` is that of a launch that runs here."""
 
 
 def current() -> Thread | None:
     """The thread of a launch that runs here; None on the host."""
-    return getattr(_own, "thread", None)
+    return getattr(here, "thread", None)
 
 
 def _waits(thread: Thread) -> Waits:
@@ -254,60 +255,17 @@ def with_fields(value: Any) -> Any:
 
 # ------------------------------------------------------------ the words of kernels
 
-WORDS: dict[str, Callable[..., Any]] = {
-    name: lambda thread: None for name in ("threadfence", "threadfence_block", "threadfence_system")
-}
-"""The names of numba.cuda that kernels call; the first operand is the thread."""
+WORDS: dict[str, Callable[..., Any]] = {}
+"""The names of numba.cuda that kernels call, without those that `stubs` computes itself.
+
+The first operand is the thread.
+"""
 
 
-def word(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a word; a double underscore in its name is a point."""
-    WORDS[function.__name__.replace("__", ".")] = function
-    return function
-
-
-@word
-def grid(thread: Thread, ndim: int) -> Any:
-    """The place in the grid."""
-    along = zip(*(thread.places[one] for one in ("blockIdx", "blockDim", "threadIdx")), strict=True)
-    return thread.along((block * size + own for block, size, own in along), ndim)
-
-
-@word
-def gridsize(thread: Thread, ndim: int) -> Any:
-    """The threads of the grid."""
-    along = zip(thread.places["gridDim"], thread.places["blockDim"], strict=True)
-    return thread.along((blocks * size for blocks, size in along), ndim)
-
-
-def _elements(dtype: Any) -> np.dtype[Any]:
+def elements(dtype: Any) -> np.dtype[Any]:
     """NumPy's type for the elements of an array that a kernel makes."""
     found = dtype if isinstance(dtype, type | np.dtype) else as_type(dtype).dtype  # type: ignore[attr-defined]
     return np.dtype(found)
-
-
-@word
-def shared__array(thread: Thread, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
-    """The array of the block that this call makes, or all of its dynamic shared memory."""
-    block, held = thread.block, _elements(dtype)
-    if shape == 0:
-        whole = block.dynamic[: block.dynamic.size // held.itemsize * held.itemsize]
-        return with_fields(whole.view(held))
-    return block.arrays.setdefault(thread.place(), with_fields(np.zeros(shape, held)))
-
-
-@word
-def local__array(thread: Thread, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
-    """A new array."""
-    return with_fields(np.zeros(shape, _elements(dtype)))
-
-
-@word
-def const__array_like(thread: Thread, ndarray: Any) -> Any:
-    """A copy, which can't be written."""
-    copy = np.array(ndarray)
-    copy.flags.writeable = False
-    return with_fields(copy)
 
 
 def _barrier(name: str, result: Callable[[list[bool]], Any]) -> None:
@@ -372,30 +330,6 @@ _exchange("match_all_sync", "match_all", lambda found: (_of_bits(np.int32)(found
 _exchange("activemask", "active_mask", _of_bits(np.uint32))
 
 
-@word
-def lanemask_lt(thread: Thread) -> Any:
-    """A bit for each lane below."""
-    return np.uint32((1 << thread.laneid) - 1)
-
-
-@word
-def nanosleep(thread: Thread, nanoseconds: int) -> None:
-    """Nothing: the other threads run when this one waits."""
-
-
-@word
-def cg__GridGroup__sync(thread: Thread) -> int:
-    """The barrier of the grid."""
-    thread.wait("grid", "cg.this_grid().sync", lambda group, one: None)
-    return 0
-
-
-@word
-def selp(thread: Thread, a: Any, b: Any, c: Any) -> Any:
-    """A choice."""
-    return b if a else c
-
-
 def of_numbers(name: str, *given: Any) -> Any:
     """A function of floats, or of the bits of an integer: Python's have 32 bits, or 64."""
     held = np.result_type(*given) if any(isinstance(one, np.generic) for one in given) else None
@@ -436,12 +370,6 @@ OF_THE_FLOATS: dict[Any, Any] = {"max": "greater", "min": "less"}
 for _name in ("add", "sub", "max", "min", "nanmax", "nanmin", "xor", "exch", "inc", "dec", "cas"):
     WORDS[f"atomic.{_name}"] = _atomic(_name)
 WORDS["atomic.and_"], WORDS["atomic.or_"] = _atomic("and"), _atomic("or")
-
-
-@word
-def atomic__compare_and_swap(thread: Thread, array: Any, old: Any, value: Any) -> Any:
-    """Compare and swap the first element."""
-    return WORDS["atomic.cas"](thread, array, (0,) * array.ndim, old, value)
 
 
 def vector(names: tuple[str, ...], held: Any, given: Iterable[Any]) -> Any:

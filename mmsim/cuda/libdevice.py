@@ -6,32 +6,34 @@ from typing import Any
 
 from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
-from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.host.guesses import unknown
+from mmsim.frontend.numba.libdevice import LIBRARIES
+from mmsim.host.guesses import guessed_in
 
 
 class Function:
-    """A function of cuda.libdevice; a call from the host raises a `HostCallError`."""
+    """A function of a module of numba.cuda; a call from the host raises a `HostCallError`."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, package: str, name: str) -> None:
         self._name = name
+        self._package = self.__module__ = package
+        self._meaning = LIBRARIES[package.rpartition(".")[2]][name].meaning
 
     def __repr__(self) -> str:
-        return f"<libdevice.{self._name}>"
+        return f"<{self._package.rpartition('.')[2]}.{self._name}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current() is None:
-            outside(f"libdevice.{self._name}")
-        meaning = LIBDEVICE[self._name].meaning
+            outside(repr(self)[1:-1])
+        meaning = self._meaning
         return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
 
 
-__all__ = sorted(LIBDEVICE)
-globals().update({name: Function(name) for name in __all__})
+def functions(package: str) -> dict[str, Any]:
+    """The names of a module: its functions; others are refused."""
+    library = LIBRARIES[package.rpartition(".")[2]]
+    guessed_in(package, package, sorted(library), {})
+    return {name: Function(package, name) for name in library}
 
 
-def __getattr__(name: str) -> Any:
-    """Refuse a name that has no meaning here."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise unknown("mmsim.cuda.libdevice", name, __all__, {})
+__all__ = sorted(LIBRARIES["libdevice"])
+globals().update(functions(__name__))

@@ -18,7 +18,7 @@ from mmsim.results import Finding
 from mmsim.results.findings import merge
 from mmsim.results.report import looked_for
 from mmsim.view import html
-from mmsim.view.tables import Column, Table, findings_table, table_html, text_column
+from mmsim.view.tables import Column, Table, findings_table, table_html
 
 SMALL = 1 << 11
 """The most requests of warps in a launch that a page shows step by step."""
@@ -130,10 +130,10 @@ class Report:
     def table(self) -> Table:
         """A row for each kernel."""
         spaces = sorted({space for row in self.kernels for space in row.memories})
-        columns = [text_column("kernel"), *(Column(name) for name in NUMBERS)]
+        columns = [Column("kernel", False), *(Column(name) for name in NUMBERS)]
         for space in spaces:
             columns += [Column(f"{space} stages"), Column(f"{space} wasted")]
-        columns += [text_column("line that wastes the most"), Column("findings")]
+        columns += [Column("line that wastes the most", False), Column("findings")]
         launches = sum(row.launches for row in self.kernels)
         time = sum(row.time for row in self.kernels)
         return Table(

@@ -1,11 +1,11 @@
 """The names that have a meaning only inside a kernel.
 
-They exist for the reader, the type checker and the editor, so functions have no body. mmsim parses
-a kernel. The front end knows these names by module and qualified name, like those of `numba.cuda`.
-A call from the host raises a `HostCallError`. In a kernel that runs as a Python function, they are
-those of its thread (`in_python`).
+They exist for the reader, the type checker and the editor. mmsim parses a kernel. The front end
+knows these names by module and qualified name, like those of `numba.cuda`. A call from the host
+raises a `HostCallError`. Where a kernel runs as a Python function, the body is for its thread, or
+`in_python` has the meaning.
 """
-# mypy: disable-error-code="empty-body"
+# mypy: disable-error-code="empty-body,no-any-return"
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from inspect import signature
 from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
-from mmsim.cuda.in_python import WORDS, current
+import numpy as np
+
+from mmsim.cuda.in_python import WORDS, current, elements, here, of_numbers, with_fields
 from mmsim.errors import MMSimError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,20 +35,16 @@ def outside(name: str) -> NoReturn:
     )
 
 
-def called(name: str, *args: Any) -> Any:
-    """The result of a name that has a meaning only in a kernel, for the thread that runs here."""
-    thread = current()
-    if thread is None:
-        outside(name)
-    return WORDS[name](thread, *args)
-
-
 def in_thread(function: F) -> F:
     """A function in its place that acts for the thread that runs here, and refuses the host."""
+    name = function.__qualname__
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return called(function.__qualname__, *signature(function).bind(*args, **kwargs).args)
+        if (thread := current()) is None:
+            outside(name)
+        given = signature(function).bind(*args, **kwargs).args
+        return WORDS[name](thread, *given) if name in WORDS else function(*given)
 
     return call  # type: ignore[return-value]
 
@@ -118,10 +116,16 @@ class warpsize(metaclass=_Name):
 
 def grid(ndim: int) -> Any:
     """The place of a thread in the whole grid along `ndim` axes: an integer, or a tuple of them."""
+    thread = here.thread
+    along = zip(*(thread.places[one] for one in ("blockIdx", "blockDim", "threadIdx")), strict=True)
+    return thread.along((block * size + place for block, size, place in along), ndim)
 
 
 def gridsize(ndim: int) -> Any:
     """The threads of the whole grid along `ndim` axes: an integer, or a tuple of them."""
+    places = here.thread.places
+    along = zip(places["gridDim"], places["blockDim"], strict=True)
+    return here.thread.along((blocks * size for blocks, size in along), ndim)
 
 
 class shared(metaclass=_Name):
@@ -130,6 +134,11 @@ class shared(metaclass=_Name):
     @staticmethod
     def array(shape: Any, dtype: Any, alignment: int | None = None) -> Any:
         """An array of the block. With shape 0 it fills the launch's dynamic shared memory."""
+        block, held = here.thread.block, elements(dtype)
+        if shape == 0:
+            whole = block.dynamic[: block.dynamic.size // held.itemsize * held.itemsize]
+            return with_fields(whole.view(held))
+        return block.arrays.setdefault(here.thread.place(), with_fields(np.zeros(shape, held)))
 
 
 class local(metaclass=_Name):
@@ -138,6 +147,7 @@ class local(metaclass=_Name):
     @staticmethod
     def array(shape: Any, dtype: Any, alignment: int | None = None) -> Any:
         """An array of the thread."""
+        return with_fields(np.zeros(shape, elements(dtype)))
 
 
 class const(metaclass=_Name):
@@ -146,6 +156,9 @@ class const(metaclass=_Name):
     @staticmethod
     def array_like(ndarray: Any) -> Any:
         """An array with the contents that a host array has when the kernel is compiled."""
+        copy = np.array(ndarray)
+        copy.flags.writeable = False
+        return with_fields(copy)
 
 
 def syncthreads() -> None:
@@ -214,6 +227,7 @@ def activemask() -> int:
 
 def lanemask_lt() -> int:
     """A bit for each lane below this one."""
+    return np.uint32((1 << here.thread.laneid) - 1)  # type: ignore[return-value]
 
 
 def threadfence_block() -> None:
@@ -234,30 +248,37 @@ def nanosleep(nanoseconds: int) -> None:
 
 def popc(x: int) -> int:
     """The number of bits of `x` that are 1."""
+    return of_numbers("popc", x)
 
 
 def brev(x: int) -> int:
     """The bits of `x` in reverse order."""
+    return of_numbers("brev", x)
 
 
 def clz(x: int) -> int:
     """The number of 0 bits of `x` above its highest 1."""
+    return of_numbers("clz", x)
 
 
 def ffs(x: int) -> int:
     """The place of the lowest bit of `x` that is 1, counted from 1; 0 for 0."""
+    return of_numbers("ffs", x)
 
 
 def selp(a: Any, b: Any, c: Any) -> Any:
     """`b` if `a`, else `c`."""
+    return b if a else c
 
 
 def fma(a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
+    return of_numbers("fma", a, b, c)
 
 
 def cbrt(a: float) -> float:
     """The cube root of `a`."""
+    return of_numbers("cbrt", a)
 
 
 class atomic(metaclass=_Name):
@@ -317,6 +338,7 @@ class atomic(metaclass=_Name):
     @staticmethod
     def compare_and_swap(array: Any, old: Any, value: Any) -> Any:
         """`array[0] = value` if `array[0] == old`."""
+        return WORDS["atomic.cas"](here.thread, array, (0,) * array.ndim, old, value)
 
     @staticmethod
     def cas(array: Any, index: Any, old: Any, value: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from mmsim.errors import MMSimError, shown
-from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.numba.names import record_dtype
 
 
 class TypingError(MMSimError, TypeError):

@@ -37,6 +37,7 @@ C_TYPES = {
     "uint16": "unsigned short",
     "uint32": "unsigned int",
     "uint64": "unsigned long long",
+    "float16": "half_float",
     "float32": "float",
     "float64": "double",
     "complex64": "complex<float>",
@@ -48,6 +49,8 @@ def word_type(dtype: Type, shared: bool) -> Type:
     """The type of an element's word: in shared memory one bank at least, as in the model."""
     if dtype.kind == "b":
         return np.dtype(np.int32) if shared else np.dtype(np.uint8)
+    if shared and dtype.kind == "f" and dtype.itemsize < 4:
+        return np.dtype(np.float32)
     if shared and dtype.itemsize < 4:
         return np.dtype(np.uint32) if dtype.kind == "u" else np.dtype(np.int32)
     return dtype
@@ -102,7 +105,7 @@ def literal_of(number: ir.Scalar, type_: Type) -> Text:
         return literal(number)
     if type_.kind == "f":
         plain = literal(float(number))
-        finite = math.isfinite(number)
+        finite = math.isfinite(number) and type_.itemsize == 4
         return Text(f"{plain.code}f", plain.rank) if finite else cast(type_, plain)
     if type_.kind == "u" and type_.itemsize >= 4:
         return Text(f"{number}{'u' if type_.itemsize == 4 else 'ULL'}", PRIMARY)

@@ -28,23 +28,6 @@ LONGEST = 16
 """Bytes of one access of a lane."""
 FIELDS = "xyzw"
 
-VECTORS = """
-// Adjacent words, read by one access; no access moves past another one.
-template <class Vector, class Word> __device__ Vector read_vector(const volatile Word *from)
-{
-    asm volatile("" ::: "memory");
-    return *(const Vector *)from;
-}
-
-// Adjacent words, written by one access; no access moves past another one.
-template <class Vector, class Word> __device__ void write_vector(volatile Word *to, Vector from)
-{
-    *(Vector *)to = from;
-    asm volatile("" ::: "memory");
-}
-"""
-"""The device functions of vector accesses."""
-
 
 def parts(word: Type, count: int) -> tuple[str, int]:
     """CUDA's type for adjacent words, and its length: `count` or a part of it.

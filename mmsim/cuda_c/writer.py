@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from mmsim.cuda_c.body import Body
-from mmsim.cuda_c.helpers import called
+from mmsim.cuda_c.helpers import HELPERS, called
 from mmsim.cuda_c.text import C_TYPES, comment, word_type
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import statements, written_arrays
@@ -78,8 +78,12 @@ class Writer:
         kernel = "\n".join(body.lines)
         functions = [placement.text for placement in body.placements.values()]
         code = re.sub("//.*", "", "\n".join([*functions, kernel]))
-        head = ["#include <cooperative_groups.h>"] if self.body.cooperative else []
         helpers = called(code, self.launch.grid.extents.is_line)
+        needs = {
+            "cooperative_groups": self.body.cooperative,
+            "cuda_fp16": HELPERS["half_float"] in helpers,
+        }
+        head = [f"#include <{name}.h>" for name, is_needed in needs.items() if is_needed]
         return "\n\n".join([self._title(), *head, *helpers, *functions, kernel]) + "\n"
 
     def _title(self) -> str:

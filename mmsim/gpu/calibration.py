@@ -7,16 +7,18 @@ programs or from the driver, none from the time of a program that is to be predi
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.api.kernels import kernel
 from mmsim.api.program import program
 from mmsim.cuda_c.kernels import WARP
+from mmsim.frontend.program import Program
 from mmsim.frontend.thread.names import Array, Thread, registers
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.pipeline import replay_copies
-from mmsim.gpu.replay import cupy, replay
+from mmsim.gpu.replay import SAMPLES, Timing, buffers, compiled, cupy, replay, timed
 
 BLOCK = 1024
 STEPS = 64  # accesses of a chain in shared memory
@@ -81,6 +83,30 @@ def calibrate(say: Callable[[str], None] = lambda text: None) -> Calibration:
         global_latency=round(link / group),
         launch_ns=round(max(0.0, launch - 2 * link) * 1e6, 1),
     )
+
+
+def replay_copies(
+    program: Program,
+    *args: Any,
+    threads: int,
+    copies: int,
+    repeat: int,
+    samples: int = SAMPLES,
+) -> Timing:
+    """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
+
+    The arrays lie in shared memory. Each block copies them in and its results out; all blocks write
+    the same words. Raises `NoGPU` without one, and the errors of `kernel`.
+    """
+    cp = cupy()
+    written = kernel(program, *args, threads=threads, space="shared")
+    function = compiled(cp, written)
+    passed = tuple(buffers(cp, written, repeat))
+
+    def launch(repetition: int) -> None:
+        function((copies,), written.block, passed, shared_mem=written.shared_bytes)
+
+    return Timing.of(timed(cp, launch, samples), {})
 
 
 def cycles_per_stage() -> float:

@@ -4,39 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import Any, TypeVar
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.pipeline import Arrays, Timing
 from mmsim.gpu.record import Record, Row
-from mmsim.gpu.replay import Replay
 from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.experiments"
-
-
-def nothing(text: str) -> None:
-    """Report nothing."""
-
-
-def as_they_are(rows: Iterable[Row]) -> list[Row]:
-    """The rows themselves."""
-    return list(rows)
-
-
-def times(found: Replay | Timing, digits: int) -> Row:
-    """The columns of a measurement in a row: the median and the range, rounded."""
-    named = {"measured": found.median, "low": found.low, "high": found.high}
-    return {name: round(time, digits) for name, time in named.items()}
-
-
-def check_arrays(what: str, found: Arrays, expected: Arrays) -> None:
-    """Raise `MMSimError` unless arrays of the GPU at hand are the expected ones."""
-    for name, values in expected.items():
-        if not np.array_equal(found[name], values):
-            raise MMSimError(f"{what} left the wrong array {name} on this GPU")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,7 +21,7 @@ class Conditions:
 
     calibration: Calibration
     most: int | None = None
-    say: Callable[[str], None] = field(default=nothing)
+    say: Callable[[str], None] = field(default=lambda text: None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +64,7 @@ class Experiment:
     title: str
     unit: str
     cells: Callable[[Conditions], Iterator[Cell]]
-    shown: Callable[[Iterable[Row]], list[Row]] = as_they_are
+    shown: Callable[[Iterable[Row]], list[Row]] = list
     kept: Callable[[], Record] | None = None
 
     def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
@@ -108,19 +84,42 @@ class Experiment:
             }
 
 
+@dataclass(frozen=True)
+class Campaign:
+    """Many small measurements, which a command of `mmsim gpu` makes.
+
+    `measured(command, say)` gives the record so far, again and again; `shown` what the terminal
+    shows of the last one. `differs` says whether the card and the model differ.
+    """
+
+    name: str
+    measured: Callable[[str, Callable[[str], None]], Iterator[Record]]
+    shown: Callable[[Record], Iterable[Any]]
+    differs: Callable[[Record], bool] = field(default=lambda record: False)
+
+
 def registered_experiments() -> dict[str, Experiment]:
     """The experiments of installed packages by name.
 
-    A package names a function that returns its experiments in the entry point group
+    A package names a function that returns its experiments, and campaigns, in the entry point group
     `mmsim.experiments`.
     """
-    return {one.name: one for one in registered_in(GROUP)}
+    return {one.name: one for one in registered_in(GROUP) if isinstance(one, Experiment)}
 
 
 def choose_experiment(name: str) -> Experiment:
     """The experiment of that name."""
-    known = registered_experiments()
+    return _chosen("experiment", name, registered_experiments())
+
+
+def choose_campaign(name: str) -> Campaign:
+    """The campaign of that name."""
+    found = (one for one in registered_in(GROUP) if isinstance(one, Campaign))
+    return _chosen("campaign", name, {one.name: one for one in found})
+
+
+def _chosen(kind: str, name: str, known: dict[str, T]) -> T:
     if name not in known:
         listed = ", ".join(known) or "none: no installed package registers any"
-        raise MMSimError(f"there is no experiment {name!r}; there are {listed}")
+        raise MMSimError(f"there is no {kind} {name!r}; there are {listed}")
     return known[name]

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mmsim.errors import MMSimError
 
@@ -55,37 +55,6 @@ def version(ncu: str) -> str:
         return "unknown"
     number = re.search(r"Version (\S+)", done.stdout)
     return number.group(1) if number else "unknown"
-
-
-def known_metrics(ncu: str) -> set[str]:
-    """The metrics of the GPU at hand, without the endings of their names (".sum").
-
-    None of them if the profiler doesn't list any.
-    """
-    try:
-        done = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.SubprocessError):
-        return set()
-    return set(re.findall(r"^([a-z0-9]+__\w+)", done.stdout, re.MULTILINE))
-
-
-def session(wanted: Sequence[str]) -> tuple[str, list[str], dict[str, Any]]:
-    """The profiler, the wanted metrics that the GPU at hand has, and the facts about both.
-
-    All are wanted of it if it doesn't list the available ones. Raises `NoCounters` without it.
-    """
-    ncu = find()
-    known = known_metrics(ncu)
-    metrics = [name for name in wanted if not known or name.removesuffix(".sum") in known]
-    lacking = [name for name in wanted if name not in metrics]
-    return ncu, metrics, {"ncu": version(ncu), "metrics lacking": lacking}
-
-
-def in_order(launches: Sequence[Profiled], kernels: Sequence[str]) -> Sequence[Profiled]:
-    """The launches, if they are those of these kernels, one by one; else `NoCounters`."""
-    if [launch.kernel for launch in launches] != list(kernels):
-        raise NoCounters(f"ncu counted {len(launches)} launches of {len(kernels)}; run it again")
-    return launches
 
 
 def profile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import statistics
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,22 @@ class Replay:
             f"{self.program} on {self.device}: {self.median:g} {self.unit} "
             f"({self.low:g} to {self.high:g}, {self.samples} samples)"
         )
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of all launches together, and the arrays after the last repetition."""
+
+    median: float
+    low: float
+    high: float
+    samples: int
+    arrays: dict[str, npt.NDArray[Any]]
+
+    @staticmethod
+    def of(times: Sequence[float], arrays: dict[str, npt.NDArray[Any]]) -> Timing:
+        """The median and the range of these times."""
+        return Timing(statistics.median(times), min(times), max(times), len(times), arrays)
 
 
 def cupy() -> Any:

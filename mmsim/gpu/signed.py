@@ -8,16 +8,12 @@ measurement names the seal (`mmsim gpu reproduce --predicted FILE`).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
 from mmsim.errors import MMSimError
-from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy, device
 from mmsim.host.checkout import commit_of
@@ -31,7 +27,7 @@ def rules() -> str:
     """Return a digest of all sources of mmsim, since any of them may change a predicted time."""
     folder = Path(__file__).parents[1]
     digest = sha256()
-    for file in sorted(folder.rglob("*.py")):
+    for file in sorted((*folder.rglob("*.py"), *folder.rglob("*.cuh"))):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\n")
         digest.update(sha256(file.read_bytes()).digest())
     return digest.hexdigest()
@@ -51,19 +47,6 @@ def facts(command: str) -> dict[str, str]:
         "commit": commit_of(Path(__file__)),
         RULES: rules(),
     }
-
-
-def digest_of(steps: Sequence[Step], arrays: Arrays) -> str:
-    """Return a digest of some launches: their CUDA C, their sizes, their arguments and all data."""
-    digest = sha256()
-    for step in steps:
-        written = step.kernel(arrays)
-        said = [written.source, written.grid, written.block, written.shared_bytes, step.arguments]
-        digest.update(json.dumps(said).encode())
-    for name, array in sorted(arrays.items()):
-        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def seal_of(record: Record) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import datetime
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
@@ -33,31 +32,14 @@ def commit_of(file: Path) -> str:
     'unknown'
     """
     try:
-        _git(file.parent, "ls-files", "--error-unmatch", file.name)
-        return _git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+        git(file.parent, "ls-files", "--error-unmatch", file.name)
+        return git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return UNKNOWN
 
 
-def commit_with(folder: Path, text: str) -> tuple[str, datetime] | None:
-    """The first commit in which a JSON file has a text, and its date.
-
-    None if there is none, or no Git. Git is asked in the folder, about the whole repository.
-
-    >>> commit_with(Path("/no/such/folder"), "text")
-    """
-    asked = ("log", "--reverse", "--format=%H %cI", f"-S{text}", "--", ":(top)*.json")
-    try:
-        commits = _git(folder, *asked).splitlines()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    if not commits:
-        return None
-    commit, date = commits[0].split()
-    return commit, datetime.fromisoformat(date)
-
-
-def _git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
+    """The output of a command of Git in a folder."""
     done = subprocess.run(
         ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
     )

@@ -19,12 +19,14 @@ INT: Type = np.dtype(np.int64)
 FLOAT: Type = np.dtype(np.float64)
 COMPLEX: Type = np.dtype(np.complex128)
 UNSIGNED: Type = np.dtype(np.uint64)
+HALF: Type = np.dtype(np.float16)
+SINGLE: Type = np.dtype(np.float32)
 
 SUPPORTED = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
 )
-SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128"
+SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128"
 
 
 def supported(dtype: str) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, INT, Type, holds, is_int, is_whole, no_index
+from mmsim.ir.dtypes import BOOL, HALF, INT, SINGLE, Type, holds, is_int, is_whole, no_index
 from mmsim.ir.operators import CHECKS, OR_ZERO, row_of
 from mmsim.ir.shapes import NOWHERE
 from mmsim.ir.types import Types, Typing
@@ -217,6 +217,7 @@ class Lowering:
         held, lowered = self.result.arrays[array], self.value(value)
         own = self.result.of(lowered)
         if self.is_numbas:
+            lowered = self._by_single(lowered, held)
             return lowered if own == held else ir.Unary(held.name, lowered, place)
         if is_int(held) and is_int(own) and not holds(held, own):
             return lowered
@@ -232,7 +233,14 @@ class Lowering:
         """A lowered expression converted to a type that can hold it, if it has another one."""
         if self.result.of(lowered) == wanted:
             return lowered
-        return ir.Unary(wanted.name, lowered, NOWHERE)
+        return ir.Unary(wanted.name, self._by_single(lowered, wanted), NOWHERE)
+
+    def _by_single(self, lowered: ir.Expr, wanted: Type) -> ir.Expr:
+        """A value before a conversion: those of float16 go by float32, except from wider floats."""
+        types = {wanted, held := self.result.of(lowered)}
+        if HALF not in types or SINGLE in types or (held.kind == "f" and wanted == HALF):
+            return lowered
+        return ir.Unary(SINGLE.name, lowered, NOWHERE)
 
     def _truth(self, value: ir.Expr) -> ir.Expr:
         """The truth value of an expression."""
@@ -264,6 +272,12 @@ class Lowering:
 
     def _value(self, value: ir.Expr) -> ir.Expr:
         """An expression in its own type."""
+        found = self._computed(value)
+        is_half = isinstance(value, ir.Operating) and self.typing.of(value) == HALF
+        return self.convert(found, HALF) if is_half else found
+
+    def _computed(self, value: ir.Expr) -> ir.Expr:
+        """An expression in its own type, or that in which it is computed."""
         if isinstance(value, ir.Unary):
             return self._unary(value)
         if isinstance(value, ir.Binary):
@@ -296,6 +310,7 @@ class Lowering:
             inner, wanted = self.value(value.operand), how.result.type
             if self.result.of(inner) == wanted:
                 return inner
+            inner = self._by_single(inner, wanted)
             return ir.Unary(op if row.gives == wanted else wanted.name, inner, value.place)
         (type_,), kind = how.operands, row.kind
         inner = self.into(value.operand, type_)
@@ -306,7 +321,7 @@ class Lowering:
     def _binary(self, value: ir.Binary) -> ir.Expr:
         """An operation in one type, on a right operand that is checked unless all pass."""
         how, row, op = self.typing.operation(value), row_of(value), value.op
-        type_ = how.result.type
+        type_ = SINGLE if how.result.type == HALF else how.result.type
         left, right = self.into(value.left, type_), self.into(value.right, type_)
         if not row.refused or (how.ieee and not is_whole(type_)):
             return ir.Binary(op, left, right, value.place)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
@@ -24,24 +25,21 @@ PATIENCE = 4
 """The times that a variable's range may grow before it is assumed to hold any value."""
 
 
+@dataclass(eq=False)
 class Ranges:
     """The ranges of a program's variables and expressions, for the arguments of one launch.
 
     `fields` are the ranges of T.id and so on, `numbers` the values of number parameters.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        fields: dict[str, Range],
-        numbers: dict[str, ir.Scalar],
-        extent: Callable[[ir.Extent], int],
-    ) -> None:
-        self.typing = lowered
-        self.fields = fields
-        self.numbers = numbers
-        self.extent = extent
-        self.variables: dict[str, Range] = {}
+    typing: Lowered
+    fields: dict[str, Range]
+    numbers: dict[str, ir.Scalar]
+    extent: Callable[[ir.Extent], int]
+    variables: dict[str, Range] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lowered = self.typing
         settings = [
             (name, statement)
             for statement in walk.statements(lowered.code.body)

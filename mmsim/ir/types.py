@@ -27,7 +27,9 @@ from mmsim.ir.dtypes import (
     BOOL,
     COMPLEX,
     FLOAT,
+    HALF,
     INT,
+    SINGLE,
     UNSIGNED,
     Type,
     is_int,
@@ -41,6 +43,8 @@ from mmsim.ir.operators import CASTS, result_of, row_of
 from mmsim.ir.walk import Memo, expressions, inside, statements, stored, targets
 
 TYPING = "typing"
+BITWISE = ("nextafter", "as_integer")
+"""The operations that depend on the bits of a float."""
 FLOAT_INDEX = "float; write // or int(...)"
 
 
@@ -57,6 +61,7 @@ class ValueType(NamedTuple):
 class Operation(NamedTuple):
     """The arithmetic of an operation: its operands are converted to `operands` before.
 
+    An operation of float16 is computed in float32 and rounded, fma in double: this rounds as once.
     If it is `ieee`, an operation of floats has a value for all operands, as in IEEE 754; Python's
     refuses some, such as a division by zero.
     """
@@ -251,6 +256,8 @@ class Typing(Types):
             return Operation(exact, ValueType(BOOL), True)
         common, strong = self.common(value, held)
         result = ValueType(result_of(value, common), strong)
+        if common == HALF and value.op not in BITWISE:
+            common = FLOAT if value.op == "fma" else SINGLE
         return Operation((common,) * len(held), result, self.ieee or strong)
 
     def _infer(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -46,28 +47,28 @@ Elements = Callable[[Frame, Mask, Integers | None], Integers]
 Indexed = ir.Access | ir.RegisterRead | ir.RegisterWrite
 
 
+@dataclass(eq=False)
 class Evaluator:
     """Turns the expressions of a lowered program, for one launch, into functions on a `Frame`.
 
-    `slots` numbers the variables, `_fields` collects the used fields of T.
+    `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
+    values of T.count, T.block_size and T.blocks, `width` is the machine's. `slots` numbers the
+    variables, `_fields` collects the used fields of T.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        numbers: dict[str, ir.Scalar],
-        shapes: dict[str, tuple[int, ...]],
-        uniform: dict[str, int],
-        max_accesses: int,
-    ) -> None:
-        self.code = lowered.code
-        self.typing = lowered
-        self.numbers = numbers
-        self.shapes = dict(shapes)
-        self.max_accesses = max_accesses
+    typing: Lowered
+    numbers: dict[str, ir.Scalar]
+    shapes: dict[str, tuple[int, ...]]
+    uniform: dict[str, int]
+    max_accesses: int
+    width: int
+
+    def __post_init__(self) -> None:
+        self.code = self.typing.code
+        self.shapes = dict(self.shapes)
         self._fields: set[str] = set()
         self.slots: dict[str, int] = {}
-        self.constant = constants(lowered, numbers, uniform, self.extent)
+        self.constant = constants(self.typing, self.numbers, self.uniform, self.extent)
         """The value of an expression that is known before the launch, else None."""
         self.locals: dict[str, tuple[int, ...]] = {}
         with np.errstate(all="ignore"):

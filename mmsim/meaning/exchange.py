@@ -9,6 +9,7 @@ Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Mat
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -27,16 +28,16 @@ MASKS = ("ballot", "match_any", "match_all", "active_mask")
 """The operations that give a bit for each lane of the warp."""
 
 
+@dataclass
 class InactiveLane(Exception):
     """The lane at `position` of the sequencer asks lane `asked` of its warp.
 
     The latter is at position `other`, which is None if the warp has no such lane.
     """
 
-    def __init__(self, position: int, asked: int, other: int | None) -> None:
-        self.position = position
-        self.asked = asked
-        self.other = other
+    position: int
+    asked: int
+    other: int | None
 
 
 def refuse(

@@ -7,7 +7,7 @@ variable of a program can have their names.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -123,6 +123,7 @@ class Changes:
 Steps = Generator[Request | Waiting | Spinning, Any, Mask]
 
 
+@dataclass(slots=True, eq=False)
 class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
@@ -139,53 +140,31 @@ class Frame:
     `alone`.
     """
 
-    __slots__ = (
-        "changes",
-        "fields",
-        "idle",
-        "lanes",
-        "lenient",
-        "lent",
-        "live",
-        "offsets",
-        "partial",
-        "passed",
-        "registers",
-        "steps",
-        "synced",
-        "unset",
-        "variables",
-        "waiting",
-        "watched",
-        "within",
-    )
+    lanes: int
+    fields: dict[str, Value]
+    slots: InitVar[int]
+    registers: dict[str, npt.NDArray[Any]]
+    variables: list[Value] = field(init=False)
+    partial: dict[int, npt.NDArray[np.bool_]] = field(init=False)
+    passed: dict[int, Mask] = field(init=False)
+    live: Mask = True
+    idle: Mask = False
+    offsets: dict[str, Integers] = field(init=False)
+    steps: int = 0
+    changes: Changes | None = None
+    lent: Any = None
+    lenient: Lenient | None = None
+    unset: Mask | None = None
+    waiting: tuple[Any, ...] = ()
+    watched: Callable[[int], None] | None = None
+    synced: Callable[[Mask], None] | None = None
+    within: tuple[Value, int] = field(init=False)
 
-    def __init__(
-        self,
-        lanes: int,
-        fields: dict[str, Value],
-        variables: int,
-        registers: dict[str, npt.NDArray[Any]] = NONE,
-    ) -> None:
-        self.lanes = lanes
-        self.fields = fields
-        self.variables: list[Value] = [None] * variables
-        self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
-        self.passed: dict[int, Mask] = {}
-        self.registers = registers
-        self.live: Mask = True
-        self.idle: Mask = False
-        self.offsets: dict[str, Integers] = NONE
-        self.steps = 0
-        self.changes: Changes | None = None
-        self.lent: Any = None
-        self.lenient: Lenient | None = None
-        self.unset: Mask | None = None
-        self.waiting: tuple[Any, ...] = ()
-        self.watched: Callable[[int], None] | None = None
-        self.synced: Callable[[Mask], None] | None = None
-        ids = fields["id"]
-        self.within: tuple[Value, int] = (ids, ids.item(-1) + 1)
+    def __post_init__(self, slots: int) -> None:
+        self.variables = [None] * slots
+        self.partial, self.offsets, self.passed = NONE, NONE, {}
+        ids = self.fields["id"]
+        self.within = ids, ids.item(-1) + 1
 
     def thread(self, lane: int) -> int:
         """The thread id of a lane."""

@@ -28,7 +28,6 @@ import numpy as np
 
 from mmsim.errors import ArithmeticFault, RaisedError, TypeFault
 from mmsim.ir import nodes as ir
-from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
     BINARY,
@@ -63,7 +62,7 @@ from mmsim.meaning.frame import (
     scope_lanes,
 )
 from mmsim.meaning.trips import Trips
-from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
+from mmsim.meaning.vectors import Begin, Finish, vector_access
 from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
 
@@ -117,22 +116,12 @@ class OtherPart:
 class Meaning(Evaluator):
     """A program that is ready to run, for equal launches.
 
-    `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
-    values of T.count, T.block_size and T.blocks, `width` is the machine's. `locals` gives the
-    shapes of shared and register arrays, `sites` all accesses in the order of the text.
+    `locals` gives the shapes of shared and register arrays, `sites` all accesses in the order of
+    the text.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        numbers: dict[str, ir.Scalar],
-        shapes: dict[str, tuple[int, ...]],
-        uniform: dict[str, int],
-        max_accesses: int,
-        width: int,
-    ) -> None:
-        super().__init__(lowered, numbers, shapes, uniform, max_accesses)
-        self._uniform, self._width = uniform, width
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.sites = [_site(access) for access in accesses(self.code.body)]
         self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
         self._after: Behind | None = None  # the way of lanes that go on before others
@@ -157,8 +146,6 @@ class Meaning(Evaluator):
         """The state of a warp's lanes, or (None) of all threads, before their first statement."""
         self.ready()
         lanes, fields = frame_fields(grid, warp, self._fields)
-        if not self._registers:
-            return Frame(lanes, fields, len(self.slots))
         registers = {
             name: zeros((math.prod(self.locals[name]), lanes), self.typing.arrays[name])
             for name in self._registers
@@ -240,10 +227,8 @@ class Meaning(Evaluator):
                 return Local(self._assign(statement))
             case ir.Load() | ir.Store() | ir.Atomic():
                 return self._access(statement)
-            case ir.VectorLoad():
-                return Access(*vector_load(self, self.sites[statement.site], statement))
-            case ir.VectorStore():
-                return Access(vector_store(self, self.sites[statement.site], statement), None)
+            case ir.VectorLoad() | ir.VectorStore():
+                return Access(*vector_access(self, self.sites[statement.site], statement))
             case ir.RegisterWrite():
                 return Local(self._register_write(statement))
             case ir.If():
@@ -516,8 +501,8 @@ class Meaning(Evaluator):
         return run
 
     def _exchange(self, statement: ir.Exchange) -> Execute:
-        op, place, width = statement.op, statement.place, self._width
-        if op in MASKS and min(width, self._uniform["block_size"]) > BITS:
+        op, place, width = statement.op, statement.place, self.width
+        if op in MASKS and min(width, self.uniform["block_size"]) > BITS:
             self._fault(
                 TypeFault,
                 f"{op} gives an integer of {BITS} bits with one bit for each lane of a warp, but a "

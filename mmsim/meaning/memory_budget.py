@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from mmsim.errors import RoomError
 from mmsim.host import free_memory
 from mmsim.host.free_memory import GIB, require_memory
@@ -21,16 +23,16 @@ def check_memory(launch: Launch, needed: int) -> None:
     )
 
 
+@dataclass(eq=False)
 class Growth:
     """Reserves room for data that grow with a run's accesses, before they exist.
 
     `what` names them in the message. `check_memory` has reserved a run's fixed data.
     """
 
-    def __init__(self, launch: Launch, what: str) -> None:
-        self.launch = launch
-        self.what = what
-        self.asked = free_memory.SMALL  # this little is not reserved
+    launch: Launch
+    what: str
+    asked: int = field(default_factory=lambda: free_memory.SMALL)  # so little is not reserved
 
     def need(self, most: int, held: int) -> None:
         """Reserve `most` bytes for the time until the run ends; it has `held` of them already.

@@ -31,7 +31,7 @@ class Trips:
         self.until = FEW  # the trip whose state is kept next
         self.since = -1  # the changes of memory before the kept one
         self.state: list[Any] = []
-        self.first = 0  # the place of a variable that differed
+        self.first = 0  # the number of a variable that differed, the likeliest to do so again
 
     def repeat(self, frame: Frame, mask: Mask) -> bool:
         """Return whether all is as it was before the kept trip."""
@@ -45,11 +45,16 @@ class Trips:
         return self.changes.count == self.since and self._is_kept(frame, mask)
 
     def _is_kept(self, frame: Frame, mask: Mask) -> bool:
-        state = _state(frame, mask, frame.registers)
-        if len(state) != len(self.state):
+        kept, first = self.state, self.first
+        if first < min(len(frame.variables), len(kept)) and not _is_same(
+            frame.variables[first], kept[first]
+        ):
             return False
-        for place in (min(self.first, len(state) - 1), *range(len(state))):
-            if not _is_same(state[place], self.state[place]):
+        state = _state(frame, mask, frame.registers)
+        if len(state) != len(kept):
+            return False
+        for place in range(len(state)):
+            if not _is_same(state[place], kept[place]):
                 self.first = place
                 return False
         return True
@@ -61,7 +66,7 @@ def _state(frame: Frame, mask: Mask, registers: dict[str, npt.NDArray[Any]]) -> 
     Only registers are written in place.
     """
     partial = (part for slot in sorted(frame.partial) for part in (slot, frame.partial[slot]))
-    return [mask, *frame.variables, frame.live, frame.idle, *registers.values(), *partial]
+    return [*frame.variables, mask, frame.live, frame.idle, *registers.values(), *partial]
 
 
 def _is_same(one: Any, other: Any) -> bool:

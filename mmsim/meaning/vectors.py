@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from mmsim.errors import VectorError
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Integers, Type
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
+from mmsim.ir.walk import stored, targets
 from mmsim.meaning.evaluation import Evaluator, active_lanes, uneven
 from mmsim.meaning.frame import Frame, Request, Site
 from mmsim.model.machines import LONGEST, Machine
@@ -27,61 +28,39 @@ Begin = Callable[[Frame, Mask], Request]
 Finish = Callable[[Frame, Request, Any, Mask], None]
 
 
-def vector_load(meaning: Evaluator, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
-    """The request of a vector read, and the way in which its variables take the words."""
-    count, array, place = len(statement.targets), statement.array, statement.place
-    firsts = _first_elements(meaning, statement, count)
-    slots = list(map(meaning._slot, statement.targets))
+def vector_access(
+    meaning: Evaluator, site: Site, access: ir.VectorLoad | ir.VectorStore
+) -> tuple[Begin, Finish | None]:
+    """The request of a vector access, and the way in which its variables take the words read.
+
+    The request has an entry for each element of each lane's vector.
+    """
+    count, array, place = site.vector, access.array, access.place
+    firsts = _first_elements(meaning, access, count)
+    given = [meaning.stored_words(array, value, place) for value in stored(access)]
+    slots = list(map(meaning._slot, targets(access)))
     dtype = meaning.typing.arrays[array]
 
     def begin(frame: Frame, mask: Mask) -> Request:
         meaning._step(frame, mask, place)
         lanes = active_lanes(mask)
-        return _request(site, frame, lanes, firsts(frame, mask, lanes), None)
+        first = firsts(frame, mask, lanes)
+        columns = [word(frame, mask, lanes, first + at) for at, word in enumerate(given)]
+        own = np.arange(frame.lanes) if lanes is None else lanes
+        elements = (first[:, None] + np.arange(count)).reshape(-1)
+        values = np.stack(columns, axis=1).reshape(-1) if columns else None
+        return Request(site, elements, own.repeat(count), values)
 
     def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
         assert request.lanes is not None
-        lanes = None if mask is True else request.lanes[::count]
         for column, slot in zip(values.reshape(-1, count).T, slots, strict=True):
-            frame.assign(slot, _spread(column, dtype, lanes, frame.lanes), mask)
+            words: npt.NDArray[Any] = column.astype(dtype)
+            if mask is not True:
+                words = np.zeros(frame.lanes, dtype)
+                words[request.lanes[::count]] = column
+            frame.assign(slot, words, mask)
 
-    return begin, finish
-
-
-def vector_store(meaning: Evaluator, site: Site, statement: ir.VectorStore) -> Begin:
-    """Return the function that makes the request of a vector write."""
-    count, array, place = len(statement.values), statement.array, statement.place
-    firsts = _first_elements(meaning, statement, count)
-    stored = [meaning.stored_words(array, value, place) for value in statement.values]
-
-    def begin(frame: Frame, mask: Mask) -> Request:
-        meaning._step(frame, mask, place)
-        lanes = active_lanes(mask)
-        first = firsts(frame, mask, lanes)
-        columns = [one(frame, mask, lanes, first + at) for at, one in enumerate(stored)]
-        return _request(site, frame, lanes, first, np.stack(columns, axis=1).reshape(-1))
-
-    return begin
-
-
-def _request(
-    site: Site, frame: Frame, lanes: Integers | None, first: Integers, values: Any
-) -> Request:
-    """A request with an entry for each element of each lane's vector."""
-    own = np.arange(frame.lanes) if lanes is None else lanes
-    elements = (first[:, None] + np.arange(site.vector)).reshape(-1)
-    return Request(site, elements, own.repeat(site.vector), values)
-
-
-def _spread(
-    column: npt.NDArray[Any], type_: Type, lanes: Integers | None, count: int
-) -> npt.NDArray[Any]:
-    """A variable of `lanes` lanes with the words that the active ones have read."""
-    if lanes is None:
-        return column.astype(type_)
-    spread: npt.NDArray[Any] = np.zeros(count, type_)
-    spread[lanes] = column
-    return spread
+    return begin, finish if slots else None
 
 
 def _first_elements(

@@ -22,6 +22,7 @@ from mmsim.model.conflicts import (
     Conflict,
     Groups,
     InParts,
+    Lanes,
     OfAnother,
     distinct_of,
 )
@@ -126,11 +127,11 @@ class Packed(OfAnother):
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses // self.elements)
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         return self.rule.stage_of([address // self.elements for address in addresses], lanes)
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         return self.rule.stage_counts(addresses // self.elements, warps, count, lanes)
 
@@ -151,15 +152,15 @@ class Twice(OfAnother):
     def lone(self) -> int | None:
         return self.rule.lone and 2 * self.rule.lone
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         return [2 * stage + 1 for stage in self.rule.stage_of(addresses, lanes)]
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         return 2 * self.rule.stage_counts(addresses, warps, count, lanes)
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+    def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
         return np.repeat(self.rule.parts(firsts, lanes), 2)  # a part is two stages at least
 
 
@@ -185,9 +186,7 @@ class InPairs(InParts):
     def compiled(self) -> str | None:
         return f"paired_{self.rule.compiled}"
 
-    def phases(
-        self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
-    ) -> Integers:
+    def phases(self, addresses: Integers, firsts: Integers, lanes: Lanes = None) -> Integers:
         assert lanes is not None
         request = np.zeros(len(lanes), dtype=np.int64)
         request[firsts[1:]] = 1
@@ -204,7 +203,7 @@ class InPairs(InParts):
         return self.width * 2 if paired else self.width
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         assert lanes is not None
         if len(addresses) == 0:
@@ -253,32 +252,28 @@ class Vectors(OfAnother):
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses // self.count)
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         stages = self.rule.stage_of(*self._vectors(addresses, lanes))
         return [stage for stage in stages for _ in range(self.count)]
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         every = slice(None, None, self.count)
         vectors = addresses[every] // self.count
         own = None if lanes is None else lanes[every]
         return self.rule.stage_counts(vectors, warps[every], count, own)
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+    def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
         own = None if lanes is None else lanes[:: self.count]
         return self.rule.parts(firsts // self.count, own) * self.count
 
-    def phases(
-        self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
-    ) -> Integers:
+    def phases(self, addresses: Integers, firsts: Integers, lanes: Lanes = None) -> Integers:
         own = None if lanes is None else lanes[:: self.count]
         vectors = addresses[:: self.count] // self.count
         return self.rule.phases(vectors, firsts // self.count, own) * self.count
 
-    def _vectors(
-        self, addresses: list[int], lanes: Integers | None
-    ) -> tuple[list[int], Integers | None]:
+    def _vectors(self, addresses: list[int], lanes: Lanes) -> tuple[list[int], Integers | None]:
         """The numbers of the vectors, and the lane of each."""
         vectors = [address // self.count for address in addresses[:: self.count]]
         return vectors, None if lanes is None else lanes[:: self.count]
@@ -296,7 +291,7 @@ def fewest_of_vectors(
     rule: Conflict,
     addresses: Integers,
     firsts: Integers,
-    lanes: Integers | None,
+    lanes: Lanes,
     stages: Integers,
 ) -> Integers:
     """Return the fewest stages that each request of vectors can take.

@@ -16,12 +16,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mmsim.ir.dtypes import Integers
 
+Lanes = Integers | None
+"""The lanes of a warp that ask, in order; None for all, from lane 0 on."""
 MANY_BANKS = 64
 """With more banks than this for each address, only the requested banks are counted."""
 
@@ -146,15 +149,15 @@ class Conflict(ABC):
         return cells[0].tolist() if by_column else None, by_row
 
     @abstractmethod
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """The stage, counted from 0, in which each lane's request travels."""
 
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+    def stages(self, addresses: list[int], lanes: Lanes = None) -> int:
         """Stages of one warp's request, given the addresses of its active lanes (at least one)."""
         return max(self.stage_of(addresses, lanes)) + 1
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         """Stages of each of `count` warp requests.
 
@@ -175,20 +178,18 @@ class Conflict(ABC):
             found[number] = self.stages(request.tolist(), own)
         return found
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+    def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
         """Return the first lanes of the parts that are served in turn, each in a stage at least.
 
         The requests begin at `firsts` in a list of lanes. Most rules serve a request as one part.
         """
         return firsts
 
-    def phases(
-        self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
-    ) -> Integers:
+    def phases(self, addresses: Integers, firsts: Integers, lanes: Lanes = None) -> Integers:
         """As `parts`, for a rule that depends on the addresses."""
         return self.parts(firsts, lanes)
 
-    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def phase_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """The number of the phase that serves each lane; empty if all are served together."""
         return []
 
@@ -228,7 +229,7 @@ class Banks(Conflict):
             return addresses & (width - 1)
         return addresses % width
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """Within a bank, stages are filled in ascending order of address."""
         filled: dict[int, int] = {}
         stage: dict[int, int] = {}
@@ -238,14 +239,14 @@ class Banks(Conflict):
             filled[bank] = stage[address] + 1
         return [stage[address] for address in addresses]
 
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+    def stages(self, addresses: list[int], lanes: Lanes = None) -> int:
         width = self.width
         if len({address % width for address in addresses}) == len(addresses):
             return 1  # conflict-free, the common case
         return max(Counter([address % width for address in set(addresses)]).values())
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         if len(addresses) == 0:
             return np.zeros(count, dtype=np.int64)
@@ -283,7 +284,7 @@ class BanksInTurn(Banks):
     name = "bank in turn"
     compiled = "bank_atomic"
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """Within a bank in ascending order of address; requests for one address by lane."""
         filled: dict[int, int] = {}
         stages = [0] * len(addresses)
@@ -293,11 +294,11 @@ class BanksInTurn(Banks):
             filled[bank] = stages[at] + 1
         return stages
 
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+    def stages(self, addresses: list[int], lanes: Lanes = None) -> int:
         return max(Counter([address % self.width for address in addresses]).values())
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         return self._loads(addresses, warps, count)
 
@@ -329,19 +330,24 @@ class Groups(Conflict):
     def cells(self, addresses: Integers) -> Integers:
         return addresses // self.width
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """The groups come in ascending order."""
         order = sorted({address // self.width for address in addresses})
         return [order.index(address // self.width) for address in addresses]
 
-    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+    def stages(self, addresses: list[int], lanes: Lanes = None) -> int:
         return len({address // self.width for address in addresses})
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         owner, _ = distinct_of(addresses // self.width, warps)
         return np.bincount(owner, minlength=count)
+
+
+def _of_rule(name: str) -> Any:
+    """A property that is the other rule's."""
+    return property(attrgetter(f"rule.{name}"))
 
 
 @dataclass(frozen=True)
@@ -356,13 +362,7 @@ class OfAnother(Conflict):
     named: ClassVar[str]
     titled: ClassVar[str] = "{rule.title}"
 
-    @property
-    def by_lane(self) -> bool:  # type: ignore[override]
-        return self.rule.by_lane
-
-    @property
-    def lone(self) -> int | None:
-        return self.rule.lone
+    by_lane, lone, place, free, met = map(_of_rule, ("by_lane", "lone", "place", "free", "met"))
 
     @property
     def name(self) -> str:
@@ -372,25 +372,13 @@ class OfAnother(Conflict):
     def title(self) -> str:
         return self.titled.format(**vars(self))
 
-    @property
-    def place(self) -> str:
-        return self.rule.place
-
-    @property
-    def free(self) -> str:
-        return self.rule.free
-
-    @property
-    def met(self) -> str:
-        return self.rule.met
-
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses)
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+    def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
         return self.rule.parts(firsts, lanes)
 
-    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def phase_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         return self.rule.phase_of(addresses, lanes)
 
 
@@ -411,7 +399,7 @@ class InTurn(OfAnother):
     def compiled(self) -> str | None:
         return f"{self.rule.compiled}_atomic" if isinstance(self.rule, Groups) else None
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         merged = self.rule.stage_of(addresses, lanes)
         asked: Counter[tuple[int, int]] = Counter()
         turns = []
@@ -425,7 +413,7 @@ class InTurn(OfAnother):
         return [before[stage] + turn for stage, turn in zip(merged, turns, strict=True)]
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         if not isinstance(self.rule, Groups) or len(addresses) == 0:
             return super().stage_counts(addresses, warps, count, lanes)
@@ -477,7 +465,7 @@ class InParts(OfAnother):
     def of_atomics(self) -> Conflict:
         return InParts(self.width, self.rule.of_atomics())
 
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         phase_of = self.phase_of(addresses, lanes)
         stage_of = [0] * len(addresses)
         before = 0
@@ -490,7 +478,7 @@ class InParts(OfAnother):
         return stage_of
 
     def stage_counts(
-        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+        self, addresses: Integers, warps: Integers, count: int, lanes: Lanes = None
     ) -> Integers:
         assert lanes is not None
         if len(addresses) == 0:
@@ -501,13 +489,13 @@ class InParts(OfAnother):
         result: Integers = stages.reshape(count, parts).sum(axis=1)
         return result
 
-    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+    def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
         assert lanes is not None
         new = np.diff(lanes // self.width, prepend=-1) != 0
         new[firsts] = True
         return np.flatnonzero(new)
 
-    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+    def phase_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
         """Phases are the parts with a request, counted from 0."""
         own = np.arange(len(addresses)) if lanes is None else lanes
         part_of = (own // self.parted(addresses, own)).tolist()

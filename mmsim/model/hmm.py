@@ -5,20 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mmsim.model.machines import (
-    Machine,
-    Unit,
-    Units,
-    banks,
-    check_bank_bytes,
-    check_numbers,
-    groups,
-    in_short,
-)
+from mmsim.model import machines
 
 
 @dataclass(frozen=True)
-class HMM(Machine):
+class HMM(machines.Machine):
     """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
 
     Array parameters lie in the global memory (address groups, `global_latency`). `mm.shared` arrays
@@ -40,22 +31,22 @@ class HMM(Machine):
     bank_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        check_numbers(self, "dmms", "width", "global_latency", "shared_latency")
-        check_bank_bytes(self)
+        machines.check_numbers(self, "dmms", "width", "global_latency", "shared_latency")
+        machines.check_bank_bytes(self)
 
     @cached_property
-    def memory(self) -> Unit:
-        rule = groups(self)
-        return Unit("global", rule, self.global_latency, None, "global")
+    def memory(self) -> machines.Unit:
+        rule = machines.groups(self)
+        return machines.Unit("global", rule, self.global_latency, None, "global")
 
     @cached_property
-    def shared(self) -> Units:
-        rule = banks(self)
-        return Units((), self.dmms, self.shared_latency, rule)
+    def shared(self) -> machines.Units:
+        rule = machines.banks(self)
+        return machines.Units((), self.dmms, self.shared_latency, rule)
 
     def __repr__(self) -> str:
-        return in_short(self)
+        return machines.in_short(self)
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> machines.Units:
         return replace(self.shared, before=(self.memory,))

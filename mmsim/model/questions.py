@@ -127,8 +127,7 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
     @cached_property
     def phases(self) -> int:
         """The phases of all requests together."""
-        rule = _rule(self.bytes, self.kind)
-        return sum(len(_parts(rule, addresses)) for addresses in self.addresses)
+        return sum(len(request.phases) for request in self.requests)
 
     @cached_property
     def stages(self) -> int:

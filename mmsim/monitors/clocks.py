@@ -23,7 +23,6 @@ import numpy.typing as npt
 from mmsim.ir.dtypes import Integers
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import bits_of
 from mmsim.monitors.listener import Access
 
 
@@ -62,9 +61,7 @@ class VectorClocks:
         if access.site.returns:
             self._learn(warp, (self.left[cell] for cell in set(cells) if cell in self.left))
         count, view = int(self.releases[warp]), self.view[warp]
-        assert access.values is not None
-        before = access.array.read(access.elements, access.blocks)
-        changed = np.flatnonzero(bits_of(before) != bits_of(access.values)).tolist()
+        changed = np.flatnonzero(access.changes).tolist()
         if changed:
             own = self.views[view].copy()
             own[warp] = count
@@ -160,10 +157,8 @@ class LaneClocks:
         self.events[warp] += 1
         known = self._known(warp)
         lanes = (access.threads - self.grid.warp_threads(warp).start).tolist()
-        assert access.values is not None
-        before = access.array.read(access.elements, access.blocks)
-        changes = bits_of(before) != bits_of(access.values)
-        for lane, element, changed in zip(lanes, access.elements.tolist(), changes, strict=True):
+        of_lanes = zip(lanes, access.elements.tolist(), access.changes, strict=True)
+        for lane, element, changed in of_lanes:
             cell = (warp, access.site.array, copy, element)
             left = self.left.get(cell)
             if left is not None and access.site.returns:

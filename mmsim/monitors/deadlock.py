@@ -13,11 +13,10 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.waits import Waits
+from mmsim.ir.needs import Waits
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import bits_of
 from mmsim.monitors.listener import Access, Listener
 
 OF_A_CELL = 200  # bytes of a number in a set that grows
@@ -105,12 +104,9 @@ class DeadlockCheck(Listener):
 
     def _progress(self, access: Access) -> bool:
         """Return whether this request changed anything."""
-        site, array = access.site, access.array
+        site = access.site
         if site.kind != "read":
-            assert access.values is not None
-            old = array.read(access.elements, access.blocks)
-            new = access.values.astype(array.dtype, copy=False)
-            changed = np.flatnonzero(bits_of(old) != bits_of(new))
+            changed = np.flatnonzero(access.changes)
             if len(changed):
                 self.touched.clear()
                 if self.waits.is_wait[site.number]:

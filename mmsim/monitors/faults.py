@@ -4,48 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from mmsim.errors import (
-    AddressError,
-    ArithmeticFault,
-    BarrierError,
-    EndlessError,
-    ExchangeError,
-    ProgramError,
-    RaisedError,
-    TypeFault,
-    UnassignedError,
-    VectorError,
-)
+from mmsim import errors
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import Read
 from mmsim.monitors.lines import access_of, element_finding, found_access, index_of
 from mmsim.monitors.watch import Monitors
 from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
 
-KINDS: dict[type[ProgramError], FindingKind] = {
-    AddressError: "out-of-range",
-    ArithmeticFault: "arithmetic",
-    UnassignedError: "unassigned",
-    TypeFault: "type",
-    RaisedError: "exception",
-    VectorError: "vector",
-    EndlessError: "endless",
-    BarrierError: "barrier",
-    ExchangeError: "exchange",
+KINDS: dict[type[errors.ProgramError], FindingKind] = {
+    errors.AddressError: "out-of-range",
+    errors.ArithmeticFault: "arithmetic",
+    errors.UnassignedError: "unassigned",
+    errors.TypeFault: "type",
+    errors.RaisedError: "exception",
+    errors.VectorError: "vector",
+    errors.EndlessError: "endless",
+    errors.BarrierError: "barrier",
+    errors.ExchangeError: "exchange",
 }
 
 
-def finding_of(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
+def finding_of(
+    error: errors.ProgramError, launch: Launch, monitors: Monitors, time: int
+) -> Finding:
     """An error that ended a run at `time`, as a finding."""
-    if isinstance(error, EndlessError):
+    if isinstance(error, errors.EndlessError):
         return _endless(error, launch, monitors, time)
-    if isinstance(error, BarrierError):
+    if isinstance(error, errors.BarrierError):
         accesses = (
             _action(error, launch, error.other, time, "barrier"),
             monitors.barriers.last(error.thread or 0),
         )
         return Finding("barrier", None, None, None, accesses)
-    if isinstance(error, ExchangeError):
+    if isinstance(error, errors.ExchangeError):
         asks = _action(error, launch, error.thread, time)
         asked = () if error.other is None else (monitors.barriers.last(error.other),)
         return Finding("exchange", None, None, None, (asks, *asked), note=error.message)
@@ -62,14 +53,14 @@ def finding_of(error: ProgramError, launch: Launch, monitors: Monitors, time: in
     )
 
 
-def finding_before(error: ProgramError) -> Finding:
+def finding_before(error: errors.ProgramError) -> Finding:
     """An error found from types and shapes before any thread has begun: thread 0 stands for all."""
     assert error.place is not None
     action = found_access(error.place, "statement", 0, 0)
     return Finding(KINDS[type(error)], error.array, None, None, (action,), note=error.message)
 
 
-def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
+def _endless(error: errors.ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
     """A deadlock if memory doesn't change any more while a warp waits, else an endless program."""
     deadlock = monitors.deadlock
     assert deadlock is not None
@@ -124,7 +115,11 @@ def _spin(waiting: Read, holder: Read, launch: Launch) -> Finding:
 
 
 def _action(
-    error: ProgramError, launch: Launch, thread: int | None, time: int, kind: Action = "statement"
+    error: errors.ProgramError,
+    launch: Launch,
+    thread: int | None,
+    time: int,
+    kind: Action = "statement",
 ) -> FoundAccess:
     assert error.place is not None
     thread = thread or 0

@@ -19,6 +19,7 @@ from mmsim.ir.operators import Mask
 from mmsim.meaning.frame import Frame, Site
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
+from mmsim.monitors.lines import bits_of
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +73,19 @@ class Access:
     def cells(self) -> Integers:
         """The elements' numbers, counted over all copies of the array."""
         return self.copies * self.array.size + self.elements
+
+    @property
+    def bits(self) -> Integers:
+        """The bits of the values that it stores, as `bits_of` gives them."""
+        assert self.values is not None
+        return bits_of(self.values.astype(self.array.dtype, copy=False))
+
+    @property
+    def changes(self) -> npt.NDArray[np.bool_]:
+        """Mark the lanes that store other bits than their element has."""
+        before = bits_of(self.array.read(self.elements, self.blocks))
+        marked: npt.NDArray[np.bool_] = before != self.bits
+        return marked
 
     @staticmethod
     def of_lane(column: Integers | int, lane: int) -> int:

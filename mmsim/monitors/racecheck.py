@@ -32,7 +32,6 @@ from mmsim.monitors.lines import (
     Lines,
     Numbering,
     access_of,
-    bits_of,
     element_finding,
     first_rows,
     row_starts,
@@ -110,14 +109,11 @@ class RaceDetector(Listener):
 
     def accessed(self, access: Access) -> None:
         """Note a whole round, under the synchronous schedule."""
-        site, array = access.site, access.array
+        site = access.site
         order = self.clocks.accessed(access)
         if site.array not in self.written or (self.synchronous and not access.writes):
             return
-        bits: Integers | int = 0
-        if access.writes:
-            assert access.values is not None
-            bits = self._numbering.of(bits_of(access.values.astype(array.dtype, copy=False)))
+        bits: Integers | int = self._numbering.of(access.bits) if access.writes else 0
         self._reported.append(
             (
                 self.first_cell[site.array] + access.cells,

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.updates import Update, updates
+from mmsim.ir.needs import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Concerned, Lines, access_of, bits_of, element_finding
+from mmsim.monitors.lines import Concerned, Lines, access_of, element_finding
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -61,7 +61,6 @@ class LostUpdates(Listener):
 
     def _update(self, access: Access, update: Update) -> None:
         """Note a write of this kind: its lanes that have read the same element are updates."""
-        assert access.values is not None
         cells, threads = access.cells, access.threads
         read = np.zeros(len(cells), np.int64)
         for site in update.reads:
@@ -70,7 +69,7 @@ class LostUpdates(Listener):
         lanes = np.flatnonzero(read)
         if not len(lanes):
             return
-        bits = bits_of(access.values.astype(access.array.dtype, copy=False))
+        bits = access.bits
         warps = np.broadcast_to(access.warps, len(cells))
         request = np.zeros(len(cells), np.int64) if self.synchronous else warps
         order = lanes[np.lexsort((threads[lanes], cells[lanes], request[lanes]))]

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.ir.waits import Waits
+from mmsim.ir.needs import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.clocks import LaneClocks
@@ -28,7 +28,6 @@ from mmsim.monitors.lines import (
     Integers,
     Lines,
     access_of,
-    bits_of,
     element_finding,
     first_rows,
 )
@@ -130,11 +129,7 @@ class WarpSyncCheck(Listener):
         kind, threads = access.site.kind, access.threads
         first = self.grid.warp_ends[access.warps]
         end = self.grid.warp_ends[access.warps + 1]
-        needs: Any = True
-        if kind == earlier == "write":
-            assert access.values is not None
-            stands = access.array.read(access.elements, access.blocks)
-            needs = bits_of(stands) != bits_of(access.values.astype(stands.dtype, copy=False))
+        needs: Any = access.changes if kind == earlier == "write" else True
         for others, requests in self.latest[access.site.array, earlier].of(cells):
             bad = needs & (others >= first) & (others < end) & (others != threads)
             if not bad.any():

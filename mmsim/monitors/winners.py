@@ -40,11 +40,9 @@ class ConcurrentWrites(Listener):
     def accessed(self, access: Access) -> None:
         if not access.writes:
             return
-        assert access.values is not None
-        array, threads, lanes = access.array, access.threads, len(access.elements)
-        cells = access.cells
+        threads, cells, lanes = access.threads, access.cells, len(access.elements)
         warps = np.broadcast_to(access.warps, lanes)
-        bits = bits_of(access.values.astype(array.dtype, copy=False))
+        bits = access.bits
         order = np.lexsort((threads, cells, warps))  # the winner first
         firsts = row_starts(warps[order], cells[order])
         winners = order[np.repeat(firsts, np.diff(firsts, append=lanes))]
@@ -53,7 +51,7 @@ class ConcurrentWrites(Listener):
             return
         line, losers = int(self.lines.of_site[access.site.number]), order[losing]
         columns = access.columns(losers, threads, access.blocks, access.times)
-        self.found.note(line, array, cells[losers], threads[winners[losing]], *columns)
+        self.found.note(line, access.array, cells[losers], threads[winners[losing]], *columns)
         self.growth.need(self.found.bytes_taken, self.found.bytes_taken)
 
     def finding(self, line: int, note: str) -> Finding:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mmsim.claims.printed import Drawing, Figure, PaperTable, PrintedItem
 from mmsim.gpu.experiment import Experiment
 from mmsim.host.guesses import nearest
-from mmsim.view.tables import Column, columns, rich_rows, rich_text, text_column
+from mmsim.view.tables import Column, columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -101,7 +101,7 @@ def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:
     rows = list(dict.fromkeys(figure.row for figure in figures))
     cells = {(figure.row, figure.column): figure for figure in figures}
     shown = rich_rows(
-        (text_column("paper / computed"), *map(Column, named)),
+        (Column("paper / computed", False), *map(Column, named)),
         ((row, *(_cell(cells.get((row, column))) for column in named)) for row in rows),
         f"{table.id} ({table.source}): {table.title}",
         table.note,

@@ -58,56 +58,11 @@ def left_out(counters: Counters) -> list[str]:
     return [f"left out: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
-def atomics_counts(record: Record) -> Table:
-    """The counts of atomics, a row for each kind of access."""
-    from mmsim.gpu.atomics import hardware
-
-    numbers = "patterns counted equal hardware model"
-    kinds: dict[tuple[str, str], list[Row]] = {}
-    for row in record.rows:
-        if row["measure"] == "counts":
-            kinds.setdefault((str(row["access"]), str(row["memory"])), []).append(row)
-    lines = []
-    for kind, rows in kinds.items():
-        found = [(hardware(row), int(row["model"] or 0)) for row in rows]
-        both = [(count, model) for count, model in found if count is not None]
-        equal = sum(count == model for count, model in both)
-        sums = (sum(count for count, _ in both), sum(model for _, model in both))
-        lines.append((*kind, *map(str, (len(rows), len(both), equal, *sums))))
-    return rich_rows(
-        columns("access", "memory", *numbers.split(), numbers=numbers),
-        lines,
-        "atomics: what the GPU counts, and the model's stages, over all patterns",
-        "shared: wavefronts; global: requests at the second-level cache",
-    )
-
-
-def atomics_cycles(record: Record) -> Table:
-    """The time of a full block's atomics in shared memory, a row for each access and pattern."""
-    names = ("access", "pattern", "model", "cycles", "low", "high", "equal")
-    rows = [row for row in record.rows if row["measure"] == "cycles"]
-    titles = [Column(name, name not in ("access", "pattern")) for name in names]
-    lines = ([_cell(row[name]) for name in names] for row in rows)
-    return rich_rows(titles, lines, "atomics: clock cycles and the model's stages")
-
-
-def banks_table(record: Record) -> Table:
-    """Wavefronts of shared memory and the rule of banks of 4 bytes, a row for each access."""
-    names = ("access", "bytes", "patterns", "equal", "hardware", "model")
-    lines = ([_cell(row[name]) for name in names] for row in record.rows)
-    return rich_rows(
-        [Column(name, name != "access") for name in names],
-        lines,
-        "bank conflicts: what the GPU counts, and the rule, over all patterns",
-        "hardware: wavefronts; model: stages",
-    )
-
-
 def measured_table(record: Record, title: str) -> Table:
     """An experiment's rows, with the error of the model's prediction."""
     first = record.rows[0] if record.rows else {}
     titles = [Column(name, not isinstance(value, str)) for name, value in first.items()]
-    rows = ((*(_cell(row.get(name)) for name in first), _percent(row)) for row in record.rows)
+    rows = ((*(cell(row.get(name)) for name in first), _percent(row)) for row in record.rows)
     return rich_rows((*titles, Column("error")), rows, f"{title} ({record.facts['unit']})")
 
 
@@ -116,7 +71,8 @@ def _percent(row: Row) -> str:
     return "" if off is None else f"{off:+.1%}"
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """The text of a value in a table."""
     if value is None:
         return ""
     return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -4,9 +4,8 @@ from mmsim.ir.liveness import Registers
 from mmsim.results.cache import CacheRow
 from mmsim.results.events import Cycle, Dispatch, Wait
 from mmsim.results.findings import Finding, FoundAccess
-from mmsim.results.profile import Profile, ProfileLine
 from mmsim.results.report import Report
-from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.rows import AccessRow, Profile, ProfileLine, RoundRow
 from mmsim.results.run import Run, total
 from mmsim.results.trace import Trace
 

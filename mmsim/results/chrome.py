@@ -8,6 +8,7 @@ track: the stages that it takes, one in each time unit.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,20 +20,6 @@ Event = dict[str, Any]
 
 WARPS = 1
 """The number of the warps' process; those of the memory units follow."""
-
-
-class Tracks:
-    """The numbers of processes and tracks. No two are the same: viewers would group equal ones."""
-
-    def __init__(self, trace: Trace) -> None:
-        names = [unit.name for unit in trace.units]
-        self.process = {name: WARPS + 1 + number for number, name in enumerate(names)}
-        self.unit = {name: number + len(names) for name, number in self.process.items()}
-        self.first_warp = WARPS + 1 + 2 * len(names)
-
-    def warp(self, warp: int) -> int:
-        """The track of a warp."""
-        return self.first_warp + warp
 
 
 def save_chrome(trace: Trace, path: str | Path) -> None:
@@ -54,9 +41,15 @@ def save_chrome(trace: Trace, path: str | Path) -> None:
 
 
 def events(trace: Trace) -> Iterator[Event]:
-    """All events of a trace."""
-    tracks = Tracks(trace)
-    yield from _names(trace, tracks)
+    """All events of a trace.
+
+    No two numbers of processes and tracks are the same: viewers would group equal ones.
+    """
+    count = len(trace.units)
+    numbers = {unit.name: WARPS + 1 + number for number, unit in enumerate(trace.units)}
+    units = {name: (number, number + count) for name, number in numbers.items()}
+    first = WARPS + 1 + 2 * count  # the track of warp 0
+    yield from _names(trace, units, first)
     for dispatch in trace.dispatches:
         about = {
             "function": printable(dispatch.function),
@@ -74,82 +67,55 @@ def events(trace: Trace) -> Iterator[Event]:
             "addresses": dispatch.addresses,
             "reason": "latency",
         }
-        time, lasts = dispatch.time, dispatch.completion - dispatch.time
-        track = WARPS, tracks.warp(dispatch.warp)
-        yield _event("X", accessed, "request", time, track, request, dur=lasts)
+        lasts = {"ts": dispatch.time, "dur": dispatch.completion - dispatch.time}
+        track = WARPS, first + dispatch.warp
+        yield _event("X", accessed, track, request, cat="request", **lasts)
         name = f"W({dispatch.warp}) {accessed}"
-        stages = {**about, "warp": dispatch.warp, "stages": _stages(dispatch)}
-        track = tracks.process[dispatch.unit], tracks.unit[dispatch.unit]
-        yield _event("X", name, "stages", time, track, stages, dur=dispatch.stage_count)
+        requests = map(dispatch.in_stage, range(dispatch.stage_count))
+        served = [sorted({address for _, address in of_stage}) for of_stage in requests]
+        stages = {**about, "warp": dispatch.warp, "stages": served}
+        lasts = {"ts": dispatch.time, "dur": dispatch.stage_count}
+        yield _event("X", name, units[dispatch.unit], stages, cat="stages", **lasts)
     for wait in trace.waits:
         if wait.reason != "latency":  # the request itself shows it
             about = {"reason": wait.reason, "unit": wait.unit, "line": wait.line}
-            name, track = f"waits: {wait.reason}", (WARPS, tracks.warp(wait.warp))
-            yield _event("X", name, "wait", wait.start, track, about, dur=wait.end - wait.start)
-    for number, (time, first) in enumerate(round_starts(trace)):
-        name = f"round {number}: {first.kind} {printable(first.array)}"
-        about = {"round": number, "line": first.line}
-        yield _event("i", name, "round", time, (WARPS, 0), about, s="g")
+            name, track = f"waits: {wait.reason}", (WARPS, first + wait.warp)
+            lasts = {"ts": wait.start, "dur": wait.end - wait.start}
+            yield _event("X", name, track, about, cat="wait", **lasts)
+    for number, (time, begins) in enumerate(round_starts(trace)):
+        name = f"round {number}: {begins.kind} {printable(begins.array)}"
+        about = {"round": number, "line": begins.line}
+        yield _event("i", name, (WARPS, 0), about, cat="round", ts=time, s="g")
     for release in trace.releases:
         name = f"barrier of block {release.block} opens"
         about = {"block": release.block, "warps": release.warps}
-        yield _event("i", name, "barrier", release.time, (WARPS, 0), about, s="p")
+        yield _event("i", name, (WARPS, 0), about, cat="barrier", ts=release.time, s="p")
 
 
 def round_starts(trace: Trace) -> list[tuple[int, Dispatch]]:
-    """The time at which each round of the synchronous schedule begins, and its first dispatch.
-
-    At that time all its warps are ready. A warp that isn't dispatched immediately waits for its
-    turn.
-    """
-    if trace.schedule != "synchronous":
-        return []
-    ready = {(wait.warp, wait.end): wait.start for wait in trace.waits if wait.reason == "turn"}
-    starts: dict[int, Dispatch] = {}
-    for dispatch in trace.dispatches:
-        starts.setdefault(ready.get((dispatch.warp, dispatch.time), dispatch.time), dispatch)
-    return sorted(starts.items(), key=lambda start: start[0])
+    """The time at which each round of the synchronous schedule begins, and its first dispatch."""
+    times = [dispatch.time for dispatch in trace.dispatches]
+    return [(start, trace.dispatches[bisect_left(times, start)]) for start in trace.rounds]
 
 
-def _stages(dispatch: Dispatch) -> list[list[int]]:
-    """The addresses that travel in each stage."""
-    served: list[list[int]] = [[] for _ in range(dispatch.stage_count)]
-    for address, stage in sorted(set(zip(dispatch.addresses, dispatch.stages, strict=True))):
-        served[stage].append(address)
-    return served
-
-
-def _names(trace: Trace, tracks: Tracks) -> Iterator[Event]:
+def _names(trace: Trace, units: dict[str, tuple[int, int]], first: int) -> Iterator[Event]:
     """The names of the processes and of the tracks, and their order."""
-    yield _metadata("process_name", WARPS, 0, {"name": f"warps of {trace.machine}"})
-    yield _metadata("process_sort_index", WARPS, 0, {"sort_index": WARPS})
+    yield _event("M", "process_name", (WARPS, 0), {"name": f"warps of {trace.machine}"})
+    yield _event("M", "process_sort_index", (WARPS, 0), {"sort_index": WARPS})
     warps = {dispatch.warp for dispatch in trace.dispatches} | {wait.warp for wait in trace.waits}
     for warp in sorted(warps):
-        track = tracks.warp(warp)
-        yield _metadata("thread_name", WARPS, track, {"name": f"W({warp})"})
-        yield _metadata("thread_sort_index", WARPS, track, {"sort_index": track})
+        track = WARPS, first + warp
+        yield _event("M", "thread_name", track, {"name": f"W({warp})"})
+        yield _event("M", "thread_sort_index", track, {"sort_index": first + warp})
     for unit in trace.machine.units[: len(trace.units)]:
-        process = tracks.process[unit.name]
+        process, stages = units[unit.name]
         about = f"{unit.name} unit ({unit.conflict.place}s, latency {unit.latency})"
-        yield _metadata("process_name", process, 0, {"name": about})
-        yield _metadata("process_sort_index", process, 0, {"sort_index": process})
-        yield _metadata("thread_name", process, tracks.unit[unit.name], {"name": "stages"})
+        yield _event("M", "process_name", (process, 0), {"name": about})
+        yield _event("M", "process_sort_index", (process, 0), {"sort_index": process})
+        yield _event("M", "thread_name", (process, stages), {"name": "stages"})
 
 
-def _metadata(name: str, process: int, thread: int, args: dict[str, Any]) -> Event:
-    return {"ph": "M", "name": name, "pid": process, "tid": thread, "args": args}
-
-
-def _event(
-    phase: str,
-    name: str,
-    category: str,
-    time: int,
-    track: tuple[int, int],
-    args: Event,
-    **more: Any,
-) -> Event:
+def _event(phase: str, name: str, track: tuple[int, int], args: Event, **more: Any) -> Event:
     """An event in a process and its track; `phase` is Chrome's letter for its kind."""
     process, thread = track
-    what = {"ph": phase, "name": name, "cat": category, "ts": time, **more}
-    return {**what, "pid": process, "tid": thread, "args": args}
+    return {"ph": phase, "name": name, **more, "pid": process, "tid": thread, "args": args}

@@ -1,38 +1,40 @@
 """Results as JSON and back, without loss.
 
-Results are read by the annotations of their fields; nothing from a file is executed.
-`mmsim.results.encoding` says what the JSON of a result is.
+Results are read by the annotations of their fields; nothing from a file is executed. An array is
+its dtype, its shape and its bytes (little-endian, base64), a complex number its two parts. A trace
+is its facts. A part of a result doesn't repeat what the whole says, and no field its default.
+Traces of the first format repeat what follows from their facts.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import operator
 import types
 import typing
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import FormatError
+from mmsim.errors import FormatError, MMSimError, shown
+from mmsim.ir.dtypes import supported
 from mmsim.ir.nodes import Scalar
 from mmsim.model.machines import Machine
-from mmsim.results.encoding import ROWS, Unfit, array_of, encode, parts_of
-from mmsim.results.first_format import trace_of
+from mmsim.results.events import Arrival, Asked, Change, Release
 from mmsim.results.report import Report
 from mmsim.results.rows import RoundRow
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
-from mmsim.results.valid import check_report, check_run
-from mmsim.results.valid_trace import check_trace
+from mmsim.results.valid import check_facts, check_report, check_run, check_trace
 
 FORMAT = "mmsim 2"
 FIRST_FORMAT = "mmsim 1"
-"""The format in which traces repeat what follows from their facts."""
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
 """Makes a value of a field from JSON. Raises a `ValueError` for what the field can't be."""
@@ -64,6 +66,87 @@ def load(text: str, expected: type[T]) -> T:
         return _object(expected)(value)  # type: ignore[no-any-return]
     except DAMAGED as error:
         raise FormatError(f"this result of mmsim is damaged: {error}") from None
+
+
+# ------------------------------------------------------------ data for JSON
+
+LAUNCH = ("machine", "program", "threads", "block_size", "shape", "schedule", "time")
+PARTS = {
+    Run: {"record": ("trace", (*LAUNCH, "sources")), "records": ("trace", ("machine", "schedule"))},
+    Report: {"run": ("run", (*LAUNCH, "record")), "record": ("trace", LAUNCH)},
+}
+"""The parts of a result: their fields, names in messages, and what they have from the whole."""
+
+ROWS = (Asked, Arrival, Release, Change)
+"""The classes of many records: JSON has their fields in order, without names."""
+
+
+def encode(value: Any) -> Any:
+    """Return a value as JSON holds it."""
+    if isinstance(value, np.ndarray):
+        data = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        text = base64.b64encode(data.tobytes()).decode()
+        return {"$array": value.dtype.name, "shape": list(value.shape), "base64": text}
+    if isinstance(value, ROWS):
+        return [encode(getattr(value, part.name)) for part in fields(value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: (part, getattr(value, part.name)) for part in fields(value)}
+        made = {
+            name: own
+            for name, (part, own) in parts.items()
+            if own is not part.default and (part.default != () or len(own))
+        }
+        content = {name: encode(own) for name, own in made.items()}
+        for part, of, _, names in parts_of(type(value), content, made):
+            for name in names:
+                if name in part and encode(getattr(of, name)) == encode(getattr(value, name)):
+                    del part[name]
+        named = isinstance(value, Run | Report | Machine)
+        return {"$class": type(value).__name__, **content} if named else content
+    if isinstance(value, complex):
+        return {"$complex": [value.real, value.imag]}
+    if isinstance(value, dict):
+        return {"$dict": [[key, encode(item)] for key, item in value.items()]}
+    if isinstance(value, Machine):
+        raise MMSimError(
+            f"a {type(value).__name__} can't be saved as JSON; make your machine a dataclass"
+        )
+    return [encode(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def parts_of(
+    kind: type, content: Mapping[str, Any], made: Mapping[str, Any]
+) -> Iterator[tuple[Any, Any, str, tuple[str, ...]]]:
+    """The parts of a result: as JSON, as made, the name, and the fields that the whole has too."""
+    for known, parts in PARTS.items():
+        for field, (what, names) in parts.items() if issubclass(kind, known) else ():
+            part, of = content.get(field), made.get(field)
+            pairs = zip(part, of or (), strict=True) if isinstance(part, list) else [(part, of)]
+            yield from ((*pair, what, names) for pair in pairs if pair[0] is not None)
+
+
+class Unfit(ValueError):
+    """A value that a field can't have."""
+
+    def __init__(self, value: Any) -> None:
+        simple = isinstance(value, str | int | float) or value is None
+        super().__init__(f"can't be {shown(value)[:80] if simple else f'a {type(value).__name__}'}")
+
+
+def array_of(value: Any) -> npt.NDArray[Any]:
+    """The array that `encode` made data of. Raises a `ValueError` for anything else."""
+    if not isinstance(value, dict) or "$array" not in value:
+        raise Unfit(value)
+    name, shape = value["$array"], value["shape"]
+    if not supported(name):
+        raise ValueError(f"arrays of {name!r:.80} are not read")
+    if not all(type(extent) is int and extent >= 0 for extent in shape):
+        raise ValueError(f"an array has no shape {shape!r:.80}")
+    dtype = np.dtype(name)
+    data = base64.b64decode(value["base64"], validate=True)
+    if dtype.kind == "b" and data.strip(b"\0\1"):
+        raise ValueError("a bool is neither 0 nor 1")
+    return np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape).astype(dtype)
 
 
 # ------------------------------------------------------------ readers
@@ -220,3 +303,74 @@ CHECKS: dict[type, Callable[[Any], None]] = {
     Report: check_report,
 }
 """The checks of results: each raises a `ValueError` for a result that contradicts itself."""
+
+
+# ------------------------------------------------------------ the first format
+
+Object = dict[str, Any]
+FOLLOWS = ("units", "arrays", "dispatches", "waits")
+"""The fields of a trace that follow from others."""
+EVENTS = ("arrivals", "releases", "changes")
+
+
+def trace_of(record: Object, read: Callable[[Object], Trace]) -> Trace:
+    """Read a trace by its facts. Raises a `ValueError` if another one follows from them."""
+    trace = read(facts_of(record, ()))
+    check_facts(trace)
+    swaps = [  # only its stages show an atomic compare and swap
+        number
+        for number, one in enumerate(trace.dispatches)
+        if one.kind == "atomic" and encode(one.stages) != record["dispatches"][number]["stages"]
+    ]
+    if swaps:
+        trace = read(facts_of(record, swaps))
+    for part in FOLLOWS:
+        if len(record[part]) != len(getattr(trace, part)):
+            raise ValueError(f"it has {len(record[part])} {part}, not {len(getattr(trace, part))}")
+        for number, (kept, one) in enumerate(zip(record[part], getattr(trace, part), strict=True)):
+            follows = encode(one)
+            for name, value in kept.items():
+                if name != "$class" and json.dumps(value) != json.dumps(follows.get(name)):
+                    raise ValueError(
+                        f"{name} of number {number} of its {part} isn't what follows: "
+                        f"{json.dumps(follows.get(name)):.80}"
+                    )
+    return trace
+
+
+def facts_of(record: Object, swaps: Collection[int]) -> Object:
+    """The facts of a trace, of whose dispatches some are compare and swaps."""
+    given, shared = [], []
+    for array in record["arrays"]:
+        name, shape, data = array["name"], array["shape"], array["data"]
+        if array["shared"]:
+            shared.append({"name": name, "shape": shape, "dtype": data["$array"]})
+            continue
+        addresses = array_of(array["addresses"])
+        offsets = (addresses - addresses.min(initial=2**62)).reshape(shape)
+        kept = None if (np.diff(addresses) == 1).all() else encode(offsets)
+        given.append({"name": name, "data": {**data, "shape": shape}, "offsets": kept})
+    sites: dict[str, int] = {}
+    asked = []
+    for number, one in enumerate(record["dispatches"]):
+        vector = one["threads"].count(one["threads"][0])
+        site = {name: one[name] for name in ("function", "line", "array", "kind")}
+        text = json.dumps({**site, "vector": vector, "swap": number in swaps})
+        threads, elements = one["threads"][::vector], one["elements"][::vector]
+        values = [] if one["kind"] == "read" else one["values"]
+        of_text = sites.setdefault(text, len(sites))
+        asked.append([one["time"], one["warp"], of_text, threads, elements, values])
+    lived: dict[int, int] = {}
+    for wait in record["waits"]:
+        if wait["reason"] == "round":
+            lived[wait["warp"]] = bisect_right(record["rounds"], wait["start"])
+    return {
+        "variables": [],  # the earliest files have none
+        **{name: of for name, of in record.items() if name not in FOLLOWS},
+        **{name: [list(one.values())[1:] for one in record.get(name, ())] for name in EVENTS},
+        "parameters": given,
+        "shared": shared,
+        "sites": list(map(json.loads, sites)),
+        "asked": asked,
+        "lived": [lived.get(warp, 0) for warp in range(max(lived, default=-1) + 1)],
+    }

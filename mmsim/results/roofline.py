@@ -12,7 +12,7 @@ from fractions import Fraction
 from operator import add
 
 from mmsim.results.cache import RESOURCES, bound, busy, rates
-from mmsim.results.profile import ProfileLine
+from mmsim.results.rows import ProfileLine
 from mmsim.results.run import Run, of_line
 
 SHARED, LATENCY = "shared memory", "latency"

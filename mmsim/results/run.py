@@ -18,8 +18,15 @@ from mmsim.model.memory import MANY
 from mmsim.model.threads import Shape
 from mmsim.results.cache import CacheRow, CacheRows, bound, busy, merged
 from mmsim.results.findings import Finding, Findings, merge
-from mmsim.results.profile import Profile, ProfileLine
-from mmsim.results.rows import IN_SPACE, AccessRow, AccessRows, RoundRow, RoundRows
+from mmsim.results.rows import (
+    IN_SPACE,
+    AccessRow,
+    AccessRows,
+    Profile,
+    ProfileLine,
+    RoundRow,
+    RoundRows,
+)
 from mmsim.results.trace import Trace
 from mmsim.tabular import Rows, Tabular
 

@@ -25,28 +25,12 @@ from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.rounds import completion
 from mmsim.model.threads import Grid, Shape, make_grid
-from mmsim.results.events import (
-    MANY_UNITS,
-    Arrival,
-    Asked,
-    Change,
-    Cycle,
-    Dispatch,
-    Given,
-    Release,
-    Site,
-    Stage,
-    TracedArray,
-    TracedUnit,
-    TracedVariable,
-    Variables,
-    Wait,
-)
-from mmsim.results.waits import waits_of
+from mmsim.results import events
 
 T = TypeVar("T")
 _MAKING = RLock()
-
+MANY_UNITS = 1 << 12
+"""A trace of a machine with more units names only the units that the run can reach."""
 
 INSTEAD = instead(
     {
@@ -76,16 +60,16 @@ class Trace:
     schedule: str
     time: int
     sources: tuple[Source, ...]
-    parameters: tuple[Given, ...]
+    parameters: tuple[events.Given, ...]
     shared: tuple[SharedArray, ...]
-    sites: tuple[Site, ...]
-    asked: tuple[Asked, ...]
-    arrivals: tuple[Arrival, ...]
-    releases: tuple[Release, ...]
+    sites: tuple[events.Site, ...]
+    asked: tuple[events.Asked, ...]
+    arrivals: tuple[events.Arrival, ...]
+    releases: tuple[events.Release, ...]
     rounds: tuple[int, ...]
     lived: tuple[int, ...]
-    variables: tuple[TracedVariable, ...]
-    changes: tuple[Change, ...]
+    variables: tuple[events.TracedVariable, ...]
+    changes: tuple[events.Change, ...]
     shape: Shape | None = field(default_factory=lambda: None)
 
     @classmethod
@@ -133,7 +117,7 @@ class Trace:
         return [self.grid.warp_threads(warp) for warp in range(self.grid.warps)]
 
     @cached_property
-    def units(self) -> tuple[TracedUnit, ...]:
+    def units(self) -> tuple[events.TracedUnit, ...]:
         """The memory units, idle ones too.
 
         Of a machine with thousands of DMMs: the memory of all, and the DMMs that hold a block.
@@ -141,7 +125,9 @@ class Trace:
         count = len(self.machine.units)
         count = count if count <= MANY_UNITS else min(count, 1 + self.grid.blocks)
         units = self.machine.units[:count]
-        return tuple(TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units)
+        return tuple(
+            events.TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units
+        )
 
     @cached_property
     def in_memory(self) -> dict[str, ArrayInMemory]:
@@ -154,7 +140,7 @@ class Trace:
         return fill(lay_out(self.machine, self.grid, parameters, self.shared), parameters)
 
     @cached_property
-    def arrays(self) -> tuple[TracedArray, ...]:
+    def arrays(self) -> tuple[events.TracedArray, ...]:
         """The arrays at the start of the run, with the address of every element."""
         made = []
         for array in self.in_memory.values():
@@ -163,16 +149,18 @@ class Trace:
             addresses = np.stack([array.addresses(elements, copy) for copy in range(copies)])
             units = tuple(self.machine.units[unit].name for unit in array.unit_of_copy.tolist())
             own = (array.name, array.shape, array.shared)
-            made.append(TracedArray(*own, array.data.copy(), addresses, units))
+            made.append(events.TracedArray(*own, array.data.copy(), addresses, units))
         return tuple(made)
 
     @cached_property
-    def dispatches(self) -> tuple[Dispatch, ...]:
+    def dispatches(self) -> tuple[events.Dispatch, ...]:
         """All requests in order of dispatch, with all that follows by the rules of their units."""
         memory = {one.name: one.data.copy() for one in self.arrays}
         return tuple(self._dispatch(one, memory) for one in self.asked)
 
-    def _dispatch(self, asked: Asked, memory: dict[str, npt.NDArray[Any]]) -> Dispatch:
+    def _dispatch(
+        self, asked: events.Asked, memory: dict[str, npt.NDArray[Any]]
+    ) -> events.Dispatch:
         """The dispatch of a request, which takes effect on memory."""
         site = self.sites[asked.site]
         array, block = self.in_memory[site.array], self.grid.block_of_warp(asked.warp)
@@ -187,7 +175,7 @@ class Trace:
         stages = tuple(rule.stage_of(where, lanes))
         words = memory[site.array][copy]
         values = words[elements] if site.kind == "read" else np.array(asked.values, words.dtype)
-        made = Dispatch(
+        made = events.Dispatch(
             asked.time,
             unit.name,
             asked.warp,
@@ -210,23 +198,25 @@ class Trace:
         return made
 
     @cached_property
-    def waits(self) -> tuple[Wait, ...]:
+    def waits(self) -> tuple[events.Wait, ...]:
         """All waits, in order of their beginning and of warps."""
-        return waits_of(self.dispatches, self.arrivals, self.releases, self.rounds, self.lived)
+        return events.waits_of(
+            self.dispatches, self.arrivals, self.releases, self.rounds, self.lived
+        )
 
     def conflict(self, unit: str) -> Conflict:
         """The rule of conflicts of a unit, by name."""
         number = [one.name for one in self.units].index(unit)
         return self.machine.units[number].conflict
 
-    def rule(self, dispatch: Dispatch) -> Conflict:
+    def rule(self, dispatch: events.Dispatch) -> Conflict:
         """The rule that served a request, for words of its array's size."""
         unit, site = self.conflict(dispatch.unit), dispatch.site
         size = self.in_memory[dispatch.array].dtype.itemsize
         return served(unit, size, site.served_as, site.vector)
 
     @cached_property
-    def completions(self) -> tuple[Dispatch, ...]:
+    def completions(self) -> tuple[events.Dispatch, ...]:
         """The dispatches in order of completion."""
         return tuple(sorted(self.dispatches, key=lambda dispatch: dispatch.completion))
 
@@ -236,7 +226,7 @@ class Trace:
             f"{len(self.waits)} waits, {len(self.releases)} barrier releases>"
         )
 
-    def cycles(self) -> Iterator[Cycle]:
+    def cycles(self) -> Iterator[events.Cycle]:
         """Yield the machine at time units 0, 1, ..., `time`. At the last, all requests are done.
 
         Each `Cycle` is separate plain data.
@@ -249,21 +239,24 @@ class Trace:
         starting = _by_time(lambda one: one.time, self.dispatches)
         ending = _by_time(lambda one: one.completion, self.dispatches)
         beginning = _by_time(lambda one: one.start, self.waits)
-        waiting: list[Wait] = []
+        waiting: list[events.Wait] = []
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
-        pipelines: dict[str, list[Stage | None]] = {
+        pipelines: dict[str, list[events.Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
         }
-        entering: dict[str, list[Stage]] = {unit.name: [] for unit in self.units}
+        entering: dict[str, list[events.Stage]] = {unit.name: [] for unit in self.units}
         for time in range(self.time + 1):
             waiting = [wait for wait in waiting if wait.end > time] + beginning.get(time, [])
             for dispatch in starting.get(time, ()):
-                entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
+                own = numbers[id(dispatch)], dispatch.warp
+                stages = range(dispatch.stage_count)  # in the order in which they enter
+                made = [events.Stage(*own, stage, dispatch.in_stage(stage)) for stage in stages]
+                entering[dispatch.unit] = made
             replay.advance(time + 1)
             for name, registers in pipelines.items():
                 registers.insert(0, entering[name].pop(0) if entering[name] else None)
                 registers.pop()
-            yield Cycle(
+            yield events.Cycle(
                 time,
                 {name: tuple(registers) for name, registers in pipelines.items()},
                 tuple(waiting),
@@ -279,7 +272,7 @@ class Replay:
 
     def __init__(self, trace: Trace) -> None:
         self.memory = {array.name: array.data.copy() for array in trace.arrays}
-        self.variables = Variables(trace.variables, trace.grid)
+        self.variables = events.Variables(trace.variables, trace.grid)
         self._dispatches, self._changes = deque(trace.dispatches), deque(trace.changes)
 
     def advance(self, time: int) -> None:
@@ -297,25 +290,6 @@ def _by_time(time: Callable[[T], int], records: Iterable[T]) -> dict[int, list[T
     for one in records:
         found.setdefault(time(one), []).append(one)
     return found
-
-
-def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
-    """The stages of a request, in the order in which they enter the pipeline."""
-    return [
-        Stage(
-            number,
-            dispatch.warp,
-            stage,
-            tuple(
-                (thread, address)
-                for thread, address, travels in zip(
-                    dispatch.threads, dispatch.addresses, dispatch.stages, strict=True
-                )
-                if travels == stage
-            ),
-        )
-        for stage in range(dispatch.stage_count)
-    ]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mmsim.printable import counted, printable
 from mmsim.results.difference import Difference
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.rows import RESULTS
-from mmsim.view.tables import Column, Table, columns, table_of, tables, text_column
+from mmsim.view.tables import Column, Table, columns, table_of, tables
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -50,7 +50,7 @@ def _(fit: Fit) -> list[Table]:
     formula, *notes = str(fit).splitlines()
     shown = table_of(
         formula,
-        (Column("coefficient"), text_column("term")),
+        (Column("coefficient"), Column("term", False)),
         [(factor if fit.exact else f"{float(factor):.4g}", term) for factor, term in fit.terms],
     )
     return [replace(shown, note="; ".join(notes))]

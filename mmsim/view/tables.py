@@ -9,7 +9,7 @@ from __future__ import annotations
 import html as html_text
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from mmsim.ir.liveness import Registers
@@ -60,11 +60,6 @@ class Column:
     numbers: bool = True
     whole: bool = False
     code: bool = False
-
-
-def text_column(title: str, whole: bool = False, code: bool = False) -> Column:
-    """A column of text."""
-    return Column(title, False, whole, code)
 
 
 def columns(*titles: str, numbers: str = "", whole: str = "") -> tuple[Column, ...]:
@@ -202,7 +197,7 @@ def profile_table(profile: Profile) -> Table:
     )
     titles = list(map(Column, ("line", *counts, "time")))
     titles += columns("sectors", "bound by", numbers="sectors") if cached else ()
-    code = text_column("source", code=True)
+    code = Column("source", numbers=False, code=True)
     shown = table_of(caption, (*titles, code), rows, most=len(rows))
     overlap = any(line.requests and line.time is None for line in lines)
     return replace(shown, note=NO_TIMES) if overlap else shown
@@ -334,9 +329,5 @@ OF_KIND: dict[type, Callable[[Any], Table]] = {
 """The table of a result that has only one, by the result's type."""
 
 
-def _alone(table: Callable[[Any], Table], value: Any) -> list[Table]:
-    return [table(value)]
-
-
 for kind, table in OF_KIND.items():
-    tables.register(kind, partial(_alone, table))
+    tables.register(kind, lambda value, table=table: [table(value)])

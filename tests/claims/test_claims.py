@@ -37,7 +37,8 @@ from mmsim.claims.verify import (
     to_json,
 )
 from mmsim.errors import RoomError
-from mmsim.reports.verdicts import ledger_page, summary, verdicts_page, verdicts_table
+from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+from mmsim_algorithms.reports.ledger import page_of
 
 
 @mm.program
@@ -372,7 +373,7 @@ def test_the_own_size_is_shown():
     (saved,) = json.loads(to_json([verdict]))["verdicts"]
     assert [one["measured"] for one in saved["own"]] == [227, 2]
     claims = [claim(own=own_size), claim(id="X-2"), claim(id="X-3", formula=lambda n: n)]
-    page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [], "", str)
+    page = page_of(provenance(claims), [verify_claim(one) for one in claims])
     assert "| 4 | 0 | n=4096, w=32, l=100 | holds |" in page
     assert "| 4 | 0 |  | holds |" in page
     assert re.search(r"\| 4 \| 0 \|  \| fails: .*claimed \d+ \|", page)

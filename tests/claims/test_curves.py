@@ -6,10 +6,10 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Curve, Series
-from mmsim.reports.plots_gpu import predicted_against_measured, svg
 from mmsim.view.figures.paper import COLOURS, LETTERS
 from mmsim.view.figures.times import curve_svg, draw_curve
 from mmsim_algorithms.dmm_permutation.many_arrays_claims import figure_7
+from mmsim_algorithms.gpu.plots import predicted_against_measured, svg
 
 
 def test_figure_7_is_flat_up_to_the_number_of_dmms_and_then_proportional():

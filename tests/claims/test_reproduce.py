@@ -78,7 +78,7 @@ def test_an_unknown_table_and_one_that_differs(capsys, monkeypatch):
     assert main(["reproduce", "RAP-T9"]) == 2
     assert "no table or figure has the id 'RAP-T9'; did you mean" in capsys.readouterr().err
     wrong = PaperTable("X", "s", "t", lambda: [Figure("row", "col", "1.00", 2.0)])
-    monkeypatch.setattr("mmsim.cli.reproduce.registered_tables", lambda: [wrong])
+    monkeypatch.setattr("mmsim.claims.printed.registered_tables", lambda: [wrong])
     assert main(["reproduce", "X"]) == 1
     assert "row, col: 1.00 and 2.00 (+1), not explained" in capsys.readouterr().out
 
@@ -191,7 +191,7 @@ def test_a_figure_that_is_not_the_papers_is_not_saved(capsys, monkeypatch, tmp_p
 
     monkeypatch.chdir(tmp_path)
     wrong = Drawing("X-F1", "X, Figure 1", "something", draw)
-    monkeypatch.setattr("mmsim.cli.reproduce.registered_drawings", lambda: [wrong])
+    monkeypatch.setattr("mmsim.claims.printed.registered_drawings", lambda: [wrong])
     assert main(["reproduce", "X-F1"]) == 1
     message = "X-F1 is not as in the paper: time units: the run gives 6, the paper's figure 5"
     assert message in capsys.readouterr().err

@@ -21,8 +21,8 @@ from mmsim.bench import (
     timed,
 )
 from mmsim.bench.benchmark import LEAST
-from mmsim.bench.registry import registered_benchmarks
 from mmsim.cli import main
+from mmsim.cli.bench import registered_benchmarks
 from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import execute, tiering
 from mmsim_algorithms import permutations
@@ -88,7 +88,7 @@ def test_the_peak_of_memory_is_of_what_was_touched_since_it_was_forgotten():
     """In a process of its own: one that has freed much may touch nothing new."""
     code = (
         "import numpy as np\n"
-        "from mmsim.bench.process import forget_peak, peak_memory\n"
+        "from mmsim.bench.repetitions import forget_peak, peak_memory\n"
         "forget_peak()\nbefore = peak_memory()\nnp.ones(2**23)\n"
         "print((peak_memory() - before) / 2**26)"
     )
@@ -184,7 +184,7 @@ def test_interrupting_prints_and_saves_what_there_is(capsys, monkeypatch, tmp_pa
         yield {"what": "done before"}
 
     known = [Benchmark("first", "t", "m", first), Benchmark("second", "t", "m", rows)]
-    monkeypatch.setattr("mmsim.bench.registry.registered_benchmarks", lambda: known)
+    monkeypatch.setattr("mmsim.cli.bench.registered_benchmarks", lambda: known)
     path = tmp_path / "results.json"
     assert main(["bench", "--json", str(path)]) == 130
     captured = capsys.readouterr()
@@ -204,7 +204,7 @@ def test_one_that_fails_does_not_keep_the_others_from_running(capsys, monkeypatc
         yield {"what": "worked"}
 
     known = [Benchmark("fails", "t", "m", fails), Benchmark("works", "t", "m", works)]
-    monkeypatch.setattr("mmsim.bench.registry.registered_benchmarks", lambda: known)
+    monkeypatch.setattr("mmsim.cli.bench.registered_benchmarks", lambda: known)
     assert main(["bench"]) == 1
     output = capsys.readouterr().out
     assert "there is no such thing here" in output

@@ -281,7 +281,10 @@ def no_work(monkeypatch):
     for name in (
         *("mmsim.api.machines.Machine.run", "mmsim.api.machines.Machine.check"),
         *("mmsim.cli.verify._verify", "mmsim.cli.bench._run", "mmsim.gpu.calibrate"),
-        *("mmsim.gpu.atomics.measured", "mmsim.gpu.cache_calibration.measured"),
+        *(
+            "mmsim_algorithms.gpu.atomics.measured",
+            "mmsim_algorithms.gpu.cache_calibration.measured",
+        ),
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)

@@ -73,7 +73,7 @@ def tables():
 
 def rows(settings):
     yield {"what": "a row"}
-    from mmsim.bench.process import python
+    from mmsim.bench.repetitions import python
     (HERE / "begun").touch()
     python("-c", "import time; time.sleep(600)")
 

@@ -41,6 +41,7 @@ def whole(a, b, c):
         x = x * x * x - (x << 7) ^ (x >> 3) | (k & 5)
         y = np.uint64(x) * np.uint64(6364136223846793005) >> np.uint64(33)
         z = np.int8(x) // (k - 3) + np.uint16(x) % (k - 2) if k > 1 else -x
+        z += 9 // (k - 4)
         small = np.float32(x) * np.float32(0.1) + np.float32(k)
         if k % 7 == 3:
             continue

@@ -99,7 +99,7 @@ MEASURE = """
 import sys, threading
 import numpy as np
 import mmsim as mm
-from mmsim.bench.process import forget_peak, peak_memory
+from mmsim.bench.repetitions import forget_peak, peak_memory
 from mmsim.engines.array.fused.execute import Execution
 from mmsim.engines.array import asynchronous_time as schedules
 from mmsim.engines.array.interpreted import Interpreted

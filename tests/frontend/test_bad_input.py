@@ -442,7 +442,6 @@ def test_arguments(args, message):
     [
         (np.zeros(8, "clongdouble"), np.dtype("clongdouble").name),
         (np.zeros(8, object), "object"),
-        (np.zeros(8, "float16"), "float16"),
         (np.zeros(8, "longdouble"), np.dtype("longdouble").name),
         (np.array(["text"] * 8), "<U4"),
         (["text"] * 8, "<U4"),

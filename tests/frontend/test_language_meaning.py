@@ -326,6 +326,18 @@ def test_every_way_to_give_an_element_type():
     )
 
 
+def test_an_array_after_a_loop_over_a_tuple_is_at_the_top_level():
+    @mm.program
+    def after(T, out):
+        for k in (1, 2):
+            out[0] += k
+        s = mm.shared(2)
+        s[0] = 5
+        out[1] = s[0]
+
+    assert run(after, [0, 0], threads=1).arrays["out"].tolist() == [3, 5]
+
+
 def test_sizes_of_local_arrays():
     @mm.program
     def sizes(T, a, n):

@@ -167,6 +167,7 @@ BODIES = [
     ("x = a.shape[«n»]", "an axis of a shape", "a.shape[0]"),
     ("x = a.shape[«0.5»]", "an axis of a shape", "a.shape[0]"),
     ("x = «len(1)»", "len takes an array, a tuple or a table"),
+    ("x = «len(a, a)»", "len takes an array, a tuple or a table"),
     ("x, y = «divmod(1)»", "divmod takes two numbers"),
     # The thread
     ("x = «T.rank»", "the thread has no 'rank'", "T.id", "T.block_size", "T.barrier()"),
@@ -235,7 +236,7 @@ BODIES = [
     ("s = mm.shared(«4 if n > 3 else 2»)", "known before the launch", "without a branch or a loop"),
     ("s = mm.shared(«a.shape»)", "'a.shape' is not a number"),
     ("s = mm.shared(4, «str»)", "'str' is not an element type", "int8 to int64", "complex64"),
-    ("s = mm.shared(4, «'float16'»)", "not an element type"),
+    ("s = mm.shared(4, «'float128'»)", "not an element type"),
     ("s = mm.shared(4, «object»)", "not an element type"),
     ("s = mm.shared(4, «'strange'»)", "not an element type"),
     *((f"s = mm.shared(4, «np.{kind}»)", f"'np.{kind}' is not an element type")

@@ -108,6 +108,14 @@ def other_kinds(a, b, out):
         out[0] ^= x
 
 
+def other_sizes(a, b, out):
+    x, y, z = a.view(np.float64), a[2:].view(np.complex64), b.view(np.uint32)
+    x[1], y[-1], z[1, 0] = 3.25, 1 - 2j, 0xDEADBEEF
+    out[0], out[1], out[2], out[3] = x[1], y[0].imag, y.imag[-1], b.view(np.float32)[0, 0]
+    out[4], out[5] = b.view(np.int16)[1, 0], x.size
+    out[6], out[7] = z.strides[0], z.shape[1]
+
+
 def steps(a, out):
     b = a[::-1]
     c = a[-1:1:-2]
@@ -253,6 +261,7 @@ CASES = [
     (new_axes, line(6).reshape(2, 3), np.zeros(4)),
     (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
     (other_kinds, np.float32([1.5, -2, 3, -4]), line(3), np.zeros(4, int)),
+    (other_sizes, line(8, np.float32), line(16, np.uint8).reshape(2, 8), np.zeros(8)),
     (steps, line(8), np.zeros(2)),
     (steps_by_variables, line(8), np.zeros(2)),
     (slices_by_path, line(6), np.zeros(8)),
@@ -274,6 +283,27 @@ def test_kernels_do_what_python_does(case):
     kernel(*right)
     for found, python in zip(ended(kernel, *args), right, strict=True):
         assert np.array_equal(found, python)
+
+
+def test_an_array_of_the_kernel_has_the_words_of_its_smallest_view():
+    def kernel(out):
+        s, w = cuda.shared.array((2, 4), numba.complex128), cuda.local.array(2, np.int64)
+        f = s.view(np.float64)
+        for i in range(8):
+            s[i // 4, i % 4] = complex(i, 2 * i)
+        f[0, 1] = 99
+        s[1].view(np.float32)[:2] = 0
+        s.imag[1, 1] += 5
+        w[0], w[1] = -5, 1 << 40
+        w.view(np.int32)[3] = 7
+        w.view(np.bool_)[0] = True
+        out[0], out[1] = s[0, 0].imag, s[1, 0].real
+        out[2], out[3] = s[1, 0].imag, s[1, 1].imag
+        out[4], out[5], out[6] = f.shape[1], s.strides[0], f.view(np.uint8).size
+        out[7:9] = w[0], w[1]
+
+    (out,) = ended(kernel, np.zeros(9))
+    assert out.tolist() == [99, 0, 8, 15, 8, 64, 128, -255, 7 * 2**32]
 
 
 def test_a_part_of_a_complex_number_is_added_to_atomically():
@@ -338,6 +368,14 @@ def views_as_small_numbers(a, z):
     a.view(np.int16)[0] = 1
 
 
+def views_a_slice_as_large_numbers(a, z):
+    a[::2].view(np.float64)[0] = 1
+
+
+def adds_to_large_numbers(a, z):
+    cuda.atomic.add(a.view(np.int64), 0, 1)
+
+
 def views_a_part(a, z):
     a[0] = z.real.view(np.int64)[0]
 
@@ -395,8 +433,10 @@ REFUSED = [
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
     (
         views_as_small_numbers,
-        "an array of float32 can't be viewed as one of int16; integers and floats",
+        "an array of float32 can't be viewed as one of int16; give the kernel an array of int16",
     ),
+    (views_a_slice_as_large_numbers, "only an array in row-major order can be viewed as numbers"),
+    (adds_to_large_numbers, "there is no atomic add here of int64 values"),
     (views_a_part, "an array of float64 can't be viewed as one of int64"),
     (adds_to_other_bits, "there is no atomic add here of int32 values"),
     (copies, "an array has no method 'copy' here"),

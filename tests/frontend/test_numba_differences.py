@@ -64,6 +64,20 @@ def test_the_sign_of_an_integer_without_one():
     assert both(sign, np.uint8(100), np.uint8(0), np.int64) == (1, 1)
 
 
+def whole_fmod(x, y):
+    return np.fmod(x, y)
+
+
+def test_fmod_of_integers():
+    for dtype in (np.int64, np.int8):
+        pairs = [(7, 3), (-7, 3), (7, -3), (-7, -3), (7, 0)]
+        found = [both(whole_fmod, dtype(x), dtype(y), dtype) for x, y in pairs]
+        assert [here for _, here in found] == [1, -1, 1, -1, 0]
+        assert [one for one, _ in found] == [1, 0, 7, dtype(-7), 0]
+    assert both(whole_fmod, LARGEST, np.uint64(10), np.uint64) == (5, 5)
+    assert both(whole_fmod, -7.5, 2.0, np.float64) == (-1.5, -1.5)
+
+
 def test_divmod_of_integers_with_a_sign_and_without_is_the_same():
     for function in (quotient, remainder):
         for other in (np.int64(3), np.uint64(3), np.int64(-3)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import cuda, int32, uint64
+from numba import complex64, cuda, float32, float64, int32, uint8, uint64
 
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
@@ -47,6 +47,21 @@ def test_slices_are_views():
 
     x, y = np.arange(9), np.arange(6).reshape(2, 3)
     same_as_python(views, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
+
+
+def test_ranges_and_slices_keep_their_numbers():
+    warpsize = 8  # not numba.cuda's
+
+    def kept(x, out):
+        n = int(out[0])
+        n += 1
+        numbers, part = range(n, 4), slice(n, 4)
+        n = warpsize
+        for i in numbers:
+            out[1] += i
+        out[2] = x[part][0] + n
+
+    same_as_python(kept, np.arange(6), np.array([1, 0, 0]))
 
 
 def products(pairs, out):
@@ -95,8 +110,13 @@ def test_a_loop_over_an_iterator_goes_on_where_the_last_one_ended():
         x, y = zip(a[:2], a[1:3])  # noqa: B905, RUF007
         p, q = enumerate(each)
         out[6] += x[1] + 10 * y[1] + 100 * p[1] + 1000 * q[0] + 10000 * q[1]
+        each = iter(a)
+        next(each)
+        for x, y in zip(a[:2], each):  # noqa: B905
+            out[7] = 10 * out[7] + x + y
+        out[7] += 1000 * next(each)
 
-    same_as_python(loops, np.arange(7), np.zeros(7, int))
+    same_as_python(loops, np.arange(7), np.zeros(8, int))
 
 
 def test_an_iterator_of_one_loop_is_counted_by_the_loop():
@@ -270,6 +290,20 @@ def test_dynamic_shared_memory_is_one_array():
     assert run.arrays["out"].tolist() == [564]
     with pytest.raises(LanguageError, match="the launch has no dynamic shared memory"):
         MACHINE.run(program, np.zeros(1, int), threads=1)
+
+
+def test_dynamic_shared_memory_holds_several_types():
+    def kernel(out):
+        wide = cuda.shared.array(0, float64)[:2]
+        whole = cuda.shared.array(0, int32)[4:]
+        single = cuda.shared.array(0, float32)[5:]
+        small = cuda.shared.array(0, uint8)[24:]
+        wide[1], whole[0], single[0], small[7] = 2.5, -7, 1.5, 255
+        out[0], out[1], out[2], out[3] = wide[1], whole[0], single[0], small[7]
+        out[4] = len(cuda.shared.array(0, complex64)) + 10 * len(small)
+
+    run = MACHINE.run(numba_program(kernel).with_shared(32), np.zeros(5), threads=1)
+    assert run.arrays["out"].tolist() == [2.5, -7, 1.5, 255, 84]
 
 
 def test_the_shape_of_an_array_that_a_kernel_makes_may_be_a_tuple_from_outside():

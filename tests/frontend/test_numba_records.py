@@ -12,7 +12,7 @@ from numba.np import numpy_support as numba_types
 import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.numba.names import record_dtype
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 POINT = np.dtype(
@@ -63,6 +63,20 @@ def test_fields_of_records_under_other_axes():
     run = MACHINE.run(numba_program(fields), points, out, threads=1, schedule="asynchronous")
     fields(points, out)
     assert run.arrays["out"].tolist() == out.tolist()
+
+
+def test_the_path_chooses_one_of_two_arrays_of_records():
+    def chosen(points, others, out):
+        for i in range(2):
+            own = points
+            if i:
+                own = others
+            out[i] = own[i].x + own[1].y[1]
+
+    points = np.zeros(2, POINT).view(np.recarray)
+    points.x, points.y = [1, 2], [[3, 4], [5, 6]]
+    run = MACHINE.run(numba_program(chosen), points, points[::-1], np.zeros(2), threads=1)
+    assert run.arrays["out"].tolist() == [1 + 6, 1 + 4]
 
 
 def test_a_field_that_is_not_there_is_named():

@@ -441,6 +441,15 @@ def same(truth, x, out):
     out[4] = x[0] is three
 
 
+def quotients(x, y, out):
+    """NumPy's quotient is the floor of the rounded one."""
+    out[0] = np.floor_divide(x[0], y[0])
+    out[1] = x[0] // y[0]
+    out[2] = np.floor_divide(np.float32(x[0]), np.float32(y[0]))
+    out[3] = np.floor_divide(int(x[0]) - 8, int(y[0]) + 3)
+    out[4] = np.floor_divide(np.inf, y[0]) > 9 and 1 / np.remainder(x[0], -y[0] * 10) > 0
+
+
 WRONG = [
     (versions, np.array([1.1], np.float32)),
     (wide, np.array([2**60 + 1])),
@@ -460,6 +469,7 @@ WRONG = [
         np.array([-0.0], np.float32),
     ),
     (pruned, np.array([1.1], np.float32)),
+    (quotients, np.array([1.0]), np.array([0.1])),
     (same, np.array([True]), np.array([3])),
     (same, np.array([False]), np.array([4], np.int8)),
     (taken, np.arange(6).reshape(3, 2)),

@@ -13,13 +13,13 @@ import pytest
 from benchmarks.laboratory import counters_page, predictions
 from benchmarks.laboratory.cached_machine import section as cached
 from benchmarks.laboratory.predictions import COUNTED, TITLES, Predictions, reason, wrong
-from mmsim.gpu.consecutive import Taken
 from mmsim.gpu.record import Record
 from mmsim.ir import nodes
 from mmsim.ir.walk import accesses
 from mmsim.results.cache import RESOURCES
 from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, Machines
+from mmsim_algorithms.gpu.consecutive import Taken
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import of_each_kind
 from tests.kit.views.markdown import lines

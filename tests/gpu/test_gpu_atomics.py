@@ -14,12 +14,20 @@ import pytest
 import mmsim as mm
 from mmsim.api.kernels import kernel
 from mmsim.cli.main import main
-from mmsim.gpu import atomics, ncu
-from mmsim.gpu.atomic_patterns import EVERY, FEW, FEW_NAMES, WORDS, one_address, random, stride
-from mmsim.gpu.atomics import ACCESSES, WANTED, compare, hardware, prepare
 from mmsim.gpu.counting import METRICS, NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import atomics, sessions
+from mmsim_algorithms.gpu.atomic_patterns import (
+    EVERY,
+    FEW,
+    FEW_NAMES,
+    WORDS,
+    one_address,
+    random,
+    stride,
+)
+from mmsim_algorithms.gpu.atomics import ACCESSES, WANTED, compare, hardware, prepare
 from tests.kit.cards.fake_ncu import fake_ncu
 from tests.kit.cards.played import play_facts, play_profiler
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
@@ -152,13 +160,13 @@ lts__t_requests_op_red   Counter   # of LTS requests for lts__t_requests_op_atom
 
 def test_the_profiler_is_asked_which_metrics_there_are(tmp_path):
     body = f"assert args == ['--query-metrics']\nprint({QUERIED!r})"
-    known = ncu.known_metrics(fake_ncu(tmp_path, body))
+    known = sessions.known_metrics(fake_ncu(tmp_path, body))
     assert known == {WAVEFRONTS.removesuffix(".sum"), "lts__t_requests_op_red"}
 
 
 def test_all_is_asked_for_where_the_profiler_lists_nothing(tmp_path):
-    assert ncu.known_metrics(fake_ncu(tmp_path, "sys.exit('no device')")) == set()
-    assert ncu.known_metrics(str(tmp_path / "none")) == set()
+    assert sessions.known_metrics(fake_ncu(tmp_path, "sys.exit('no device')")) == set()
+    assert sessions.known_metrics(str(tmp_path / "none")) == set()
 
 
 def as_counted(cases, extra=0, without=()):

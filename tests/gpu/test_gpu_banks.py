@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from mmsim.cli.main import main
-from mmsim.gpu import banks
-from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
-from mmsim.gpu.bank_patterns import patterns
-from mmsim.gpu.banks import METRIC, PATTERNS, Counted, prepare, read, requests
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import InParts
+from mmsim_algorithms.gpu import banks
+from mmsim_algorithms.gpu.bank_accesses import ACCESSES, BLOCKS
+from mmsim_algorithms.gpu.bank_patterns import patterns
+from mmsim_algorithms.gpu.banks import METRIC, PATTERNS, Counted, prepare, read, requests
 from tests.kit.cards.played import play_banks, play_facts
 
 KEPT = Record.read(Path(__file__).parents[2] / "benchmarks/results/gpu/banks.json")

@@ -13,19 +13,14 @@ import pytest
 import mmsim as mm
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
-from mmsim.gpu import (
-    cache_calibration,
-    cache_multiprocessors,
-    cache_points,
-    cache_stage,
-    ncu,
-)
-from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
-from mmsim.gpu.cache_points import LINE, SECTOR, UNCOUNTED, ZEROS, Card, counted, points
-from mmsim.gpu.cache_stage import METRICS, Stage, chain, counted_name
+from mmsim.gpu import ncu
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import cache_calibration, cache_multiprocessors, cache_points, cache_stage
+from mmsim_algorithms.gpu.cache_calibration import NUMBERS, joined, measured, numbers
+from mmsim_algorithms.gpu.cache_points import LINE, SECTOR, UNCOUNTED, ZEROS, Card, counted, points
+from mmsim_algorithms.gpu.cache_stage import METRICS, Stage, chain, counted_name
 from tests.kit.cards.fake_ncu import fake_ncu
 from tests.kit.cards.played import PlayedCuPy, play_facts, play_profiler
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.laboratory.cached_machine import section as cached
-from mmsim.gpu import cache_multiprocessors
-from mmsim.gpu.cache_multiprocessors import ASKS, clusters, grouped, kernel
+from mmsim_algorithms.gpu import cache_multiprocessors
 from mmsim_algorithms.gpu.cache_calibrated import (
     CHOSEN,
     cached_machine,
@@ -17,6 +16,7 @@ from mmsim_algorithms.gpu.cache_calibrated import (
     members,
     sizes,
 )
+from mmsim_algorithms.gpu.cache_multiprocessors import ASKS, clusters, grouped, kernel
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.cards.played import stage
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler

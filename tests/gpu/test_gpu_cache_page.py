@@ -3,8 +3,8 @@
 from benchmarks.laboratory.cache import SHOWN, kernels
 from benchmarks.laboratory.cache import section as cache
 from benchmarks.laboratory.page import page
-from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu.cache_stage import METRICS
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.views.markdown import cells
 

@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks.laboratory.cache import section as cache
 from benchmarks.laboratory.cached_machine import section as cached
-from mmsim.gpu.cache_points import REGIONS
 from mmsim_algorithms.gpu.cache_calibrated import cached_numbers
 from mmsim_algorithms.gpu.cache_pages import Pages, found
+from mmsim_algorithms.gpu.cache_points import REGIONS
 from mmsim_algorithms.gpu.kept import Results
 
 KEPT = Results.read()

@@ -7,9 +7,9 @@ import pytest
 
 import mmsim as mm
 from mmsim.api.kernels import kernel
-from mmsim.gpu import cache_programs as programs
-from mmsim.gpu.cache_points import LINE, SECTOR
-from mmsim.gpu.cache_stage import chain
+from mmsim_algorithms.gpu import cache_programs as programs
+from mmsim_algorithms.gpu.cache_points import LINE, SECTOR
+from mmsim_algorithms.gpu.cache_stage import chain
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 WARP = 32
@@ -45,7 +45,7 @@ def test_half_warps_of_interleaved_words_share_their_lines(program):
     """Of 8 bytes: 16 words are a line. All words come once in so many steps."""
     words, writes = 256, program is programs.interleaved_writing
     a = np.full(words, -1, np.int64)
-    found = run(program, a, p(2, words), threads=128, width=16)
+    found = run(program, a, p(2, words, 1), threads=128, width=16)
     (row,) = [row for row in found.accesses if row.array == "a"]
     assert row.requests == 2 * 128 // 16
     assert row.stages == 2 * row.requests

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.laboratory.cache import blocks_run
 from benchmarks.laboratory.cache import section as cache
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu.cache_multiprocessors import (
+from mmsim_algorithms.gpu.cache_multiprocessors import (
     ASKS,
     READS,
     TIMES_WRITTEN,

@@ -10,10 +10,8 @@ import mmsim as mm
 from benchmarks.laboratory.cached_machine import section as cached
 from benchmarks.laboratory.predictions import NEAR, Predictions
 from mmsim.errors import FormatError
-from mmsim.gpu import consecutive
-from mmsim.gpu.consecutive import taken
-from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import consecutive
 from mmsim_algorithms.gpu.cache_calibrated import (
     CHOSEN,
     RULES,
@@ -23,10 +21,12 @@ from mmsim_algorithms.gpu.cache_calibrated import (
     milliseconds,
 )
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
+from mmsim_algorithms.gpu.consecutive import taken
 from mmsim_algorithms.gpu.kept import Results, errors, launched, pick
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import QUICK, SIDE
 from mmsim_algorithms.gpu.permuting import SEVERAL
+from mmsim_algorithms.gpu.steps import Step
 from tests.kit.cards.played import after_launches
 
 KEPT_RESULTS = Results.read()

@@ -33,6 +33,7 @@ from mmsim.model.byte_banks import ByteGroups
 from mmsim.reports.gpu import counters_summary, left_out
 from mmsim_algorithms import access, histogram, hmm_permutation, transpose
 from mmsim_algorithms.access import rounds as hmm_rounds
+from mmsim_algorithms.gpu import sessions
 from mmsim_algorithms.rap import cuda as rap_cuda
 from mmsim_algorithms.rap import higher as rap_higher
 from tests.kit.cards.fake_ncu import fake_ncu
@@ -399,7 +400,7 @@ def test_metrics_that_a_gpu_lacks_are_left_out(known, asked, monkeypatch):
     """All are asked for where the profiler lists none."""
     play_profiler(monkeypatch, known)
     wanted = ["a__x.sum", "b__y.sum", "c__z.sum"]
-    profiler, metrics, facts = ncu.session(wanted)
+    profiler, metrics, facts = sessions.session(wanted)
     assert (profiler, metrics) == ("ncu", asked or wanted)
     assert facts == {"ncu": "1.0", "metrics lacking": ["b__y.sum"] if asked else []}
 
@@ -407,9 +408,9 @@ def test_metrics_that_a_gpu_lacks_are_left_out(known, asked, monkeypatch):
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], ["b", "a"]])
 def test_launches_must_be_those_of_the_kernels(names):
     launches = [Profiled("a"), Profiled("b")]
-    assert ncu.in_order(launches, ["a", "b"]) == launches
+    assert sessions.in_order(launches, ["a", "b"]) == launches
     with pytest.raises(NoCounters, match=f"counted 2 launches of {len(names)}; run it again"):
-        ncu.in_order(launches, names)
+        sessions.in_order(launches, names)
 
 
 # ------------------------------------------------------------ hardware and model

@@ -21,10 +21,16 @@ from benchmarks.laboratory.predict_again import predict_again
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
-from mmsim.gpu import Calibration, Replay, calibration, experiment, pipeline, signed
-from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
-from mmsim.gpu.pipeline import Timing, predicted, replay_steps
+from mmsim.gpu import Calibration, Replay, calibration, experiment, signed
+from mmsim.gpu.experiment import (
+    Cell,
+    Conditions,
+    Experiment,
+    choose_campaign,
+    choose_experiment,
+)
 from mmsim.gpu.record import Record
+from mmsim.gpu.replay import Timing
 from mmsim.gpu.shared import repetition
 from mmsim.gpu.signed import rules
 from mmsim.gpu.words import time_units
@@ -35,8 +41,10 @@ from mmsim_algorithms import dmm_permutation, hmm_permutation, permutations
 from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
 from mmsim_algorithms.gpu import icpp_tables as global_tables
 from mmsim_algorithms.gpu import permuting, planned
+from mmsim_algorithms.gpu import steps as pipeline
 from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
 from mmsim_algorithms.gpu.planned import RandomTasks, Task
+from mmsim_algorithms.gpu.steps import predicted, replay_steps
 from mmsim_algorithms.hmm_permutation import plan
 from mmsim_algorithms.hmm_permutation.programs import Plan
 from tests.kit.cards.played import DEVICE, KNOWN, after_launches
@@ -196,11 +204,11 @@ def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
     def function(grid, block, passed, shared_mem):
         launched.append((grid, block, shared_mem, [one for one in passed if np.ndim(one) == 0]))
 
-    monkeypatch.setattr(pipeline, "cupy", CuPyOnTheCPU)
-    monkeypatch.setattr(pipeline, "compiled", lambda cp, written: function)
-    monkeypatch.setattr(pipeline, "timed", repetition_by_repetition)
+    monkeypatch.setattr(calibration, "cupy", CuPyOnTheCPU)
+    monkeypatch.setattr(calibration, "compiled", lambda cp, written: function)
+    monkeypatch.setattr(calibration, "timed", repetition_by_repetition)
     a = np.zeros(64, np.float32)
-    found = pipeline.replay_copies(
+    found = calibration.replay_copies(
         calibration.read, a, 1, threads=64, copies=7, repeat=20, samples=3
     )
     assert launched == [((7,), (64, 1, 1), 0, [20])] * 3
@@ -711,6 +719,8 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkey
         "ICPP-T3, KERNELS, UNSEEN, THIRD"
     )
     assert message in capsys.readouterr().err
+    with pytest.raises(MMSimError, match="no campaign 'none'; there are atomics, banks, cache"):
+        choose_campaign("none")
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
     assert "none: no installed package registers any" in capsys.readouterr().err

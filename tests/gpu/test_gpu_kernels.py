@@ -20,14 +20,13 @@ from mmsim.api.kernels import kernel
 from mmsim.engines.array import engine
 from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
-from mmsim.gpu.cache_stage import METRICS
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled
-from mmsim.gpu.pipeline import Timing
 from mmsim.gpu.record import Record
-from mmsim.gpu.signed import digest_of
+from mmsim.gpu.replay import Timing
 from mmsim_algorithms.gpu import kernels_tables
+from mmsim_algorithms.gpu.cache_stage import METRICS
 from mmsim_algorithms.gpu.drawn_numbers import by_octaves, cycle, different_keys, geometric
 from mmsim_algorithms.gpu.indexed_kernels import HashTable
 from mmsim_algorithms.gpu.kept import FOLDER
@@ -49,6 +48,7 @@ from mmsim_algorithms.gpu.sparse_data import (
     preferential,
     uniform,
 )
+from mmsim_algorithms.gpu.steps import digest_of
 from tests.kit.cards.played import PlayedCuPy, after_launches, play_facts, play_profiler
 from tests.kit.oracle.emulated_gpu import Emulated, needs_compiler
 

@@ -13,11 +13,11 @@ import pytest
 
 from benchmarks.laboratory.predict_again import predict_again
 from mmsim.gpu import Calibration
-from mmsim.gpu.atomics import ACCESSES, hardware, patterns_in_time, prepare
 from mmsim.gpu.experiment import Conditions, registered_experiments
 from mmsim.gpu.record import Record
 from mmsim.reports.gpu import error
 from mmsim_algorithms.gpu import icpp_tables as global_tables
+from mmsim_algorithms.gpu.atomics import ACCESSES, hardware, patterns_in_time, prepare
 from mmsim_algorithms.gpu.kept import launched
 from mmsim_algorithms.gpu.permuting import SEVERAL
 

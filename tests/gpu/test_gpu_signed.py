@@ -15,14 +15,21 @@ from mmsim.errors import MMSimError
 from mmsim.gpu import experiment, signed
 from mmsim.gpu.experiment import Cell, Experiment
 from mmsim.gpu.record import Record
-from mmsim.gpu.signed import broken, checked_seal, digest_of, rules, sign
-from mmsim.host.checkout import commit_with
+from mmsim.gpu.signed import broken, checked_seal, rules, sign
 from mmsim_algorithms.gpu import cached_predictions
 from mmsim_algorithms.gpu.cached_predictions import KEPT, TIMES
-from mmsim_algorithms.gpu.evidence import in_words, main, marks, not_before, not_committed
+from mmsim_algorithms.gpu.evidence import (
+    commit_with,
+    in_words,
+    main,
+    marks,
+    not_before,
+    not_committed,
+)
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.launched import QUICK
+from mmsim_algorithms.gpu.steps import digest_of
 from tests.kit.cards.played import KNOWN
 
 DIGESTS = {"gather": "aa", "scatter": "bb"}

@@ -17,11 +17,12 @@ from benchmarks.laboratory import unmodelled
 from benchmarks.laboratory.profiled import KERNEL
 from benchmarks.laboratory.unmodelled import BLOCKS, IN_PART, JOINED, STRIDES, main, parts
 from benchmarks.laboratory.unmodelled_section import section as tried
-from mmsim.gpu import cache_stage, ncu
-from mmsim.gpu.cache_stage import METRICS
+from mmsim.gpu import ncu
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import cache_stage
+from mmsim_algorithms.gpu.cache_stage import METRICS
 from mmsim_algorithms.gpu.kept import Results
 from tests.kit.cards.played import PlayedCuPy, play_facts, play_profiler
 

@@ -265,7 +265,7 @@ def test_figures_are_drawn_again_like_those_kept_and_the_same_each_time():
 
 
 def test_axes_have_their_rows_and_distinguish_them():
-    from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
+    from mmsim_algorithms.gpu.plots import predicted_against_measured, time_of_arrays
 
     rows = RESULTS["RAP-T3"].rows
     ax = predicted_against_measured(rows, by="transpose", unit="cycles", title="a")

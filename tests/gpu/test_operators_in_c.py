@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from mmsim.cuda_c.helpers import COMPLEX, called
+from mmsim.cuda_c.helpers import called
 from mmsim.ir.powers import power
 from tests.kit.oracle.emulated_gpu import COMPILER, needs_compiler
 
@@ -107,7 +107,9 @@ def test_quotients_of_complex_numbers(tmp_path):
     """By both ways of Smith's method: the real part of the divisor is larger, or the other."""
     program = tmp_path / "program"
     source = program.with_suffix(".cpp")
-    source.write_text("\n".join([BEGIN.replace("static", "inline"), COMPLEX, QUOTIENTS]))
+    source.write_text(
+        "\n".join([BEGIN.replace("static", "inline"), *called(QUOTIENTS, is_line=True), QUOTIENTS])
+    )
     command = [COMPILER, "-O0", "-ffp-contract=off", "-std=c++17", source, "-o", program]
     subprocess.run(command, check=True, capture_output=True)
     pairs = np.array([[3 + 4j, 2 + 1j], [3 + 4j, 1 - 2j], [-5 + 2j, 4 + 0j], [7 - 1j, 3j]])

@@ -14,7 +14,15 @@ from tests.kit.mutation.edits import KINDS, Text, edits
 from tests.kit.mutation.in_place import differing, forget
 from tests.kit.mutation.kept import VERDICTS, read
 from tests.kit.mutation.page import cover, name_of, rooms
-from tests.kit.mutation.sample import ROOMS, RULES, explanations, modules, of_module, rank
+from tests.kit.mutation.sample import (
+    ROOMS,
+    RULES,
+    explanations,
+    modules,
+    of_module,
+    rank,
+    text_of,
+)
 
 KEPT = ROOT / "benchmarks" / "results" / "mutation.json"
 EXPLAINED = ROOT / "tests" / "kit" / "mutation" / "explained.toml"
@@ -232,7 +240,7 @@ def test_reasons_name_mutants_that_exist():
         wanted[name[0]] |= {name} - kept
     for room, names in wanted.items():
         for path in modules(ROOT, room):
-            lines = " ".join(map(str.strip, path.read_text("utf-8").splitlines()))
+            lines = " ".join(map(str.strip, text_of(path).lines))
             if any(line in lines for _, _, line, _ in names):
                 names -= {mutant.name for mutant in of_module(ROOT, room, path)}
         assert names == set()

@@ -63,7 +63,7 @@ ALLOWED = {
     ("mmsim/meaning/alone.py", "compile"),
     ("mmsim/meaning/alone.py", "exec"),
     # The modules that a sweep's function imports itself when it runs, to see if they changed.
-    ("mmsim/sweeps/functions.py", "import_module"),
+    ("mmsim/sweeps/fingerprint.py", "import_module"),
     # A sweep's workers: what travels to them is made and read by joblib, large arrays by way of
     # files in a folder that joblib makes for this user alone.
     ("mmsim/sweeps/workers.py", "joblib"),

@@ -118,7 +118,6 @@ SIGNS -= {"int", "float", "complex", "bool"}
 NAMES = {name for name in FUNCTIONS if name not in ("complex", "real", "imag", "pow")}
 TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
-    "frontend/numba/cmath.py": {"**"},  # written out in the language of kernels
     "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
@@ -165,12 +164,12 @@ COMPARED = {
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
-    "frontend/python/expressions.py": {"-"},  # a literal with a sign
+    "frontend/python/values.py": {"-"},  # a literal with a sign
     "frontend/numba/values.py": {"+"},  # a sum with 0
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping
-    "sweeps/functions.py": {"*"},  # the names of an import
+    "sweeps/fingerprint.py": {"*"},  # the names of an import
 }
 """Files that look for one operator, and what for."""
 

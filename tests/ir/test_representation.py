@@ -28,20 +28,19 @@ from mmsim.engines.events import engine as events
 from mmsim.engines.footprint import bytes_per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
-from mmsim.ir.atomics import REDUCTIONS
+from mmsim.ir.atomics import REDUCTIONS, untouched
 from mmsim.ir.liveness import registers
 from mmsim.ir.lower import Lowering, lower
+from mmsim.ir.needs import Waits
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import depth, substituted, tidy
 from mmsim.ir.typed import consists_of
 from mmsim.ir.types import Typing
 from mmsim.ir.uniform import Uniformity, follows_from
-from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memoized import Memoized
-from mmsim.sweeps.fingerprint import fingerprint
-from mmsim.sweeps.functions import program_text
+from mmsim.sweeps.fingerprint import fingerprint, program_text
 
 PACKAGE = Path(mm.__file__).parent
 EXPRESSIONS = get_args(ir.Expr)
@@ -159,6 +158,8 @@ def test_the_deepest_part_counts():
 def test_copies_of_a_word_are_merged_by_their_operation():
     merged = [function(6, 3) for _, function in sorted(REDUCTIONS.items())]
     assert merged == [6 & 3, max(6, 3), min(6, 3), 6 | 3, 6 + 3, 6 ^ 3]
+    for kind, function in REDUCTIONS.items():
+        assert function(untouched(kind, np.dtype(np.int32)), 7) == 7
 
 
 # ------------------------------------------------------------------ the parts of a node
@@ -460,7 +461,6 @@ READERS = sorted(
     path
     for path in PACKAGE.rglob("*.py")
     if "from mmsim.ir import nodes as ir" in path.read_text("utf-8")
-    and path.name != "declarations.py"  # the parser's, which makes the nodes that it looks at
 )
 
 

@@ -16,7 +16,7 @@ from mmsim import Run
 from mmsim.api.report import Report
 from mmsim.errors import FormatError, MMSimError
 from mmsim.results import Finding, FoundAccess
-from mmsim.results.encoding import encode
+from mmsim.results.codec import encode
 
 
 @mm.program

@@ -12,7 +12,7 @@ import mmsim as mm
 from mmsim import Run
 from mmsim.errors import FormatError, LaunchError
 from mmsim.results import codec
-from mmsim.results.encoding import encode
+from mmsim.results.codec import encode
 from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines, both_schedules
 from tests.kit.runs.programs import copy, line_of

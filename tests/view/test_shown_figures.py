@@ -13,8 +13,8 @@ import mmsim as mm
 from mmsim.claims import Claim
 from mmsim.claims.claim import Curve, Series
 from mmsim.claims.fit import fit_numbers
-from mmsim.view.figures.files import MOST, alt_text
-from mmsim.view.figures.paper import DARK_FIRST
+from mmsim.view.figures.files import alt_text
+from mmsim.view.figures.paper import DARK_FIRST, MOST
 from mmsim.view.figures.times import curve_svg, draw_curve
 
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from mmsim.view import terminal
-from mmsim.view.tables import Column, rich_rows, text_column
+from mmsim.view.tables import Column, rich_rows
 
 CUDA = """\
 import numpy as np
@@ -26,9 +26,9 @@ a = np.zeros((32, 32))
 transpose_by_columns[1, (32, 32)](a, np.zeros_like(a))
 """
 COLUMNS = (
-    text_column("program", whole=True),
+    Column("program", False, whole=True),
     Column("shared stages"),
-    text_column("what it does"),
+    Column("what it does", False),
 )
 ROWS = [("package.module:a_name", "12345678", "it reads rows and writes columns " * 3)] * 2
 

@@ -39,7 +39,6 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
 from mmsim.model import rounds
 from mmsim.model import sectors as sectors_file
-from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked, gather
 
 Numeric = npt.NDArray[Any]
@@ -71,15 +70,6 @@ def gather_all(
         at = gather(asked, addresses, first, last, scratch, sectors, places, at)
         ends[request] = at
     return at
-
-
-def swept(machine: Machine, lines: int) -> rule.State:
-    """A machine's cache, in arrays, after writes of `lines` lines of another array."""
-    numbers = machine.cache
-    assert numbers is not None
-    state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
-    compiled().write_other(numbers, state, lines)
-    return state
 
 
 @cache

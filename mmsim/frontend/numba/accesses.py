@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype
 
-from mmsim.frontend.numba.axes import AxisLowering, form_of
+from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
@@ -17,13 +17,15 @@ from mmsim.frontend.numba.values import (
     Slice,
     Value,
     binary,
-    chosen,
     is_number,
 )
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Type
+from mmsim.ir.dtypes import UNSIGNED, Type
+
+ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
+"""Parts of a message about an array of another order."""
 
 STORED_ALONE = "a part of a complex number can't be stored alone", "write z[i] = complex(x, y)"
 """The message, and what to write instead."""
@@ -54,6 +56,8 @@ class ArrayLowering(AxisLowering):
                 return self.transposed(array, reversed(range(type_.ndim)))
             case "flat":
                 return self.reshaped(array, (self.size(array),))
+            case "real" | "imag" if self.halves(array):
+                return self.halves(array)[name == "imag"]
             case "real" | "imag" if isinstance(type_.dtype, types.Complex):
                 return self.remade(array, self.shape(array), lambda index: index, name)
             case "real":
@@ -75,9 +79,7 @@ class ArrayLowering(AxisLowering):
             case "reshape" if type_.layout == "C":
                 return self.reshaped(array, self.extents(array, list(map(self.single, given))))
             case "reshape":
-                raise self.refused(
-                    "only an array in row-major order can be reshaped", "copy it into one"
-                )
+                raise self.refused(f"{ROW_MAJOR} reshaped", COPY)
             case "transpose":
                 axes = [getattr(one, "value", None) for one in given if one != NONE]
                 if sorted(axes) != list(range(len(axes))):  # type: ignore[type-var]
@@ -86,31 +88,14 @@ class ArrayLowering(AxisLowering):
             case "item":
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
-                own, wanted = type_.dtype, sig.return_type.dtype
-                real = types.Integer | types.Float
-                both = isinstance(own, real) and isinstance(wanted, real)
-                if not both or own.bitwidth != wanted.bitwidth or self.is_part(array):
-                    raise self.refused(
-                        f"an array of {own} can't be viewed as one of {wanted}",
-                        "integers and floats can be viewed as others of the same size",
-                    )
-                return self.remade(array, self.shape(array), lambda index: index, wanted.name)
+                if type_.layout != "C" and type_.dtype.bitwidth != sig.return_type.dtype.bitwidth:
+                    raise self.refused(f"{ROW_MAJOR} viewed as numbers of another size", COPY)
+                return self.viewed(array, as_dtype(type_.dtype), as_dtype(sig.return_type.dtype))
         raise self.refused(
             f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
         )
 
     # Indices
-
-    def static(self, index: Any) -> Value:
-        """A constant index."""
-        if isinstance(index, slice):
-            start, stop = (
-                None if end is None else ir.Const(end) for end in (index.start, index.stop)
-            )
-            return Slice(start, stop, ir.Const(1 if index.step is None else index.step))
-        if isinstance(index, tuple):
-            return tuple(map(self.static, index))
-        return Object(index) if index is Ellipsis or isinstance(index, str) else ir.Const(index)
 
     def item(self, array: Value, index: Value) -> Value:
         """The value of x[index]."""
@@ -128,17 +113,14 @@ class ArrayLowering(AxisLowering):
         return self.load(array, ())
 
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
-        """One of several values, by a number or a slice."""
-        if isinstance(index, Slice):
-            start, stop, step = (getattr(one, "value", None) for one in vars(index).values())
-            return items[start:stop:step]
+        """One of several values, by a number."""
         if isinstance(index, ir.Const):
             return items[index.value]  # type: ignore[index]
         at = self.spill(self.single(index))
-        if not isinstance(at, ir.Var) or len(items) > 1:
+        if len(items) > 1:
             below = ir.Compare("<", at, ir.Const(0), self.place)
             end = binary("+", at, ir.Const(len(items)), self.place)
-            at = self.spill(ir.Choose(below, end, at)) if items else at
+            at = self.spill(ir.Choose(below, end, at))
         return self.picked_at(items, at)
 
     def picked_at(self, items: tuple[Value, ...], at: ir.Expr) -> Value:
@@ -147,7 +129,9 @@ class ArrayLowering(AxisLowering):
             return ir.Const(0)  # never: there are no trips
         if all(isinstance(one, ir.Expr) for one in items):
             wanted = np.result_type(*map(self.type_of, items))
-            return chosen(at, [self.as_type(one, wanted) for one in items], self.place)
+            return aliases.chosen_value(
+                at, [self.as_type(one, wanted) for one in items], self.place
+            )
         if all(isinstance(one, tuple) for one in items):
             return tuple(self.picked_at(one, at) for one in zip(*items, strict=True))
         if all(isinstance(one, Alias) for one in items):
@@ -156,7 +140,7 @@ class ArrayLowering(AxisLowering):
             for one in items:
                 whichs.append(binary("+", one.which, ir.Const(len(found)), self.place))
                 found += one.parts
-            which = self.spill(chosen(at, whichs, self.place))
+            which = self.spill(aliases.chosen_value(at, whichs, self.place))
             return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
@@ -172,15 +156,14 @@ class ArrayLowering(AxisLowering):
             given[at : at + 1] = [whole] * (rank - len(given) + 1)
         while given and given[-1] == whole:
             given.pop()  # a[i, :] is a[i]
+        is_element = len(given) == rank and not any(isinstance(one, Slice) for one in given)
         found: list[ir.Expr | Span] = []
         for axis, one in enumerate(given):
             if isinstance(one, Slice):
                 found.append(self.span(array, one, axis))
             else:
                 number = self.single(one)
-                found.append(self.fixed(number) if len(given) < rank else number)
-        if any(isinstance(one, Span) for one in found):
-            found = [one if isinstance(one, Span) else self.fixed(one) for one in found]
+                found.append(number if is_element else self.fixed(number))
         return array.restricted(found)
 
     def with_new_axes(self, array: Alias, index: Sequence[Value]) -> Alias:
@@ -251,6 +234,11 @@ class ArrayLowering(AxisLowering):
 
     def load(self, array: Alias, index: Index) -> ir.Expr:
         """An element of an array, read by a statement in front."""
+        halves = self.halves(array)
+        if halves:
+            index = tuple(map(self.spill, index))
+            low, high = (self.load(one, index) for one in halves)
+            return self.joined(low, high, np.dtype(self.form(array)))
         (first, *others), index = array.parts, index or self.only(array)
         form = self.form(array)
         own = self.own(first, index)
@@ -277,6 +265,24 @@ class ArrayLowering(AxisLowering):
             value = ir.Call(op, (value,), self.place)
         return self.as_type(value, wanted)
 
+    def joined(self, low: ir.Expr, high: ir.Expr, wanted: Type) -> ir.Expr:
+        """The number of a type with these halves."""
+        if wanted.kind == "c":
+            return self.as_type(ir.Call("complex", (low, high), self.place), wanted)
+        bits = ir.Const(4 * wanted.itemsize)
+        low, high = (self.as_type(one, UNSIGNED) for one in (low, high))
+        whole = ir.Binary("|", low, ir.Binary("<<", high, bits, self.place), self.place)
+        return self.reread(self.as_type(whole, np.dtype(f"u{wanted.itemsize}")), wanted)
+
+    def halved(self, value: ir.Expr, own: Type) -> list[ir.Expr]:
+        """The halves of a number of a type."""
+        value = self.spill(self.as_type(value, own))
+        if own.kind == "c":
+            return [ir.Call(name, (value,), self.place) for name in PARTS]
+        value = self.spill(self.as_type(self.reread(value, np.dtype(f"u{own.itemsize}")), UNSIGNED))
+        high = ir.Binary(">>", value, ir.Const(4 * own.itemsize), self.place)
+        return [self.as_type(one, np.dtype(f"u{own.itemsize // 2}")) for one in (value, high)]
+
     def own(self, part: View, index: Sequence[ir.Expr]) -> ir.Expr | None:
         """An element that isn't in memory: of a thread's own array, or of a constant one."""
         array, whole = part.array, part.element(index)
@@ -296,13 +302,18 @@ class ArrayLowering(AxisLowering):
 
     def is_part(self, array: Alias) -> bool:
         """Return whether an array consists of parts of complex numbers."""
-        return self.form(array) in ("real", "imag")
+        return self.form(array) in PARTS
 
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
         if self.is_part(array):
             raise self.refused(*STORED_ALONE)
-        form = self.form(array)
+        form, halves = self.form(array), self.halves(array)
+        if halves:
+            index = tuple(map(self.spill, index))
+            for one, half in zip(halves, self.halved(value, np.dtype(form)), strict=True):
+                self.store(one, index, half)
+            return
         if form:
             held = self.unit.held.arrays[array.parts[0].array]
             value = self.reread(self.as_type(value, np.dtype(form)), held)
@@ -377,19 +388,9 @@ class ArrayLowering(AxisLowering):
             return
         is_plain = all(isinstance(one, ir.Expr) for one in given)
         if is_plain and len(given) == self.rank(array) and not self.fields(array):
-            is_alias = not is_number(wanted)
-            number = self.along(self.of(value), ()) if is_alias else self.number(value, wanted)
+            number = self.along(self.of(value), ())
+            if is_number(wanted):
+                number = self.as_type(number, wanted)
             self.store(array, tuple(given), number)
             return
         self.assign_part(self.part(array, given), self.of(value))
-
-    # Records
-
-    def field(self, array: Alias, name: str) -> Value:
-        """A field of a record, or of all records of an array."""
-        fields = self.fields(array)
-        if name not in fields:
-            raise self.refused(
-                f"the records have no field {name!r}", f"fields: {', '.join(fields)}"
-            )
-        return self.element_or_part(fields[name])

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+
+import numpy as np
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import Index, Remade, Value, binary
+from mmsim.frontend.numba.values import ONE, Index, Remade, binary
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.frontend.python.scope import Alias, Restart, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL
+from mmsim.ir.dtypes import BOOL, Type, part
 from mmsim.ir.walk import with_expressions
+
+PARTS = ("real", "imag")
+"""The parts of a complex number."""
 
 
 def form_of(part: View) -> str:
@@ -63,20 +67,6 @@ class AxisLowering(Base):
             return aliases.size_of(array, self.place)
         return self.product(self.shape(array))
 
-    def truth(self, var: Any) -> ir.Expr:
-        """The truth value of a variable."""
-        return self.truth_of(self.of(var))
-
-    def truth_of(self, value: Value) -> ir.Expr:
-        """The truth value of a value."""
-        if isinstance(value, ir.Expr):
-            return self.as_type(value, BOOL)
-        if isinstance(value, tuple):
-            return ir.Const(bool(value))
-        if isinstance(value, Alias):
-            return ir.Compare("!=", self.size(value), ir.Const(0), self.place)
-        return ir.Const(bool(getattr(value, "thing", True)))
-
     def count(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> ir.Expr:
         """The count of numbers of a range; less than 0 if its ends are the wrong way round."""
         found = binary("-", stop, start, self.place)
@@ -98,15 +88,23 @@ class AxisLowering(Base):
         return found
 
     def remade(
-        self, array: Alias, extents: Sequence[ir.Expr], to: Callable[[Index], Index], form: str = ""
+        self,
+        array: Alias,
+        extents: Sequence[ir.Expr],
+        to: Callable[[Index], Index],
+        form: str = "",
+        words: Callable[[Index], ir.Expr] = lambda index: ir.Const(0),
     ) -> Alias:
-        """An array with other axes: `to` gives the index in the array for one in these."""
+        """An array with other axes: `to` gives the index in the array for one in these.
+
+        The element lies some `words` further in memory.
+        """
 
         def part(one: View) -> Remade:
             return Remade(
                 one.array,
                 spans,
-                lambda index: one.element(to(index)),
+                lambda index: self.further(one.element(to(index)), words(index)),
                 len(spans),
                 self.unit.ranks[one.array],
                 form or form_of(one),
@@ -116,6 +114,76 @@ class AxisLowering(Base):
             Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
         )
         return Alias(tuple(map(part, array.parts)), array.which)
+
+    def viewed(self, array: Alias, old: Type, new: Type) -> Alias:
+        """An array of elements of one type, whose memory is read and written as another one.
+
+        The memory of an array that the kernel makes has the smallest type of all its views.
+        """
+        if old == new:
+            return array
+        held = {self.unit.held.arrays.get(one.array, BOOL) for one in array.parts}
+        own = min(held, key=lambda type_: type_.itemsize)
+        size = min(one.itemsize // (2 if one.kind == "c" else 1) for one in (old, new))
+        if len(held) == 1 and self.rank(array) and form_of(array.parts[0]) not in PARTS:
+            if own.itemsize <= size and own.kind not in "bc":
+                count = old.itemsize // own.itemsize, new.itemsize // own.itemsize
+                return self.of_words(array, *count, new.name)
+            if {one.array for one in array.parts} <= {one.name for one in self.unit.locals}:
+                self.unit.words |= {one.array: np.dtype(f"u{size}") for one in array.parts}
+                raise Restart
+        raise self.refused(
+            f"an array of {old} can't be viewed as one of {new}",
+            f"give the kernel an array of {new}, and view it as one of {old}",
+        )
+
+    def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:
+        """An array with `old` words in each element as one with `new`, the powers of two."""
+        *others, last = self.shape(array)
+        more, less = ir.Const(max(new // old, 1)), ir.Const(max(old // new, 1))
+
+        def times(number: ir.Expr, factor: ir.Const, divisor: ir.Const) -> ir.Expr:
+            if factor != ONE:
+                number = ir.Binary("*", number, factor, self.place)
+            return number if divisor == ONE else ir.Binary("//", number, divisor, self.place)
+
+        return self.remade(
+            array,
+            (*others, times(last, less, more)),
+            lambda index: (*index[:-1], times(index[-1], more, less)),
+            form,
+            lambda index: (
+                ir.Const(0)
+                if less == ONE
+                else times(ir.Binary("%", index[-1], less, self.place), ir.Const(new), ONE)
+            ),
+        )
+
+    def further(self, index: Index, words: ir.Expr) -> Index:
+        """The index some words further in memory."""
+        return (
+            index
+            if words == ir.Const(0)
+            else (*index[:-1], binary("+", index[-1], words, self.place))
+        )
+
+    def halves(self, array: Alias) -> list[Alias]:
+        """The halves of each element, if its type is wider than the words in memory."""
+        form, held = form_of(array.parts[0]), self.unit.held.arrays.get(array.parts[0].array)
+        wanted = BOOL if form in PARTS or not form else np.dtype(form)
+        if held is None or wanted.itemsize <= held.itemsize:
+            return []
+        own = part(wanted).name if wanted.kind == "c" else f"uint{4 * wanted.itemsize}"
+
+        def half(one: View, number: int) -> View:
+            assert isinstance(one, Remade)
+            words, old = ir.Const(number * wanted.itemsize // held.itemsize // 2), one.to
+            return replace(one, to=lambda index: self.further(old(index), words), form=own)
+
+        return [
+            Alias(tuple(half(one, number) for one in array.parts), array.which)
+            for number in range(2)
+        ]
 
     def transposed(self, array: Alias, order: Iterable[int]) -> Alias:
         """An array with its axes in another order."""
@@ -174,6 +242,7 @@ class AxisLowering(Base):
         rank, (part, *others) = self.rank(array), array.parts
         if others:
             raise self.refused("which array's strides these are depends on the path")
+        size = self.unit.held.arrays.get(part.array, np.dtype(f"V{size}")).itemsize
         shape = self.shape(Alias((View(part.array),)))[: self.unit.ranks[part.array]]
 
         def address(axis: int | None) -> ir.Expr:

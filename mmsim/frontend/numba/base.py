@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numba.core import ir as numba_ir
 from numba.core import types
 
 from mmsim.errors import LanguageError, shown
 from mmsim.frontend.numba.context import Inferred
-from mmsim.frontend.numba.liveness import Liveness, base_of
 from mmsim.frontend.numba.places import Places
 from mmsim.frontend.numba.values import (
     LEAVES,
@@ -19,21 +20,55 @@ from mmsim.frontend.numba.values import (
     KernelUnit,
     Maybe,
     Value,
-    converted,
     dtype_of,
     is_number,
 )
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Type
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
 from mmsim.ir.walk import parts
+
+
+def phi_of(one: Any) -> Any:
+    """The choice by path that an instruction makes; None for any other instruction."""
+    is_phi = isinstance(one, numba_ir.Assign) and isinstance(one.value, numba_ir.Expr)
+    return one.value if is_phi and one.value.op == "phi" else None
+
+
+def incoming(phi: Any) -> Iterator[tuple[Any, int]]:
+    """The versions that a choice takes, each with the block from which it comes; none of None."""
+    if phi is None:
+        return
+    for var, label in zip(phi.incoming_values, phi.incoming_blocks, strict=True):
+        if var is not numba_ir.UNDEFINED:
+            yield var, label
+
+
+def base_of(var: Any) -> str:
+    """The name of which a variable is a version."""
+    return str(var.unversioned_name)
+
+
+class Liveness:
+    """The facts of one function: how many instructions set and read each name."""
+
+    def __init__(self, blocks: dict[int, Any]) -> None:
+        self.uses: Counter[str] = Counter()
+        self.sets: Counter[str] = Counter()
+        for one in (inside for block in blocks.values() for inside in block.body):
+            names = {var.name for var in one.list_vars()}
+            if isinstance(one, numba_ir.Assign):
+                names.discard(one.target.name)
+                self.sets[base_of(one.target)] += 1
+            self.uses.update(names)
 
 
 class Base:
     """Lowers one function at one of its calls; the kernel itself at its launch.
 
-    `values` are those of Numba's names. `waiting` are numbers of the block at work that are not
-    computed yet, by the names of Numba's.
+    `values` are those of Numba's names. `shared` are variables of names that are assigned more than
+    once. `waiting` are numbers of the block at work that are not computed yet, by Numba's names.
     """
 
     def __init__(
@@ -50,9 +85,8 @@ class Base:
         self.returned_at = self.place = NOWHERE
         self.prefix = ""
         self.live = Liveness(found.ir.blocks)
-        self._clashes = self.live.clashes(self.group)
-        self._variables: dict[Any, list[tuple[Any, set[str]]]] = {}
-        self._variable_of: dict[str, Any] = {}
+        self._variables: dict[Any, Any] = {}
+        self.shared: set[Any] = set()
 
     def refused(self, what: str, advice: str = "") -> LanguageError:
         """The error at the instruction at work."""
@@ -69,12 +103,15 @@ class Base:
         return self.values[var.name]
 
     def there(self, var: Any) -> Value:
-        """The value of a variable whose parts are needed; None instead of it is an exception."""
-        value = self.of(var)
+        """The value of a variable whose parts are needed."""
+        return self.present(self.of(var), "a value")
+
+    def present(self, value: Value, noun: str) -> Value:
+        """A value that must not be None, which is an exception."""
         if not isinstance(value, Maybe):
             return value
-        message = "TypeError: a value is needed, not None"
-        self.end_if(ir.Unary("not", value.is_there, self.place), message)
+        is_absent = ir.Unary("not", value.is_there, self.place)
+        self.end_if(is_absent, f"TypeError: {noun} is needed, not None")
         return value.value
 
     def type_of(self, value: ir.Expr) -> Type:
@@ -84,22 +121,20 @@ class Base:
     def as_type(self, value: ir.Expr, wanted: types.Type | Type) -> ir.Expr:
         """A number, converted to a type."""
         held = wanted if isinstance(wanted, np.dtype) else dtype_of(wanted)
-        return converted(value, self.type_of(value), held, self.place)
-
-    def number(self, var: Any, wanted: types.Type | Type) -> ir.Expr:
-        """A variable's number as another type."""
-        return self.as_type(self.single(self.of(var)), wanted)
+        own = self.type_of(value)
+        if own == held:
+            return value
+        if isinstance(value, ir.Const) and held in (INT, FLOAT, COMPLEX, BOOL):
+            number = held.type(value.value).item()
+            if type_of_number(number) == held and not (held == INT and own.kind in "fc"):
+                return ir.Const(number)
+        return ir.Unary(held.name, value, self.place)
 
     def single(self, value: Value) -> ir.Expr:
         """A value that must be a number."""
+        value = self.present(value, "a number")
         if isinstance(value, ir.Expr):
             return value
-        if isinstance(value, Maybe):  # None instead of a number is an exception
-            self.end_if(
-                ir.Unary("not", value.is_there, self.place),
-                "TypeError: a number is needed, not None",
-            )
-            return self.single(value.value)
         thing = getattr(value, "thing", None)
         if isinstance(thing, enum.Enum) and isinstance(thing.value, int | float):
             return ir.Const(thing.value)
@@ -135,23 +170,17 @@ class Base:
         return None if form is None else (base_of(target), form)
 
     def variable(self, target: Any) -> Any:
-        """The variable for a version of a name; other versions of its type share it.
+        """The variable for a version of a name; all versions of its type share it.
 
-        A tuple has one for each of its numbers.
+        They are never needed at the same time: what is computed late is kept by `put`. A tuple has
+        a variable for each of its numbers.
         """
-        name = target.name
-        if name not in self._variable_of:
-            rows = self._variables.setdefault(self.group(target), [])
-            for variable, members in rows:
-                if not any(frozenset((name, one)) in self._clashes for one in members):
-                    members.add(name)
-                    self._variable_of[name] = variable
-                    break
-            else:
-                made = self.new_variables(base_of(target), self.type_at(target))
-                rows.append((made, {name}))
-                self._variable_of[name] = made
-        return self._variable_of[name]
+        group, text = self.group(target), base_of(target)
+        if group not in self._variables:
+            self._variables[group] = made = self.new_variables(text, self.type_at(target))
+            if self.live.sets[text] > 1:
+                self.shared.update(leaves(made))
+        return self._variables[group]
 
     def new_variables(self, text: str, type_: Any) -> Any:
         """A variable for a number, for a tuple one for each of its numbers."""
@@ -197,17 +226,6 @@ class Base:
             return value if is_own else self.kept(value)
         return value
 
-    @property
-    def shared(self) -> set[str]:
-        """The variables of names that are assigned more than once."""
-        return {
-            variable
-            for (name, _), rows in self._variables.items()
-            for made, _ in rows
-            if self.live.sets[name] > 1
-            for variable in flat(made)
-        }
-
     def aside(self, make: Callable[[], None]) -> ir.Block:
         """The statements that something puts at the end, apart."""
         before, self.block = self.block, []
@@ -227,12 +245,3 @@ def form_of(type_: Any) -> Any:
         parts = tuple(map(form_of, type_))
         return None if None in parts else parts
     return dtype_of(type_).name if type_ is not None and is_number(type_) else None
-
-
-def flat(made: Any) -> Iterator[Any]:
-    """The parts of a tuple and of the tuples inside; a thing of another kind is its own part."""
-    if isinstance(made, tuple):
-        for one in made:
-            yield from flat(one)
-    else:
-        yield made

@@ -53,14 +53,25 @@ from numba.core.typing.templates import signature
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
-from mmsim.frontend.numba.names import name_of_object, python_function, type_name
-from mmsim.frontend.numba.overloads import WRITTEN, is_declared, taken
-from mmsim.frontend.numba.records import record_dtype
+from mmsim.frontend.numba.names import (
+    name_of_object,
+    python_function,
+    record_dtype,
+    type_name,
+)
 from mmsim.frontend.numba.refusals import refusal
 from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
-from mmsim.frontend.numba.templates import OF_MATH, REGISTRY, Called, Word, member_of
+from mmsim.frontend.numba.templates import (
+    OF_MATH,
+    REGISTRY,
+    WRITTEN,
+    Called,
+    Word,
+    is_declared,
+    member_of,
+    taken,
+)
 from mmsim.frontend.numba.words import NAMESPACES, RULES, VALUES
-from mmsim.ir.dtypes import supported
 
 
 class DeviceFunction(Called):
@@ -193,7 +204,7 @@ class Context(BASE):  # type: ignore[misc]
         if lies is not None:  # an array of the device
             dtype = np.dtype(getattr(val, "dtype", lies["typestr"]))
             return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
-        member, function, name = _member(val), python_function(val), type_name(val)
+        member, function, name = name_of_object(val), python_function(val), type_name(val)
         if member in VALUES:
             return types.int32
         if member in NAMESPACES:
@@ -218,17 +229,7 @@ class Context(BASE):  # type: ignore[misc]
             module = str(getattr(val, "__module__", ""))
             if known is None and module.startswith(("numpy", "cmath")):
                 self._with_functions_of(module)
-        found = super().resolve_value_type(val)
-        if isinstance(found, types.NumberClass) and not supported(found.dtype.name):
-            raise Refusal(f"{found.dtype} isn't in the language of programs", "write float32")
-        return found
-
-
-def _member(val: Any) -> str:
-    """The name in numba.cuda of an object, "" for any other."""
-    name = name_of_object(val)
-    module = str(getattr(val, "__module__", ""))
-    return f"libdevice.{name}" if name and module.endswith(".libdevice") else name
+        return super().resolve_value_type(val)
 
 
 @cache
@@ -321,25 +322,43 @@ def checked_names(func_ir: Any) -> None:
 
     Refuse other names in calls of functions inside of this one, which Numba inlines without them.
     """
-    for block in func_ir.blocks.values():
-        for one in block.body:
-            call = getattr(one, "value", None)
-            if not isinstance(call, numba_ir.Expr) or call.op != "call" or not call.kws:
-                continue
-            called = guard(get_definition, func_ir, call.func)
-            if isinstance(called, numba_ir.Global) and called.value is zip:
-                known = [guard(get_definition, func_ir, var) for _, var in call.kws]
-                if all(getattr(value, "value", True) is False for value in known):
-                    call.kws = ()
-            if getattr(called, "op", "") == "make_function":
-                said = ", ".join(f"{name}=" for name, _ in call.kws)
-                message = f"a function inside another one takes its arguments in order: no {said}"
-                raise TypingError(message, loc=one.loc)
+    calls = (one for block in func_ir.blocks.values() for one in block.find_exprs("call"))
+    for call in [one for one in calls if one.kws]:
+        called = guard(get_definition, func_ir, call.func)
+        if isinstance(called, numba_ir.Global) and called.value is zip:
+            known = [guard(get_definition, func_ir, var) for _, var in call.kws]
+            if all(getattr(value, "value", True) is False for value in known):
+                call.kws = ()
+        if getattr(called, "op", "") == "make_function":
+            said = ", ".join(f"{name}=" for name, _ in call.kws)
+            message = f"a function inside another one takes its arguments in order: no {said}"
+            raise TypingError(message, loc=call.loc)
 
 
 def _known_branches(func_ir: Any, args: Given) -> None:
     rewrite_semantic_constants(func_ir, args)
     dead_branch_prune(func_ir, args)
+
+
+def _without_jumps(blocks: dict[int, Any]) -> None:
+    """Let jumps go to the head of a loop, not to a block that does nothing but jump there.
+
+    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long.
+    """
+    merge_adjacent_blocks(blocks)
+    idle = {
+        label: block.terminator.target
+        for label, block in blocks.items()
+        if len(block.body) == 1 and isinstance(block.terminator, numba_ir.Jump)
+    }
+    heads = {label for label, block in blocks.items() if [*block.find_exprs("iternext")]}
+    for label in idle:
+        if idle[label] in heads:
+            del blocks[label]
+            for jump in (block.terminator for block in blocks.values()):
+                for name in ("target", "truebr", "falsebr"):
+                    if getattr(jump, name, None) == label:
+                        setattr(jump, name, idle[label])
 
 
 def _untyped_passes(func_ir: Any, args: Given) -> None:
@@ -355,7 +374,7 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     _known_branches(func_ir, args)
     if has_inner:
         untyped_passes.MakeFunctionToJitFunction().run_pass(state)
-    merge_adjacent_blocks(func_ir.blocks)  # a wide jump back goes to a block before the loop's
+    _without_jumps(func_ir.blocks)
     postproc.PostProcessor(func_ir).run(emit_dels=False)
     func_ir.blocks = reconstruct_ssa(func_ir).blocks
     func_ir._definitions = build_definitions(func_ir.blocks)

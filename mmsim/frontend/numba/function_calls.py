@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import operator
 import types as python
 import warnings
 from functools import cache
@@ -13,13 +14,17 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.cmath import KNOWN, OWN, of_numba
 from mmsim.frontend.numba.context import DeviceFunction, context
-from mmsim.frontend.numba.libdevice import LIBDEVICE
-from mmsim.frontend.numba.library import OF_NUMBERS, WRITTEN_OUT
-from mmsim.frontend.numba.overloads import WRITTEN, sum_as
+from mmsim.frontend.numba.libdevice import LIBRARIES
+from mmsim.frontend.numba.library import (
+    COMPLEX,
+    OF_COMPLEX,
+    OF_NUMBERS,
+    WRITTEN_OUT,
+    of_numba,
+)
 from mmsim.frontend.numba.signatures import CALLED, Given
-from mmsim.frontend.numba.templates import Word
+from mmsim.frontend.numba.templates import WRITTEN, Word, sum_as
 from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
@@ -28,12 +33,11 @@ from mmsim.frontend.numba.values import (
     Object,
     Slice,
     Value,
-    is_hashable,
     is_number,
 )
 from mmsim.frontend.numba.word_calls import WordLowering
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
 from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 
@@ -55,11 +59,10 @@ class CallLowering(WordLowering):
         if source.vararg is not None:
             args += self.of(source.vararg)
         kws = {name: self.of(var) for name, var in source.kws}
-        if isinstance(type_, types.Dispatcher):
-            type_ = DeviceFunction(type_.dispatcher.py_func)
         if isinstance(type_, Word):
             package, _, name = type_.member.rpartition(".")
-            meaning = LIBDEVICE[name].meaning if package == "libdevice" else ""
+            library = LIBRARIES.get(package)
+            meaning = library[name].meaning if library else ""
             if callable(meaning):
                 return self.numeric(meaning, [*args, *kws.values()], sig)
             return self.word(type_.member, args, kws, sig, one.target)
@@ -72,8 +75,9 @@ class CallLowering(WordLowering):
         if isinstance(type_, types.NamedTupleClass):
             fields = type_.instance_class._fields[len(args) :]
             return tuple((*args, *(kws[name] for name in fields)))
-        if isinstance(called, Method) and self.is_simple(called):
-            return self.method(called)
+        simple = self.simple(called) if isinstance(called, Method) else None
+        if simple is not None:
+            return simple
         before = (called.owner,) if isinstance(called, Method) else ()
         given = sig.args if sig.recvr is None else (sig.recvr, *sig.args)
         written = WRITTEN.get((getattr(type_, "typing_key", None), given))
@@ -87,9 +91,7 @@ class CallLowering(WordLowering):
             return self.inlined(sum_as(wanted), given[:1], [*before, *args][:1], {})
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
-        if isinstance(called, Method):
-            raise self.refused(f"a number has no method {called.name!r} here")
-        own = self.BUILT_IN.get(thing) if is_hashable(thing) else None
+        own = self.BUILT_IN.get(thing)
         if own is not None:
             return own(self, args, sig)
         if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
@@ -108,30 +110,27 @@ class CallLowering(WordLowering):
                 f"the call of {name!r} isn't in the language of programs", CALLED
             ) from None
 
-    def is_simple(self, method: Method) -> bool:
-        """Return whether a method is one of a number, or of an array with one element."""
-        if isinstance(method.owner, Alias):
-            return method.name in OF_ELEMENT and self.rank(method.owner) == 0
-        return method.name in (*OF_ELEMENT, *OF_NUMBER)
-
-    def method(self, method: Method) -> ir.Expr:
-        """The value of a simple method."""
-        if method.name in OF_ELEMENT:
+    def simple(self, method: Method) -> ir.Expr | None:
+        """The value of a method of a number, or of an array with one element; None for others."""
+        is_array = isinstance(method.owner, Alias)
+        if method.name in OF_ELEMENT and not (is_array and self.rank(method.owner)):
             return self.single(method.owner)
+        if is_array or method.name not in OF_NUMBER:
+            return None
         return ir.Call(OF_NUMBER[method.name], (method.owner,), self.place)
 
     # Functions of numbers
 
     def numeric(self, thing: Any, args: list[Value], sig: Any) -> Value:
         """The value of a function of numbers, computed in the types of its signature."""
-        if thing is bool and not isinstance(args[0], ir.Expr):
-            return self.truth_of(args[0])
+        if thing is bool and isinstance(args[0], tuple):
+            return ir.Const(bool(args[0]))
         if thing is float and isinstance(args[0], Object):
             return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
             return self.as_type(self.single(args[0]), sig.return_type)
         given = [
-            self.as_type(self.single(value), type_)
+            self.as_type(self.single(value), getattr(type_, "dtype", type_))
             for value, type_ in zip(args, sig.args, strict=True)
         ]
         if isinstance(thing, np.ufunc):
@@ -141,21 +140,25 @@ class CallLowering(WordLowering):
             if is_whole and thing in (np.floor, np.ceil, np.trunc):
                 return given[0]
         is_complex = any(self.type_of(one).kind == "c" for one in given)
-        known, is_own = is_hashable(thing), isinstance(thing, python.FunctionType)
-        node = OPERATORS.get(thing) if known else None
-        written = thing if is_own else WRITTEN_OUT.get((thing, len(args))) if known else None
+        node: Any = OPERATORS.get(thing)
+        is_own = isinstance(thing, python.FunctionType)
+        written = thing if is_own else WRITTEN_OUT.get((thing, len(args)))
         if written is not None and (node is None or is_complex):
             return self.written_out(written, given)
         if getattr(thing, "__module__", "") == "cmath":
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
-            return self.operation(node[0], node[1], given)
+            found = node[0](node[1], *given, self.place)
+            if thing not in (operator.neg, operator.invert):
+                return found
+            own = self.type_of(given[0])  # an integer keeps it, before the result gets wider
+            return self.as_type(found, own) if own.kind in "iu" else found
         word = FUNCTIONS_OF_PYTHON.get(thing) or OF_NUMBERS.get(thing)
         if word is None:
             text = getattr(thing, "__name__", thing)
             raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
         value = word.value(tuple(given), self.place)
-        if isinstance(value, ir.Call) and is_complex and value.op in KNOWN:
+        if isinstance(value, ir.Call) and is_complex and value.op in COMPLEX:
             return self.as_type(self.of_complex(value.op, given), sig.return_type)
         if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
@@ -170,12 +173,6 @@ class CallLowering(WordLowering):
                 f"{text!r} is not a float", "write float('inf') or float('nan')"
             ) from None
 
-    def operation(self, node: Any, op: str, given: list[ir.Expr]) -> Value:
-        """An operation; of complex numbers a power is written out."""
-        if op in OWN and any(self.type_of(one).kind == "c" for one in given):
-            return self.written_out(OWN[op], given)
-        return node(op, *given, self.place)
-
     def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
         """The call of a function that is written in the language of kernels."""
         return self.inlined(function, self.types_of(given), given, {})
@@ -187,7 +184,7 @@ class CallLowering(WordLowering):
     def of_complex(self, name: str, given: list[ir.Expr]) -> ir.Expr:
         """The value of a function of complex numbers."""
         types = self.types_of(given)
-        written = of_numba(name, types) or OWN.get(name)
+        written = of_numba(name, types) or OF_COMPLEX.get(name)
         if written is None:
             type_ = context().resolve_value_type(getattr(cmath, name))
             context().resolve_function_type(type_, types, {})
@@ -223,6 +220,11 @@ class CallLowering(WordLowering):
     def _integers(self, args: list[Value]) -> list[ir.Expr]:
         return [self.as_type(self.single(one), INT) for one in args]
 
+    def _range(self, args: list[Value], sig: Any) -> Counted:
+        given = self._integers(args)
+        start, stop, *step = given if len(given) > 1 else [ir.Const(0), *given]
+        return Counted(start, stop, step[0] if step else ir.Const(1))
+
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
         start, stop, *step = given if len(given) > 1 else [None, *given]
@@ -233,38 +235,16 @@ class CallLowering(WordLowering):
 
     def _enumerate(self, args: list[Value], sig: Any) -> Counted:
         first = self.as_type(self.single(args[1]), INT) if len(args) > 1 else ir.Const(0)
-        return self.enumerated(args[0], first)
-
-    def _elements(self, args: list[Value], sig: Any) -> Counted:
-        found = self.indices(self.shape(args[0]))
-
-        def item(number: ir.Expr) -> Value:
-            index = found.at(number)
-            return index, self.load(args[0], index)
-
-        return Counted(found.start, found.stop, item=item)
+        return self.zipped([self.numbers_from(first), args[0]])
 
     def _arrays_of_one(self, args: list[Value], sig: Any) -> Counted:
         (array,) = args
         if not isinstance(array, Alias):
             raise self.refused("np.nditer takes one array here")
-        found = self.indices(self.shape(array))
-        return Counted(
-            found.start, found.stop, item=lambda number: self.part(array, found.at(number))
-        )
-
-    def _divmod(self, args: list[Value], sig: Any) -> Value:
-        left, right = (
-            self.spill(self.as_type(self.single(one), type_))
-            for one, type_ in zip(args, sig.args, strict=True)
-        )
-        return tuple(
-            self.as_type(ir.Binary(op, left, right, self.place), type_)
-            for op, type_ in zip(("//", "%"), sig.return_type, strict=True)
-        )
+        return self.indices(self.shape(array)).of_items(lambda index: self.part(array, index))
 
     BUILT_IN: ClassVar[dict[Any, Any]] = {
-        range: lambda self, args, sig: self.range_of(self._integers(args)),
+        range: _range,
         len: lambda self, args, sig: (
             self.extent(args[0], 0) if isinstance(args[0], Alias) else ir.Const(len(args[0]))
         ),
@@ -278,10 +258,11 @@ class CallLowering(WordLowering):
         np.ndindex: lambda self, args, sig: self.indices(
             self._integers(args[0] if args and isinstance(args[0], tuple) else args)
         ),
-        np.ndenumerate: _elements,
+        np.ndenumerate: lambda self, args, sig: self.indices(self.shape(args[0])).of_items(
+            lambda index: (index, self.load(args[0], index))
+        ),
         np.nditer: _arrays_of_one,
         tuple: lambda self, args, sig: args[0] if args else (),
-        divmod: _divmod,
     }
     """Python's own functions that take more than numbers."""
 

@@ -1,4 +1,7 @@
-"""Calls of functions in the language of kernels: device functions, and those written out."""
+"""Calls of functions in the language of kernels, objects from outside, and loops.
+
+The functions are device functions, and those written out.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,33 @@ from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.base import flat
+from mmsim.frontend.numba.accesses import ArrayLowering
+from mmsim.frontend.numba.base import form_of, phi_of
 from mmsim.frontend.numba.context import context, inferred
-from mmsim.frontend.numba.iteration import LoopLowering
-from mmsim.frontend.numba.liveness import phi_of
-from mmsim.frontend.numba.values import NONE, KernelUnit, Maybe, Object, Value, is_number
+from mmsim.frontend.numba.names import name_of_object
+from mmsim.frontend.numba.values import (
+    NONE,
+    Counted,
+    KernelUnit,
+    Maybe,
+    Object,
+    Value,
+    Walked,
+    binary,
+    is_number,
+)
+from mmsim.frontend.numba.words import VALUES
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.source import source_of
-from mmsim.frontend.python.tables import MOST_CAPTURED
+from mmsim.frontend.python.tables import MOST_CAPTURED, leaves
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import UNSIGNED, supported
+from mmsim.ir.dtypes import INT, UNSIGNED, supported
+from mmsim.ir.walk import statements, targets
+
+ENDLESS = ir.Const(2**63 - 1)
+"""The end of a range without one."""
+Turn = tuple[str, ir.Expr, ir.Expr, ir.Expr]
+"""The head of a loop: the variable of its trips, and their range."""
 
 
 def text_of(function: python.FunctionType, unit: KernelUnit) -> ir.Source:
@@ -32,8 +52,8 @@ def text_of(function: python.FunctionType, unit: KernelUnit) -> ir.Source:
     return text
 
 
-class InlineLowering(LoopLowering):
-    """The inlined functions of one function, and objects from outside.
+class InlineLowering(ArrayLowering):
+    """The inlined functions of one function, objects from outside, and loops.
 
     `label` is the block at work. `is_again` says that the function may be called again and again.
     """
@@ -87,14 +107,14 @@ class InlineLowering(LoopLowering):
 
     def unset(self) -> tuple[str, ...]:
         """The variables that have no value on some way to a choice: none of an earlier call."""
-        found = dict.fromkeys(
+        found: dict[Any, None] = dict.fromkeys(
             name
             for block in self.found.ir.blocks.values()
             for one in block.body
             if phi_of(one) is not None
             and numba_ir.UNDEFINED in phi_of(one).incoming_values
             and self.group(one.target) is not None
-            for name in flat(self.variable(one.target))
+            for name in leaves(self.variable(one.target))
         )
         return tuple(found)
 
@@ -105,7 +125,10 @@ class InlineLowering(LoopLowering):
         return self.fixed(value)
 
     def outside(self, thing: Any, type_: Any, name: str) -> Value:
-        """The value of an object from outside of the kernel."""
+        """The value of an object from outside of the kernel, or of a number of numba.cuda."""
+        member = name_of_object(thing)
+        if member in VALUES:
+            return self.number_of(member)
         if is_number(type_) and not isinstance(thing, type):
             number = thing.item() if hasattr(thing, "item") else thing
             if isinstance(number, int | float | complex):
@@ -116,6 +139,10 @@ class InlineLowering(LoopLowering):
         if isinstance(type_, types.Array):
             return self.array_from_outside(thing, name)
         return Object(thing)
+
+    def number_of(self, member: str) -> ir.Expr:
+        """The value of a number of numba.cuda."""
+        return ir.Unary("int32", VALUES[member], self.place)
 
     def array_from_outside(self, array: Any, name: str) -> Value:
         """A captured array: a large one, or one of the device, is an argument of each launch."""
@@ -129,9 +156,7 @@ class InlineLowering(LoopLowering):
         ):
             return self.table(array, name)
         assert self.unit.array_from_outside is not None
-        found: Alias = self.unit.array_from_outside(name, array, memory, self.place)
-        self.unit.parameters.append(found.parts[0].array)
-        return found
+        return self.unit.array_from_outside(name, array, memory, self.place)
 
     def table(self, array: Any, name: str) -> Alias:
         """A captured array whose numbers are part of the program."""
@@ -141,3 +166,170 @@ class InlineLowering(LoopLowering):
         self.unit.taken.add(own)
         self.unit.array(own, array.dtype, array.ndim)
         return Alias((View(own),))
+
+    # Loops
+
+    def counted(self, value: Value) -> Counted:
+        """The trips of a loop over something."""
+        if isinstance(value, Counted):
+            return value
+        if isinstance(value, Walked):
+            return value.trips
+        if isinstance(value, Alias):
+            return Counted(
+                ir.Const(0),
+                self.extent(value, 0),
+                item=lambda index: self.element_or_part(self.part(value, (index,))),
+            )
+        if isinstance(value, tuple):
+            stop = ir.Const(len(value))
+            return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
+        raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
+
+    def from_zero(self, given: Counted) -> Counted:
+        """The same trips, counted from 0 on by ones."""
+        start, stop, step, place = given.start, given.stop, given.step, self.place
+        if start == ir.Const(0) and step == ir.Const(1):
+            return given
+        count = self.count(start, stop, step)
+        first, by = self.spill(start), self.spill(step)
+
+        def item(index: ir.Expr) -> Value:
+            own = index if by == ir.Const(1) else ir.Binary("*", by, index, place)
+            return given.at(self.spill(binary("+", first, own, place)))
+
+        return Counted(ir.Const(0), self.spill(count), item=item)
+
+    def zipped(self, several: list[Value]) -> Counted:
+        """zip(...): as many trips as the shortest has."""
+        found = [*map(self.counted, several)]
+        if any(one.moves for one in found):
+            return self.together(found)
+        counted = [*map(self.from_zero, found)]
+        ends = dict.fromkeys(one.stop for one in counted if one.stop != ENDLESS)
+        stop, *others = ends or (ENDLESS if counted else ir.Const(0),)
+        for other in others:
+            stop = ir.Binary("min", stop, other, self.place)
+        return Counted(
+            ir.Const(0),
+            self.spill(stop),
+            item=lambda index: tuple(one.at(index) for one in counted),
+        )
+
+    def numbers_from(self, first: ir.Expr) -> Counted:
+        """All numbers from the first one on."""
+        begin = self.spill(first)
+        return Counted(ir.Const(0), ENDLESS, item=lambda n: binary("+", n, begin, self.place))
+
+    def indices(self, extents: Sequence[ir.Expr]) -> Counted:
+        """np.ndindex(...): the tuples of indices, in row-major order."""
+        shape = tuple(map(self.fixed, extents))
+        return Counted(
+            ir.Const(0),
+            self.fixed(self.product(shape)),
+            item=lambda index: self.split(index, shape),
+        )
+
+    def iterator(self, given: Counted) -> Counted:
+        """The same trips, of which a variable counts those that were."""
+        if given.moves:
+            return given
+        counted, place = self.from_zero(given), self.place
+        position, stop = self.kept(ir.Const(0)), self.spill(counted.stop)
+
+        def moves() -> tuple[ir.Expr, Value]:
+            at = self.kept(position)
+            is_there = self.kept(ir.Compare("<", at, stop, place))
+
+            def move() -> Value:
+                self.put(position.name, binary("+", at, ir.Const(1), place))
+                return self.fixed(counted.at(at))
+
+            return is_there, self.only_if(is_there, move)
+
+        return Counted(counted.start, counted.stop, moves=moves)
+
+    def only_if(self, test: ir.Expr, make: Callable[[], Value]) -> Value:
+        """A value whose statements run only if a test is true; else it is 0."""
+        found: list[Value] = []
+        inside = self.aside(lambda: found.append(make()))
+        inner = {name for one in statements(inside) for name in targets(one)}
+        for one in leaves((found[0],)):
+            if isinstance(one, ir.Var) and one.name in inner:
+                self.put(one.name, self.as_type(ir.Const(0), self.type_of(one)))
+        self.block.append(ir.If(test, inside, (), self.place))
+        return found[0]
+
+    def together(self, several: list[Counted]) -> Counted:
+        """An iterator over the items of several, as long as all have one."""
+        own = [*map(self.iterator, several)]
+
+        def moves() -> tuple[ir.Expr, Value]:
+            is_there, items = self.kept(ir.Const(True)), list[Value]()
+            for one in own:
+
+                def move(one: Counted = one) -> Value:
+                    assert one.moves is not None
+                    found, item = one.moves()
+                    self.put(is_there.name, found)
+                    return item
+
+                items.append(self.only_if(is_there, move))
+            return is_there, tuple(items)
+
+        return Counted(ir.Const(0), ir.Const(0), moves=moves)
+
+    def next_of(self, given: Counted) -> Value:
+        """The next item of an iterator; without one the thread ends."""
+        moves = self.iterator(given).moves
+        assert moves is not None
+        is_there, item = moves()
+        self.end_if(ir.Unary("not", is_there, self.place), "StopIteration")
+        return item
+
+    def unpacked(self, value: Value, count: int) -> Value:
+        """The values for so many names."""
+        if isinstance(value, tuple):
+            return value
+        given = self.counted(value)
+        if given.moves:
+            found = tuple(self.next_of(given) for _ in range(count))
+            self.end_if(given.moves()[0], "ValueError: too many values for the names")
+            return found
+        given = self.from_zero(given)
+        if isinstance(given.stop, ir.Const) and given.stop != ir.Const(count):
+            raise self.refused(
+                f"{count} names can't take {given.stop.value} values", "write as many"
+            )
+        if not isinstance(given.stop, ir.Const):
+            said = f"ValueError: {count} names can't take {{}} values"
+            ends = ir.Return(self.place, said, given.stop)
+            differ = ir.Compare("!=", given.stop, ir.Const(count), self.place)
+            self.block.append(ir.If(differ, (ends,), (), self.place))
+        return tuple(given.at(ir.Const(number)) for number in range(count))
+
+    def turn(self, block: Any, counted: Counted) -> tuple[Turn, set[str]]:
+        """The head of a loop, and the names of its item; its body begins with the item.
+
+        The variable of the trips is that of the text, if it gets the plain number.
+        """
+        copies: set[str] = set()
+        for one in block.find_insts(numba_ir.Assign):
+            if getattr(one.value, "op", "") == "pair_first" or _copied(one) in copies:
+                copies.add(one.target.name)
+        body = self.found.ir.blocks[block.terminator.truebr].find_insts(numba_ir.Assign)
+        named = (
+            one.target
+            for one in body
+            if counted.item is None
+            and _copied(one) in copies
+            and not one.target.name.startswith("$")
+            and form_of(self.type_at(one.target)) == INT.name
+        )
+        target = next(map(self.variable, named), None) or self.unit.temporary(INT)
+        return (target, counted.start, counted.stop, counted.step), copies
+
+
+def _copied(one: Any) -> str:
+    """The name that an assignment copies; "" for any other assignment."""
+    return str(one.value.name) if isinstance(one.value, numba_ir.Var) else ""

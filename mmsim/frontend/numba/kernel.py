@@ -129,18 +129,6 @@ def as_program(thing: Any) -> Any:
     return found
 
 
-def kernel_function(kernel: Any) -> types.FunctionType:
-    """The Python function of a kernel, or a `LanguageError` if it has none."""
-    function = python_function(kernel)
-    if function is None:
-        raise LanguageError(
-            f"{shown(kernel)} is not a function",
-            Place(shown(kernel), "<unknown>", 0),
-            "give a function written with def, or what cuda.jit made of one",
-        )
-    return function
-
-
 def numba_program(
     kernel: Any, *, device: bool = False, options: Options = DEFAULTS
 ) -> NumbaProgram:
@@ -148,4 +136,11 @@ def numba_program(
 
     A `device` function is a helper, which kernels call and no machine runs.
     """
-    return NumbaProgram(kernel_function(kernel), device=device, options=options)
+    function = python_function(kernel)
+    if function is None:
+        raise LanguageError(
+            f"{shown(kernel)} is not a function",
+            Place(shown(kernel), "<unknown>", 0),
+            "give a function written with def, or what cuda.jit made of one",
+        )
+    return NumbaProgram(function, device=device, options=options)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, shown
 from mmsim.frontend.numba.names import python_function
-from mmsim.frontend.numba.records import in_bits
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
 
@@ -170,6 +169,29 @@ def _is_object(value: Any) -> bool:
         or isinstance(value, enum.Enum | str | type)
         or python_function(value) is not None
     )
+
+
+def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same records, with text and dates as records of their bits.
+
+    >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
+    (dtype([('bits', 'u1', (3,))]), dtype([('bits', '<u8')]))
+    """
+    base, shape = dtype.base, dtype.shape
+    if base.kind in "SUMm":
+        size = base.itemsize
+        base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
+    elif base.names:
+        fields = [base.fields[name] for name in base.names]  # type: ignore[index]
+        base = np.dtype(
+            {
+                "names": list(base.names),
+                "formats": [in_bits(field[0]) for field in fields],
+                "offsets": [field[1] for field in fields],
+                "itemsize": base.itemsize,
+            }
+        )
+    return np.dtype((base, shape)) if shape else base
 
 
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

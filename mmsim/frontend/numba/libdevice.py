@@ -143,3 +143,26 @@ LIBDEVICE = {name: Function(*row) for names, row in _OTHERS.items() for name in 
     for name, end in ((own, ""), (own, "f"), *([(f"fast_{own}", "f")] if own in _FAST else []))
 }
 """The functions of cuda.libdevice by their names."""
+_HALF: dict[str, tuple[str, Any]] = {
+    **{f"h{op}": ("eee", getattr(operator, op)) for op in ("add", "sub", "mul")},
+    **{f"h{op}": ("bee", getattr(operator, op)) for op in ("eq", "ne", "lt", "le", "gt", "ge")},
+    **{
+        f"h{op}": ("ee", op)
+        for op in ("sin", "cos", "tanh", "sqrt", "exp", "exp2", "exp10", "log", "log2", "log10")
+    },
+    **{f"h{op}": ("ee", op) for op in ("floor", "ceil", "trunc")},
+    "hdiv": ("eee", operator.truediv),
+    "hfma": ("eeee", "fma"),
+    "hneg": ("ee", operator.neg),
+    "habs": ("ee", abs),
+    "hmax": ("eee", np.fmax),
+    "hmin": ("eee", np.fmin),
+    "hrint": ("ee", np.rint),
+    "hrcp": ("ee", lambda x: 1 / x),
+    "hrsqrt": ("ee", lambda x: 1 / math.sqrt(np.float32(x))),
+}
+LIBRARIES = {
+    "libdevice": LIBDEVICE,
+    "fp16": {name: Function(*row) for name, row in _HALF.items()},
+}
+"""The functions of the modules of numba.cuda by their names."""

@@ -1,20 +1,22 @@
 """Functions of numbers that kernels call: cuda's, NumPy's on scalars, operator's and Python's.
 
 Most are one operation of the representation. The others are written in the language of kernels, as
-Numba writes them; these are parsed where a kernel calls them, and never run.
+Numba writes them; these are parsed where a kernel calls them, and never run. Numba hands most of
+those of `cmath` to its compiler; here they are taken from there.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
+import operator
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.python.functions import FUNCTIONS_OF_PYTHON
-from mmsim.frontend.python.words import Intrinsic, Vocabulary
+from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON, Intrinsic, Vocabulary
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 
@@ -90,9 +92,60 @@ def multiple(x: Any, y: Any) -> Any:
     return abs(x // divisor(x, y) * y)
 
 
+def log2(z: Any) -> Any:
+    """np.log2(z)."""
+    found = cmath.log(z)
+    return complex(found.real / math.log(2), found.imag / math.log(2))
+
+
+def power(z: Any, exponent: Any) -> Any:
+    """z ** exponent; 0 ** 0 is 1."""
+    if exponent == 0:
+        return complex(1, 0) + 0 * z
+    if z == 0:
+        return 0 * z
+    return cmath.exp(exponent * cmath.log(z))
+
+
+def isnan(z: Any) -> Any:
+    """cmath.isnan(z)."""
+    return math.isnan(z.real) or math.isnan(z.imag)
+
+
+def isinf(z: Any) -> Any:
+    """cmath.isinf(z)."""
+    return math.isinf(z.real) or math.isinf(z.imag)
+
+
+def isfinite(z: Any) -> Any:
+    """cmath.isfinite(z)."""
+    return math.isfinite(z.real) and math.isfinite(z.imag)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """np.fmod(x, y): the remainder with the sign of x."""
+    if isinstance(x, (float, np.float32)):
+        return math.fmod(x, y)
+    rest = x % y
+    return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """np.floor_divide(x, y): of floats, the floor of the rounded quotient."""
+    return np.floor(x / y) if isinstance(x, (float, np.float32)) else x // y
+
+
+def modulo(x: Any, y: Any) -> Any:
+    """np.remainder(x, y): of floats, a zero has no sign."""
+    return x % y + 0.0 if isinstance(x, (float, np.float32)) else x % y
+
+
 WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (round, 1): lambda x: int(nearest_float(x)),
     (round, 2): rounded,
+    (np.fmod, 2): remainder,
+    (np.floor_divide, 2): quotient,
+    (np.remainder, 2): modulo,
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,
@@ -117,9 +170,50 @@ WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (np.logical_and, 2): lambda x, y: bool(x) & bool(y),
     (np.logical_or, 2): lambda x, y: bool(x) | bool(y),
     (np.logical_xor, 2): lambda x, y: bool(x) != bool(y),
+    (divmod, 2): lambda x, y: (x // y, x % y),
     (np.signbit, 1): lambda x: math.copysign(1.0, x) < 0,
+    **dict.fromkeys(((operator.pow, 2), (np.power, 2), (pow, 2)), power),
 }
-"""The called function and its number of arguments, with the function that replaces it."""
+"""The called function and its number of arguments, with the function that replaces it.
+
+If the called one is an operator, it is replaced for complex numbers alone.
+"""
+OF_COMPLEX: dict[str, Callable[..., Any]] = {
+    one.__name__: one for one in (log2, isnan, isinf, isfinite)
+}
+"""The functions of complex numbers that Numba does not write in Python, by their names."""
+COMPLEX = {*OF_COMPLEX, *vars(cmath)}
+"""The names of all functions of complex numbers."""
+
+
+class Asked:
+    """Stands for Numba's compiler where it is asked to compile a function: gives the function."""
+
+    def compile_internal(self, builder: Any, function: Any, sig: Any, args: Any) -> Any:
+        """Return the function."""
+        return function
+
+
+@cache
+def of_numba(name: str, given: tuple[Any, ...]) -> Any:
+    """The Python function that Numba compiles for one of `cmath` on some types; else None."""
+    from numba.core.typing.templates import signature
+    from numba.cpython.cmathimpl import registry
+
+    for lower, known, types in registry.functions:
+        if known is getattr(cmath, name, None) and len(types) == len(given):
+            if lower.__closure__:
+                return of_parts(lower.__closure__[0].cell_contents)
+            try:
+                return lower(Asked(), None, signature(given[0], *given), given)
+            except AttributeError:  # it makes machine code itself
+                return None
+    return None
+
+
+def of_parts(function: Any) -> Any:
+    """A function of a complex number by one of its parts, and of whether these are finite."""
+    return lambda z: function(z.real, z.imag, math.isfinite(z.real), math.isfinite(z.imag))
 
 
 OF_NUMBERS = Vocabulary(

@@ -3,11 +3,16 @@
 Every operation has Numba's signature: operands are converted to its types first. Temporary
 variables of the bytecode become parts of expressions; a name of the text is a variable for each
 type that it has. Jumps become loops and branches by `structured`.
+
+Values that depend on the path to a line are choices of static single assignment. A choice between
+numbers is a variable, set at the end of each path. One between arrays sets which of them it is, and
+their indices.
 """
 
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,13 +24,13 @@ from numba.np.numpy_support import as_dtype
 
 from mmsim.errors import Place
 from mmsim.frontend.numba.accesses import STORED_ALONE
-from mmsim.frontend.numba.choices import ChoiceLowering
+from mmsim.frontend.numba.base import base_of, incoming, phi_of
 from mmsim.frontend.numba.context import DeviceFunction
-from mmsim.frontend.numba.function_calls import warn_once
-from mmsim.frontend.numba.liveness import base_of, phi_of
-from mmsim.frontend.numba.overloads import WRITTEN
+from mmsim.frontend.numba.function_calls import CallLowering, warn_once
+from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.refusals import outside_of
 from mmsim.frontend.numba.signatures import Namespace, Refusal
+from mmsim.frontend.numba.templates import WRITTEN
 from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
@@ -34,16 +39,20 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Method,
     Object,
+    Slice,
     Value,
     Walked,
+    dtype_of,
     is_number,
 )
 from mmsim.frontend.numba.vectors import AXES
 from mmsim.frontend.numba.words import VALUES
-from mmsim.frontend.python.scope import Alias
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label, structured
-from mmsim.ir.walk import reads_registers
+from mmsim.ir.walk import parts, reads_registers
 
 TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
 """The types of elements that a kernel can copy, and do nothing else with."""
@@ -56,7 +65,18 @@ PRINT = (
 """The warning of a print."""
 
 
-class FunctionLowering(ChoiceLowering):
+def read(names: Any, place: Place) -> Value:
+    """The value of a variable, or the tuple of those of several."""
+    if isinstance(names, tuple):
+        return tuple(read(one, place) for one in names)
+    return ir.Var(names, place)
+
+
+Settings = list[tuple[str, ir.Expr]]
+"""Variables and their values, all at once."""
+
+
+class FunctionLowering(CallLowering):
     """The statements of one function."""
 
     def body(self, prefix: str, ends: Callable[[Place], ir.Stmt] | None) -> ir.Block:
@@ -73,7 +93,7 @@ class FunctionLowering(ChoiceLowering):
                 self.settle_choices(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
-        return structured(_without_jumps(graph, blocks), min(blocks), prefix, ends)
+        return structured(graph, min(blocks), prefix, ends)
 
     # Blocks
 
@@ -91,8 +111,8 @@ class FunctionLowering(ChoiceLowering):
             op = getattr(getattr(one, "value", None), "op", "")
             given = self.counted(self.of(one.value.value)) if op == "iternext" else None
             if given is not None and not given.moves:
-                turn, names, counted = self.turn(block, one, given)
-                self.begins[block.terminator.truebr] = names, counted, ir.Var(turn[0], self.place)
+                turn, names = self.turn(block, given)
+                self.begins[block.terminator.truebr] = names, given, ir.Var(turn[0], self.place)
                 self.values |= dict.fromkeys(names, NONE)
             elif turn is None or (
                 op not in ("pair_first", "pair_second") and one.target.name not in names
@@ -106,7 +126,7 @@ class FunctionLowering(ChoiceLowering):
                 targets = (last.truebr, last.falsebr)
                 if turn is not None:
                     return BasicBlock(tuple(self.block), targets, place, None, turn)
-                test = self.truth(last.cond)
+                test = self.as_type(self.single(self.of(last.cond)), BOOL)
                 return BasicBlock(tuple(self.block), targets, place, test)
             case numba_ir.Return():
                 self.give_back(last)
@@ -142,10 +162,8 @@ class FunctionLowering(ChoiceLowering):
                 wanted = self.found.calls[one].args[-1]
                 self.stored(one.target, self.of(one.index), one.value, wanted)
             case numba_ir.StaticSetItem():
-                index = self.of(one.index_var) if one.index_var else self.static(one.index)
                 field = self.field_name(one.target, one.index)
-                if field is not None:
-                    index = Object(field)
+                index = self.of(one.index_var) if field is None else Object(field)
                 self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
             case numba_ir.SetAttr():
                 record = self.of(one.target)
@@ -169,6 +187,9 @@ class FunctionLowering(ChoiceLowering):
         value = self.value(one.value, one)
         if len(self.block) == before and self.is_idle(one, type_):
             warn_once(self.place, "this statement does nothing")
+        if isinstance(value, Slice | Counted) and not name.startswith("$"):
+            start, stop, step = map(self.fixed, (value.start, value.stop, value.step))
+            value = replace(value, start=start, stop=stop, step=step)
         if not isinstance(value, ir.Expr) or not is_number(type_):
             self.values[name] = self.fixed(self.shared_trips(value, name, type_))
             return
@@ -236,7 +257,7 @@ class FunctionLowering(ChoiceLowering):
                 return self.attribute(source, one)
             case "getitem":
                 return self.item(self.there(source.value), self.of(source.index))
-            case "static_getitem" | "typed_getitem":
+            case "static_getitem":
                 return self.static_item(source)
             case "getiter":
                 return self.counted(self.of(source.value))
@@ -257,11 +278,8 @@ class FunctionLowering(ChoiceLowering):
         at = [label for label, one in lines for var in one.list_vars() if var.name == name]
         if len(at) == 2 and self.in_loops.isdisjoint(at):  # it is set, and read once
             return value
-        if isinstance(value, Counted):
-            return self.iterator(value)
-        if isinstance(value, Alias) and not isinstance(value, Walked):
-            return Walked(value.parts, value.which, self.iterator(self.counted(value)))
-        return value
+        trips = self.iterator(self.counted(value))
+        return Walked(value.parts, value.which, trips) if isinstance(value, Alias) else trips
 
     def operator(self, fn: Any, source: Any, operands: tuple[Any, ...]) -> Value:
         """The value of an operator."""
@@ -287,7 +305,7 @@ class FunctionLowering(ChoiceLowering):
             return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
-        if fn in (operator.contains,) and isinstance(values[0], tuple):
+        if fn is operator.contains and isinstance(values[0], tuple):
             found: ir.Expr = ir.Const(False)
             for one in values[0]:
                 found = ir.Logic("or", found, self.equal(one, values[1], False))
@@ -296,14 +314,7 @@ class FunctionLowering(ChoiceLowering):
             return self.of_numba(WRITTEN[fn, sig.args], sig.args, values, {}, fn.__name__)
         if fn not in OPERATORS:
             raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
-        pairs = zip(values, sig.args, strict=True)
-        given = [
-            self.as_type(self.single(one), getattr(type_, "dtype", type_)) for one, type_ in pairs
-        ]
-        found = self.operation(*OPERATORS[fn], given)
-        if fn in (operator.neg, operator.invert) and self.type_of(given[0]).kind in "iu":
-            return self.as_type(found, self.type_of(given[0]))  # before the result gets wider
-        return found
+        return self.numeric(fn, values, sig)
 
     def equal(self, left: Value, right: Value, differ: bool) -> ir.Expr:
         """Return whether two values are equal, or whether they differ."""
@@ -317,17 +328,14 @@ class FunctionLowering(ChoiceLowering):
             return ir.Compare("!=" if differ else "==", *pair, self.place)
         return ir.Const((left == right) != differ)
 
-    def ordered(self, op: str, left: tuple[Value, ...], right: tuple[Value, ...]) -> ir.Expr:
-        """Compare two tuples: the first values that differ decide, else the lengths."""
+    def ordered(self, op: str, left: Value, right: Value) -> ir.Expr:
+        """Compare two numbers, or tuples: the first values that differ decide, else the lengths."""
+        if not isinstance(left, tuple) or not isinstance(right, tuple):
+            return ir.Compare(op, self.single(left), self.single(right), self.place)
         shorter = (len(left) > len(right)) - (len(left) < len(right))
         found: ir.Expr = ir.Compare(op, ir.Const(shorter), ir.Const(0), self.place)
         for one, other in reversed([*zip(left, right, strict=False)]):
-            if isinstance(one, tuple) and isinstance(other, tuple):
-                decided = self.ordered(op, one, other)
-            else:
-                pair = self.single(one), self.single(other)
-                decided = ir.Compare(op, *pair, self.place)
-            found = ir.Choose(self.equal(one, other, True), decided, found)
+            found = ir.Choose(self.equal(one, other, True), self.ordered(op, one, other), found)
         return found
 
     def attribute(self, source: Any, one: Any) -> Value:
@@ -340,40 +348,23 @@ class FunctionLowering(ChoiceLowering):
         if isinstance(owner, types.DType):
             return Object(getattr(as_dtype(owner.dtype), name))
         if isinstance(owner, Namespace):
-            return self.member(f"{owner.member}.{name}")
-        if isinstance(owner, types.Record):
-            return self.field(value, name)
+            member = f"{owner.member}.{name}"
+            return self.number_of(member) if member in VALUES else Object(member)
         if isinstance(value, Alias) and name in self.fields(value):
-            return self.field(value, name)
+            return self.element_or_part(self.fields(value)[name])
+        if isinstance(type_, types.BoundFunction):
+            return Method(value, name)
         if isinstance(value, Alias):
-            if isinstance(type_, types.BoundFunction):
-                return Method(value, name)
             return self.attribute_of_array(value, owner, name)
-        if isinstance(value, tuple) and name in getattr(owner, "fields", ()):
-            return value[owner.fields.index(name)]
-        if isinstance(value, tuple) and name in AXES:
-            return value[AXES.index(name)]
+        if isinstance(value, tuple):
+            return value[getattr(owner, "fields", AXES).index(name)]
         if isinstance(owner, types.EnumMember) and isinstance(value, ir.Expr):
             return value
         if is_number(owner):
-            if name in ("real", "imag"):
-                return ir.Call(name, (value,), self.place)
-            return Method(value, name)
+            return ir.Call(name, (value,), self.place)
         if isinstance(value, Object):
             return self.outside(getattr(value.thing, name), type_, name)
         raise self.refused(f"{owner} has no {name}")
-
-    def member(self, member: str) -> Value:
-        """A member of a namespace of numba.cuda."""
-        if member in VALUES:
-            return ir.Unary("int32", VALUES[member], self.place)
-        return Object(member)
-
-    def outside(self, thing: Any, type_: Any, name: str) -> Value:
-        """The value of an object from outside of the kernel, or of a number of numba.cuda."""
-        if is_number(type_) and name in ("laneid", "warpsize"):
-            return ir.Unary("int32", VALUES[name], self.place)
-        return super().outside(thing, type_, name)
 
     def field_name(self, var: Any, index: Any) -> str | None:
         """The field of a record that an index names, or gives by its number; None for others."""
@@ -389,34 +380,125 @@ class FunctionLowering(ChoiceLowering):
             return Object(value.thing[source.index])  # a member of an enum
         field = self.field_name(source.value, source.index)
         if field is not None:
-            return self.field(value, field)
+            return self.element_or_part(self.fields(value)[field])
         if isinstance(value, tuple) and isinstance(source.index, int | slice):
             return value[source.index]
-        index = source.index_var
-        return self.item(value, self.static(source.index) if index is None else self.of(index))
+        return self.item(value, self.of(source.index_var))
 
+    # Choices
 
-def _without_jumps(
-    graph: dict[Label, BasicBlock], blocks: dict[int, Any]
-) -> dict[Label, BasicBlock]:
-    """The graph, in which no jump goes to a block that only jumps to the head of a counted loop.
+    def settle_choices(self, graph: dict[Label, BasicBlock], label: int, block: Any) -> None:
+        """Set what the choices at the start of a block take, at the end of the blocks before."""
+        edges: dict[int, Settings] = defaultdict(list)
+        for one in block.body:
+            for var, source in incoming(phi_of(one)):
+                if var.name in self.values:
+                    self.place = self.places.of(one)
+                    path = f"{self.prefix}{one.target.name}"
+                    chosen, value = self.values[one.target.name], self.values[var.name]
+                    edges[source] += self.settings(path, chosen, value)
+        for source, settings in edges.items():
+            self.set_at_end(graph, source, label, settings)
 
-    Python's bytecode has such a block before the head, EXTENDED_ARG, if the loop is long. A block
-    that makes the iterator stays, even if nothing is left of it: a loop around may begin there.
-    """
-    idle: dict[Label, Label] = {
-        label: block.terminator.target
-        for label, block in blocks.items()
-        if isinstance(block.terminator, numba_ir.Jump)
-        and not graph[label].body
-        and all(phi_of(one) is not None or isinstance(one, numba_ir.Del) for one in block.body[:-1])
-    }
+    def settings(self, path: str, target: Value, value: Value) -> Settings:
+        """The assignments by which a choice gets a value."""
+        if isinstance(target, tuple):
+            pairs = zip(target, value, strict=True)
+            return [
+                one for n, pair in enumerate(pairs) for one in self.settings(f"{path}.{n}", *pair)
+            ]
+        if isinstance(target, Maybe):
+            pair = value if isinstance(value, Maybe) else Maybe(ir.Const(True), value)
+            if value == NONE:
+                pair = Maybe(ir.Const(False), ir.Const(0))
+            is_there = self.settings(path, target.is_there, pair.is_there)
+            if value == NONE and isinstance(target.value, Alias):
+                return is_there
+            return is_there + self.settings(path, target.value, pair.value)
+        if isinstance(target, ir.Var):
+            number = self.as_type(self.single(value), self.type_of(target))
+            is_set = isinstance(number, ir.Var) and number.name == target.name
+            return [] if is_set else [(target.name, number)]
+        if target == value:
+            return []
+        if not isinstance(target, Alias) or not isinstance(value, Alias):
+            raise self.refused("what a name stands for depends on the path to this line")
+        merged = self.unit.merged.get(path)
+        if merged is None or not merged.holds(value):
+            keys = self.unit.keys.setdefault(path, set())
+            keys |= set(map(key_of, (*target.parts, *value.parts)))
+            if any(len(axes) > MOST_FIXED for _, axes in keys):
+                raise self.refused("an array gets more and more indices", "write a loop")
+            raise Restart
+        return [
+            (one.target, self.known(one.value)) for one in merged.settings(value, self.place, True)
+        ]
 
-    def target(label: Label) -> Label:
-        following = idle.get(label)
-        return following if following is not None and graph[following].turn else label
+    def set_at_end(
+        self, graph: dict[Label, BasicBlock], source: int, label: int, settings: Settings
+    ) -> None:
+        """Put assignments on the way from a block to another one; all read the old values."""
+        if not settings:
+            return
+        old, place = graph[source], self.place
+        names = {name for name, _ in settings}
+        read = {
+            one.name for _, value in settings for one in parts(value) if isinstance(one, ir.Var)
+        }
+        self.block = []
+        if names & read:
+            settings = [(name, self.kept(value)) for name, value in settings]
+        made = (*self.block, *(ir.Assign(name, value, place) for name, value in settings))
+        if len(set(old.targets)) == 1:
+            graph[source] = replace(old, body=(*old.body, *made))
+            return
+        between = f"{source}_{label}"
+        targets = tuple(between if one == label else one for one in old.targets)
+        graph[source] = replace(old, targets=targets)
+        graph[between] = BasicBlock(made, (label,), old.place)
 
-    return {
-        label: replace(block, targets=tuple(map(target, block.targets)))
-        for label, block in graph.items()
-    }
+    def choice(self, one: Any) -> None:
+        """Versions of a name with one type are one variable; those of other types are copied."""
+        name, type_ = one.target.name, self.type_at(one.target)
+        if self.group(one.target) is not None:
+            place = named(self.place, base_of(one.target))
+            if place is self.place:  # as the head of a loop: an error shows the first use
+                blocks = self.found.ir.blocks.values()
+                others = (item for block in blocks for item in block.body if phi_of(item) is None)
+                uses = (item for item in others if name in {v.name for v in item.list_vars()})
+                use = next(map(self.places.of, uses), place)
+                place = named(use, base_of(one.target))
+            self.values[name] = read(self.variable(one.target), place)
+            return
+        known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
+        if not known:
+            raise self.refused(f"{base_of(one.target)!r} has no value here")
+        path = f"{self.prefix}{name}"
+        there = next((one for one in known if one != NONE), NONE)
+        self.values[name] = self.chosen(path, base_of(one.target), there, type_)
+
+    def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
+        """The value of a choice like one of those that it takes."""
+        if isinstance(type_, types.Optional):
+            return self.maybe(path, text, known, type_)
+        if isinstance(known, tuple) and hasattr(type_, "count"):
+            return tuple(
+                self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
+                for n, (part, own) in enumerate(zip(known, type_, strict=True))
+            )
+        if isinstance(known, ir.Expr) or isinstance(type_, types.EnumMember) or is_number(type_):
+            return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
+        if isinstance(known, Alias) and path in self.unit.keys:
+            merged = self.unit.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
+            for variable in merged.variables:
+                self.unit.held.variables[variable.name] = INT
+            return merged.alias
+        return known
+
+    def maybe(self, path: str, text: str, known: Value, type_: types.Optional) -> Maybe:
+        """A number or an array that may be None, and a variable that says whether it is there."""
+        value = known.value if isinstance(known, Maybe) else known
+        if not (is_number(type_.type) or isinstance(value, Alias)):
+            raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
+        is_there = ir.Var(self.new_variable(f"{text}_is_there", BOOL), self.place)
+        return Maybe(is_there, self.chosen(path, text, value, type_.type))

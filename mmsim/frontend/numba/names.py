@@ -7,8 +7,11 @@ object by the module and the qualified name in its attributes. Nothing of it is 
 
 from __future__ import annotations
 
+import re
 import types
 from typing import Any
+
+import numpy as np
 
 from mmsim.frontend.python.grammar import numpy_name
 
@@ -51,7 +54,8 @@ def name_of_object(found: Any) -> str:
         name = next((facts[key] for key in ("__qualname__", "_name") if key in facts), name)
     if not isinstance(name, str) or "<" in name:
         return ""
-    return f"{inside}.{name}" if inside == "cg" else name
+    package = re.search("(^cg|libdevice|fp16)$", inside)
+    return f"{package[0]}.{name.lstrip('_')}" if package else name
 
 
 def type_name(found: Any) -> str:
@@ -63,6 +67,40 @@ def type_name(found: Any) -> str:
         name = str(found)
         return {"boolean": "bool"}.get(name) or numpy_name(name)
     return ""
+
+
+def record_dtype(given: Any) -> np.dtype[Any] | None:
+    """NumPy's type of records for an object, also for one of Numba's types; else None.
+
+    >>> record_dtype(np.dtype([("x", "f4")])), record_dtype(np.dtype("f4"))
+    (dtype([('x', '<f4')]), None)
+    """
+    if isinstance(given, np.dtype):
+        return given if given.names else None
+    if not type(given).__module__.startswith(TYPES):
+        return None
+    facts = vars(given)
+    if isinstance(facts.get("dtype"), np.dtype):
+        return record_dtype(facts["dtype"])
+    if not {"fields", "size"} <= set(facts):
+        return None
+    fields = facts["fields"]
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [_format(field.type) for field in fields.values()],
+            "offsets": [field.offset for field in fields.values()],
+            "itemsize": facts["size"],
+        }
+    )
+
+
+def _format(type_: Any) -> Any:
+    """NumPy's name of the type of a field, which may be an array; of text it is a void."""
+    facts = vars(type_)
+    if "_shape" in facts:
+        return _format(facts["dtype"]), facts["_shape"]
+    return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
 def python_function(called: Any) -> types.FunctionType | None:

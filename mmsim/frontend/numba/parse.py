@@ -15,12 +15,13 @@ from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.numpy_support import from_dtype
 
-from mmsim.errors import LanguageError, LaunchError, Place
-from mmsim.frontend.numba.context import Inferred, context, inferred
+from mmsim.errors import LanguageError, LaunchError, Place, shown
+from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
     DEFAULTS,
     ArrayKind,
+    Flattened,
     Kind,
     NumberKind,
     ObjectKind,
@@ -28,12 +29,14 @@ from mmsim.frontend.numba.kinds import (
     RecordKind,
     SameKind,
     TupleKind,
+    same,
 )
 from mmsim.frontend.numba.lowering import FunctionLowering
-from mmsim.frontend.numba.parameters import Parameters
-from mmsim.frontend.numba.values import KernelUnit, dtype_of
-from mmsim.frontend.python.scope import Restart
+from mmsim.frontend.numba.values import KernelUnit, Object, Value, dtype_of
+from mmsim.frontend.python.scope import Alias, Restart, View
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED
+from mmsim.ir.numba_types import WIDE
 from mmsim.ir.walk import numbered, statements
 
 
@@ -50,35 +53,94 @@ def _named(names: tuple[str, ...]) -> type:
     return namedtuple("Named", names)
 
 
-def numba_types(kinds: Sequence[Kind]) -> tuple[Any, ...]:
-    """Numba's types of arguments; an array that is given again has that of the first one."""
-    known: list[Any] = []
+class Parameters:
+    """The arguments of a launch, in order.
 
-    def of(kind: Kind) -> Any:
+    `from_outside` are the values that no call gives: arrays that the kernel captures.
+    """
+
+    def __init__(self, unit: KernelUnit) -> None:
+        self.unit = unit
+        self.given: list[ir.Parameter] = []
+        self.from_outside: list[Any] = []
+        self._types: list[types.Type] = []
+        self._known: list[tuple[Any, Any, Alias]] = []
+
+    def value(self, name: str, kind: Kind, place: Place) -> tuple[Value, types.Type]:
+        """The meaning of an argument in the program, and Numba's type of it.
+
+        An array that is given again has the type of the first one.
+        """
         match kind:
-            case SameKind(number):
-                return known[number]
-            case RecordKind(dtype, fields, ndim):
-                for _, inner in fields:
-                    of(inner)
-                own = from_dtype(dtype)
-                return types.Array(own, ndim, "A") if ndim or not dtype.names else own
-            case TupleKind(items, names):
-                inside = tuple(map(of, items))
-                if names is None:
-                    return types.Tuple.from_types(inside)
-                return types.BaseTuple.from_types(inside, _named(names))
             case ObjectKind(thing):
-                return context().resolve_value_type(thing)
-            case ArrayKind(dtype, ndim, layout):
-                known.append(types.Array(from_dtype(np.dtype(dtype)), ndim, layout))
-            case NumberKind(dtype):
-                known.append(from_dtype(np.dtype(dtype)))
-        return known[-1]
+                return Object(thing), context().resolve_value_type(thing)
+            case SameKind(number):
+                return Alias((View(self.given[number].name),)), self._types[number]
+            case TupleKind(items, names):
+                return self._tuple(name, items, names, place)
+            case RecordKind(dtype, fields, ndim):
+                self.unit.ranks[name] = ndim
+                self.unit.records[name] = {}
+                for field, inner in fields:
+                    own = self.unit.unique(f"{name}_{field}")
+                    self.unit.records[name][field] = own
+                    self.value(own, inner, place)
+                type_ = from_dtype(dtype)
+                is_array = ndim or not dtype.names
+                return Alias((View(name),)), types.Array(type_, ndim, "A") if is_array else type_
+            case ArrayKind(text, ndim, layout):
+                dtype = np.dtype(text)
+                self.unit.array(name, dtype, ndim)
+                self._add(name, "array", types.Array(from_dtype(dtype), ndim, layout), place)
+                return Alias((View(name),)), self._types[-1]
+            case NumberKind(text):
+                dtype = np.dtype(text)
+                held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
+                self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
+                self._add(name, "number", from_dtype(dtype), place)
+                plain = ir.Number(name)
+                value = plain if dtype in WIDE else ir.Unary(dtype.name, plain, place)
+                return value, self._types[-1]
 
-    return tuple(map(of, kinds))
+    def _tuple(
+        self, name: str, items: Sequence[Kind], names: tuple[str, ...] | None, place: Place
+    ) -> tuple[tuple[Value, ...], types.Type]:
+        found: list[tuple[Value, types.Type]] = []
+        for position, item in enumerate(items):
+            own = position if names is None else names[position]
+            value, type_ = self.value(self.unit.unique(f"{name}_{own}"), item, place)
+            if isinstance(value, Object):
+                raise LaunchError(
+                    f"{name!r} is a tuple with {shown(value.thing)} in it: tuples that kernels "
+                    "take hold arrays, numbers and tuples of these"
+                )
+            found.append((value, type_))
+        inside = tuple(type_ for _, type_ in found)
+        whole = types.Tuple.from_types(inside, None if names is None else _named(names))
+        return tuple(value for value, _ in found), whole
+
+    def _add(self, name: str, use: ir.Use, type_: types.Type, place: Place) -> None:
+        self.given.append(ir.Parameter(name, use, None, place))
+        self.unit.parameters.append(name)
+        self._types.append(type_)
+
+    def array_from_outside(self, name: str, array: Any, memory: Any, place: Place) -> Alias:
+        """A captured array as an argument of every launch.
+
+        An array of the device lies in `memory`; one of the host is constant, so it is copied.
+        """
+        for known, lies, alias in self._known:
+            if known is array or (memory is not None and lies is not None and same(memory, lies)):
+                return alias
+        given = Flattened(self.unit.name, [array.copy() if memory is None else memory])
+        value, _ = self.value(self.unit.unique(name), given.kinds[0], place)
+        assert isinstance(value, Alias)
+        self._known.append((array, memory, value))
+        self.from_outside += given.values
+        return value
 
 
+@global_compiler_lock  # type: ignore[untyped-decorator]
 def parse_kernel(
     function: python.FunctionType, kinds: Sequence[Kind], options: Options = DEFAULTS
 ) -> Parsed:
@@ -87,8 +149,19 @@ def parse_kernel(
     Raises `LanguageError` at the first thing outside of the language. Numba's stages work for one
     thread at a time.
     """
-    with global_compiler_lock:
-        return _parsed(function, kinds, options)
+    names = list(inspect.signature(function).parameters)
+    if len(names) != len(kinds):
+        raise LaunchError(
+            f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
+            f"not {len(kinds)}"
+        )
+    unit = KernelUnit(function.__name__, options=options)
+    while True:
+        try:
+            return _lowered(function, kinds, names, unit)
+        except Restart:  # with more arrays that a name may stand for; so this ends
+            before, unit = unit, KernelUnit(function.__name__, options=options)
+            unit.keys, unit.tables, unit.words = before.keys, before.tables, before.words
 
 
 def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:
@@ -97,35 +170,18 @@ def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:
         return dtype_of(inferred(function, tuple(map(from_dtype, given))).result)
 
 
-def _parsed(function: python.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:
-    names = list(inspect.signature(function).parameters)
-    if len(names) != len(kinds):
-        raise LaunchError(
-            f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
-            f"not {len(kinds)}"
-        )
-    found = inferred(function, numba_types(kinds))
-    unit = KernelUnit(function.__name__, options=options)
-    while True:
-        try:
-            return _lowered(found, kinds, names, unit)
-        except Restart:  # with more arrays that a name may stand for; so this ends
-            before, unit = unit, KernelUnit(function.__name__, options=options)
-            unit.keys, unit.tables = before.keys, before.tables
-
-
-def _lowered(found: Inferred, kinds: Sequence[Kind], names: list[str], unit: KernelUnit) -> Parsed:
+def _lowered(
+    function: python.FunctionType, kinds: Sequence[Kind], names: list[str], unit: KernelUnit
+) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
-    source = text_of(found.function, unit)
+    source = text_of(function, unit)
     place = Place(unit.name, source.file, source.first)
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
     unit.taken.update(names)
-    unit.held.arrays, unit.held.numbers = parameters.dtypes, parameters.numbers
-    values = []
-    for name, kind in zip(names, kinds, strict=True):
-        values.append(parameters.value(name, kind, place))
-        unit.parameters = [one.name for one in parameters.given]
+    given = [parameters.value(*one, place) for one in zip(names, kinds, strict=True)]
+    found = inferred(function, tuple(type_ for _, type_ in given))
+    values = [value for value, _ in given]
     lowering = FunctionLowering(unit, found, values, source)
     body = lowering.body("block_", ir.Return)
     if not isinstance(found.result, types.NoneType):

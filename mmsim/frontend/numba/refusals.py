@@ -42,7 +42,7 @@ KINDS: tuple[tuple[Any, str, str], ...] = (
     (Namespace, "not a number", "write {text}.x, .y or .z"),
 )
 """Kinds of values other than numbers, by Numba's types, and what to write instead."""
-ALLOWED = (ast.Tuple, ast.Slice, ast.Starred, ast.NamedExpr, ast.Raise, ast.Assert)
+ALLOWED = (ast.Tuple, ast.Slice, ast.Starred, ast.Raise, ast.Assert)
 OUTSIDE = {kind: row for kind, row in (ADVICE | STATEMENT_ADVICE).items() if kind not in ALLOWED}
 """Python that kernels don't have, if Numba refuses it."""
 TOO_LARGE = "programs compute with integers from -2^63 to 2^64 - 1"

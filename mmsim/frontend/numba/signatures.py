@@ -29,6 +29,7 @@ OF_CODE = {
     "l": types.int64,
     "I": types.uint32,
     "L": types.uint64,
+    "e": types.float16,
     "f": types.float32,
     "d": types.float64,
 }

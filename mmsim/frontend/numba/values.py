@@ -6,7 +6,6 @@ A number is an expression, an array an `Alias`; a tuple consists of values. Ever
 
 from __future__ import annotations
 
-import types as python
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,7 @@ from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
 from mmsim.frontend.python.scope import Alias, Unit, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, supported, type_of_number
+from mmsim.ir.dtypes import BOOL, Type, supported
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 
@@ -120,6 +119,10 @@ class Counted:
         """The item of a trip."""
         return number if self.item is None else self.item(number)
 
+    def of_items(self, make: Callable[[Value], Value]) -> Counted:
+        """The same trips from 0 on, with what is made of each item."""
+        return Counted(self.start, self.stop, item=lambda number: make(self.at(number)))
+
 
 @dataclass(frozen=True)
 class Walked(Alias):
@@ -146,7 +149,8 @@ class KernelUnit(Unit):
     `ranks` has the numbers of axes of arrays, `records` the arrays of the fields of arrays of
     records, `tables` constant arrays from outside. `held` are the types of names, `block` the
     statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
-    on the path, found by earlier tries, and `merged` their variables.
+    on the path, found by earlier tries, and `merged` their variables. `words` are the types of the
+    memory of arrays that are viewed as smaller numbers.
     """
 
     options: Options = field(default_factory=Options)
@@ -158,11 +162,12 @@ class KernelUnit(Unit):
     merged: dict[str, Merged] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)
+    words: dict[str, Type] = field(default_factory=dict)
 
     @property
     def arrays(self) -> list[str]:
-        """The arrays so far; constant ones come last."""
-        return [*super().arrays, *self.tables]
+        """The arrays so far; constant ones and arrays of records come last."""
+        return [*super().arrays, *self.tables, *self.records]
 
     def temporary(self, type_: Type) -> str:
         """A new variable for a number without a name."""
@@ -189,25 +194,9 @@ def dtype_of(type_: types.Type) -> Type:
     raise Refusal(f"{kind_of(own)} stands where a number must", advice)
 
 
-def is_hashable(thing: Any) -> bool:
-    """Return whether an object from outside may be a key of a table of functions."""
-    return isinstance(thing, type | np.ufunc | python.FunctionType | python.BuiltinFunctionType)
-
-
 def is_number(type_: types.Type) -> bool:
     """Return whether a type is of numbers."""
     return isinstance(types.unliteral(type_), types.Number | types.Boolean)
-
-
-def converted(value: ir.Expr, own: Type, wanted: Type, place: Place) -> ir.Expr:
-    """A number of one type as another one."""
-    if own == wanted:
-        return value
-    if isinstance(value, ir.Const) and wanted in (INT, FLOAT, COMPLEX, BOOL):
-        number = wanted.type(value.value).item()
-        if type_of_number(number) == wanted and not (wanted == INT and own.kind in "fc"):
-            return ir.Const(number)
-    return ir.Unary(wanted.name, value, place)
 
 
 def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
@@ -217,11 +206,3 @@ def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
     if left == ir.Const(0) and op == "+":
         return right
     return ir.Binary(op, left, right, place)
-
-
-def chosen(index: ir.Expr, values: list[ir.Expr], place: Place) -> ir.Expr:
-    """One of several numbers, by an index."""
-    value = values[-1]
-    for position, other in reversed(list(enumerate(values[:-1]))):
-        value = ir.Choose(ir.Compare("==", index, ir.Const(position), place), other, value)
-    return value

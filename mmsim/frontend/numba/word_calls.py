@@ -9,16 +9,17 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype
 
+from mmsim.frontend.numba.axes import PARTS
+from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.inlined import InlineLowering
-from mmsim.frontend.numba.liveness import base_of
-from mmsim.frontend.numba.records import in_bits
+from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.signatures import Vector
 from mmsim.frontend.numba.values import NONE, Value, dtype_of, is_number
 from mmsim.frontend.numba.words import RULES
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT, part
+from mmsim.ir.dtypes import INT, Type, part
 
 OF_BITS = ("add", "sub", "and", "or", "xor", "exch", "cas")
 """The atomics that do the same to integers with and without a sign."""
@@ -102,9 +103,10 @@ class WordLowering(InlineLowering):
             )
         held = self.unit.held.arrays[array.parts[0].array]
         form, value = self.form(array), self.single(given["value"])
-        is_part = form in ("real", "imag")
+        is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
-        is_same = own.kind in "iu" and held.kind in "iu" and op in OF_BITS
+        is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
+        is_same = is_whole and op in OF_BITS
         if is_part and op in ("add", "sub"):  # -0.0 is added to the other part
             value = self.as_type(value, part(held))
             value = value if op == "add" else ir.Unary("-", value, self.place)
@@ -145,11 +147,18 @@ class WordLowering(InlineLowering):
         name = self.unit.unique(kind if name.startswith("$") else name)
         made = ir.LocalArray(name, kind, extents, None, self.place)
         if is_number(type_.dtype):
-            self.unit.locals.append(replace(made, dtype=dtype_of(type_.dtype).name))
-            self.unit.array(name, dtype_of(type_.dtype), len(extents))
-        else:
-            self.made_of_records(made, in_bits(as_dtype(type_.dtype)))
+            return self.made_of_words(made, dtype_of(type_.dtype))
+        self.made_of_records(made, in_bits(as_dtype(type_.dtype)))
         return Alias((View(name),))
+
+    def made_of_words(self, made: ir.LocalArray, type_: Type) -> Alias:
+        """An array of numbers, in words of a smaller type if it is viewed as such."""
+        held = self.unit.words.get(made.name, type_)
+        *others, last = made.shape
+        count = ir.Const(last.value * (type_.itemsize // held.itemsize))  # type: ignore[union-attr]
+        self.unit.locals.append(replace(made, dtype=held.name, shape=(*others, count)))
+        self.unit.array(made.name, held, len(made.shape))
+        return self.viewed(Alias((View(made.name),)), held, type_)
 
     def made_of_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
         """An array of records is one array for each field, with the field's axes last."""
@@ -168,22 +177,15 @@ class WordLowering(InlineLowering):
 
     def dynamic(self, type_: Any) -> Alias:
         """The block's dynamic shared memory: one array, whose size the launch gives."""
-        held = next((one for one in self.unit.locals if one.name == DYNAMIC), None)
-        if held is not None and held.dtype != type_.name:
-            raise self.refused(
-                f"dynamic shared memory is an array of {held.dtype} already",
-                "give all of it one type; a part of it is a slice",
-            )
-        count = self.unit.options.dynamic_bytes // type_.itemsize
-        if count == 0:
+        count = ir.Const(self.unit.options.dynamic_bytes // type_.itemsize)
+        if count == ir.Const(0):
             raise self.refused(
                 "the launch has no dynamic shared memory",
                 "give its bytes, as in kernel[grid, block, stream, bytes](...)",
             )
-        if held is None:
-            self.unit.taken.add(DYNAMIC)
-            extents = (ir.Const(count),)
-            made = ir.LocalArray(DYNAMIC, "shared", extents, type_.name, self.place)
-            self.unit.locals.append(made)
-            self.unit.array(DYNAMIC, type_, 1)
-        return Alias((View(DYNAMIC),))
+        if DYNAMIC in self.unit.ranks:
+            whole = Alias((View(DYNAMIC),))
+            return self.viewed(whole, self.unit.held.arrays[DYNAMIC], type_)
+        self.unit.taken.add(DYNAMIC)
+        made = ir.LocalArray(DYNAMIC, "shared", (count,), None, self.place)
+        return self.made_of_words(made, type_)

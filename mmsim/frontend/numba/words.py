@@ -15,11 +15,10 @@ from numba.core.typing.templates import signature
 
 from mmsim.errors import Place
 from mmsim.frontend.numba import signatures as of
-from mmsim.frontend.numba.libdevice import LIBDEVICE
+from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
 from mmsim.frontend.numba.vectors import AXES, VECTORS
-from mmsim.frontend.python.functions import called
-from mmsim.frontend.python.words import Operands
+from mmsim.frontend.python.words import Operands, called
 from mmsim.ir import nodes as ir
 
 Meaning = Callable[[Operands, Place], Any]
@@ -162,12 +161,13 @@ RULES: dict[str, Rule] = {
     "selp": _rule("test x y", of.select, lambda given, place: ir.Choose(*given)),
     **{name: Rule(AXES, of.vector(of.vector_type(*row)), None, 1) for name, row in VECTORS.items()},
     **{
-        f"libdevice.{name}": _rule(
+        f"{package}.{name}": _rule(
             "x y z"[: 2 * len(row.taken) - 1],
             of.cases(row.code),
             partial(called, row.meaning) if isinstance(row.meaning, str) else None,
         )
-        for name, row in LIBDEVICE.items()
+        for package, functions in LIBRARIES.items()
+        for name, row in functions.items()
     },
 }
 

@@ -33,53 +33,49 @@ def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.St
     return statement
 
 
-def _chosen_value(alias: Alias, values: list[ir.Expr], place: Place) -> ir.Expr:
-    """The value for the part that the alias stands for, among the values for each part."""
-    value = values[-1]
-    for position, other in reversed(list(enumerate(values[:-1]))):
-        test = ir.Compare("==", alias.which, ir.Const(position), place)
+def chosen_value(which: ir.Expr, values: Iterable[ir.Expr], place: Place) -> ir.Expr:
+    """One of several values, by the number `which`."""
+    *others, value = values
+    for position, other in reversed(list(enumerate(others))):
+        test = ir.Compare("==", which, ir.Const(position), place)
         value = ir.Choose(test, other, value)
     return value
 
 
 def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Expr:
     """An extent of an alias, if it has `rank` axes."""
-    values: list[ir.Expr] = []
-    for part in alias.parts:
-        spans = part.spans
-        if 0 <= axis < len(spans):
-            values.append(spans[axis].count)
-            continue
-        fixed = part.axes - len(spans)
-        whole = None if rank is None else rank + fixed
-        own = axis if axis < 0 else axis + fixed
-        values.append(ir.Extent(part.array, own, whole, place))
-    return _chosen_value(alias, values, place)
+
+    def extent(part: View) -> ir.Expr:
+        if 0 <= axis < len(part.spans):
+            return part.spans[axis].count
+        whole = None if rank is None else rank + part.fixed
+        return ir.Extent(part.array, axis if axis < 0 else axis + part.fixed, whole, place)
+
+    return chosen_value(alias.which, map(extent, alias.parts), place)
 
 
 def size_of(alias: Alias, place: Place) -> ir.Expr:
     """The number of elements of an alias."""
-    values: list[ir.Expr] = []
-    for part in alias.parts:
+
+    def size(part: View) -> ir.Expr:
         value: ir.Expr = ir.Extent(part.array, None, None, place)
         for axis in range(part.axes):
             value = ir.Binary("//", value, ir.Extent(part.array, axis, None, place), place)
         for span in part.spans:
             value = ir.Binary("*", value, span.count, place)
-        values.append(value)
-    return _chosen_value(alias, values, place)
+        return value
+
+    return chosen_value(alias.which, map(size, alias.parts), place)
 
 
 def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
     """The number of axes of an alias."""
-    values: list[ir.Expr] = []
-    for part in alias.parts:
-        value: ir.Expr = ir.Extent(part.array, "ndim", None, place)
-        fixed = len(part.index) - len(part.spans)
-        if fixed:
-            value = ir.Binary("-", value, ir.Const(fixed), place)
-        values.append(value)
-    return _chosen_value(alias, values, place)
+
+    def dimensions(part: View) -> ir.Expr:
+        value = ir.Extent(part.array, "ndim", None, place)
+        return ir.Binary("-", value, ir.Const(part.fixed), place) if part.fixed else value
+
+    return chosen_value(alias.which, map(dimensions, alias.parts), place)
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,7 @@ class Merged:
             )
         positions = [self._position(part) or 0 for part in alias.parts]
         if len(self.keys) > 1:
-            which = _chosen_value(alias, list(map(ir.Const, positions)), place)
+            which = chosen_value(alias.which, map(ir.Const, positions), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which, which))
@@ -163,13 +159,12 @@ class Merged:
                 rows = [_numbers(_axis(part, number, place)) for part in parts]
                 for variable, values in zip(_numbers(axis), zip(*rows, strict=True), strict=False):
                     is_one = all(value == values[0] for value in values)
-                    value = values[0] if is_one else _chosen_value(alias, list(values), place)
+                    value = values[0] if is_one else chosen_value(alias.which, values, place)
                     found.append((variable, value))
         return [
             ir.Assign(variable.name, value, place)
             for variable, value in found
             if isinstance(variable, ir.Var)
-            and not (isinstance(value, ir.Var) and value.name == variable.name)
         ]
 
 

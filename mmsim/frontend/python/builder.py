@@ -8,36 +8,43 @@ is spilled). Two tables give the part of the parser that lowers each kind of nod
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.function import Function
 from mmsim.frontend.python.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
 from mmsim.frontend.python.scope import INT_MAX, INT_MIN, Alias, Value, View
+from mmsim.frontend.python.source import written
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
 
+Node = TypeVar("Node", bound=ast.AST)
+Lowered = TypeVar("Lowered")
+Forms = Mapping[type[Node], Callable[[Any, Any], Lowered]]
 
-class Builder:
+
+@dataclass(eq=False)
+class Builder(Function):
     """The statements of one function: the block at work, and how each kind of node is lowered.
 
     `expression_forms` and `statement_forms` give the method that lowers each kind of node; all
     other nodes are refused. `depth` counts the loops and branches around the
-    statement at work, `loops` the loops whose body or test runs again. `looping` says whether the
-    function's call is in such a loop.
+    statement at work, `loops` the loops whose body or test runs again.
     """
 
-    def __init__(self, function: Function, looping: bool = False) -> None:
-        self.function = function
-        self.looping = looping
-        self.block: list[ir.Stmt] = []
-        self.expression_forms: dict[type[ast.expr], Callable[[Any], ir.Expr]] = {}
-        self.statement_forms: dict[type[ast.stmt], Callable[[Any], None]] = {}
-        self.depth = 0
-        self.loops = 0
+    expression_forms: ClassVar[Forms[ast.expr, Value]]
+    statement_forms: ClassVar[Forms[ast.stmt, None]]
+    block: list[ir.Stmt] = field(default_factory=list)
+    depth: int = 0
+    loops: int = 0
+
+    def call(self, node: ast.Call) -> Value:
+        """The value of a call."""
+        raise NotImplementedError
 
     def refuse_kind(self, node: ast.AST) -> LanguageError:
         """The error for a node outside of the language."""
@@ -45,7 +52,7 @@ class Builder:
         if isinstance(node, ast.stmt):
             known, unknown = STATEMENT_ADVICE, "leave it out"
         what, advice = known.get(type(node), (f"Python's {type(node).__name__!r}", unknown))
-        return self.function.refuse(node, f"{what} isn't in the language of programs", advice)
+        return self.refuse(node, f"{what} isn't in the language of programs", advice)
 
     # Emitting
 
@@ -55,7 +62,7 @@ class Builder:
 
     def temporary(self, hint: str = "t") -> str:
         """A variable without a name in the text."""
-        return self.function.unit.unique(hint)
+        return self.unit.unique(hint)
 
     def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
         """`value` in a separate variable, unless nothing can change it."""
@@ -103,7 +110,7 @@ class Builder:
         """Values that `statements` can't change any more."""
         if not any(writes_registers(statement) for statement in statements):
             return list(values)
-        place = self.function.place(node)
+        place = self.place(node)
         return [self.spill(one, place) if reads_registers(one) else one for one in values]
 
     def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
@@ -113,10 +120,10 @@ class Builder:
     @contextmanager
     def nested(self, node: ast.AST) -> Iterator[None]:
         """One level further down in the program."""
-        unit = self.function.unit
+        unit = self.unit
         unit.depth += 1
         if unit.depth > DEEPEST:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"this is nested more than {DEEPEST} levels deep",
                 "take it apart into several statements",
@@ -145,7 +152,26 @@ class Builder:
         if lower is None:
             raise self.refuse_kind(node)
         with self.nested(node):
-            return lower(node)
+            return self.single(lower(self, node), node)
+
+    def single(self, value: Value, node: ast.expr) -> ir.Expr:
+        """A value that must be one number."""
+        if isinstance(value, tuple):
+            raise self.refuse(
+                node,
+                f"{written(node)!r} is a tuple of {len(value)} values where a number must stand",
+                "assign its values to names, as in x, y = ..., or choose one by its number",
+            )
+        if isinstance(value, Alias):
+            for part in value.parts:
+                if not part.index and part.array in self.unit.known.arrays:
+                    raise self.unit.known.arrays[part.array]
+            raise self.refuse(
+                node,
+                f"the array {written(node)!r} stands where a number must",
+                "read an element of it",
+            )
+        return value
 
     def statements(self, nodes: list[ast.stmt]) -> None:
         """Statements, in order."""
@@ -153,7 +179,7 @@ class Builder:
             lower = self.statement_forms.get(type(node))
             if lower is None:
                 raise self.refuse_kind(node)
-            lower(node)
+            lower(self, node)
 
     def inner(self, nodes: list[ast.stmt]) -> ir.Block:
         """A block inside a loop or a branch."""
@@ -165,21 +191,17 @@ class Builder:
         self.depth -= 1
         return tuple(block)
 
+    def body(self) -> ir.Block:
+        """The function's body."""
+        self.statements(self.text.node.body)
+        return tuple(self.block)
+
     def constant(self, value: ir.Scalar, node: ast.AST) -> ir.Const:
         """A number written in the program."""
         if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
-            raise self.function.refuse(
+            raise self.refuse(
                 node,
                 f"the integer {shown(value)} doesn't fit into 64 bits",
                 "programs compute with integers from -2^63 to 2^64 - 1",
             )
         return ir.Const(value)
-
-
-class Part:
-    """A part of the parser of one function: it lowers some kinds of nodes by the builder."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.function = builder.function
-        self.builder = builder
-        self.place, self.refuse = self.function.place, self.function.refuse

@@ -11,16 +11,16 @@ import enum
 import inspect
 import sys
 import types
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python.scope import (
     Alias,
-    ArrayName,
     Captured,
     Entity,
     Missing,
-    NameKey,
     NoArray,
     ParameterUse,
     Restart,
@@ -31,25 +31,29 @@ from mmsim.frontend.python.scope import (
     View,
     outside,
 )
-from mmsim.frontend.python.source import FunctionText
-from mmsim.frontend.python.syntax import assignment_counts
+from mmsim.frontend.python.source import FunctionText, assigned_in
 from mmsim.ir import nodes as ir
 
 
+@dataclass(eq=False)
 class Function:
     """The program itself, or a helper at one of its calls.
 
-    `python` is the function itself, `bound` gives the meaning of its own names.
+    `python` is the function itself, `bound` gives the meaning of its own names. A helper has a
+    `scope` that it leaves where it returns, and a variable for its value, called `given_name`.
+    `looping` says whether its call is in a loop.
     """
 
-    def __init__(
-        self, unit: Unit, python: types.FunctionType, text: FunctionText, bound: dict[str, Entity]
-    ) -> None:
-        self.unit = unit
-        self.python = python
-        self.text = text
-        self.bound = bound
-        self.assignments = assignment_counts(text.node)
+    unit: Unit
+    python: types.FunctionType
+    text: FunctionText
+    bound: dict[str, Entity]
+    scope: str | None = None
+    given_name: str = ""
+    looping: bool = False
+
+    def __post_init__(self) -> None:
+        self.assignments = Counter(assigned_in(self.text.node.body))
         self.assigned = list(self.assignments)
 
     # Places and refusals
@@ -74,10 +78,7 @@ class Function:
 
     def entity(self, name: str) -> Entity:
         """The meaning of a name here; names of this function hide those outside."""
-        found = self.bound.get(name)
-        if found is not None:
-            return found
-        return outside(self.python, name)
+        return self.bound.get(name) or outside(self.python, name)
 
     def captured(self, node: ast.expr) -> Any:
         """The outside object of a name or a dotted name, else `Missing()`."""
@@ -114,13 +115,13 @@ class Function:
     def is_array(self, node: ast.expr) -> bool:
         """Return whether an expression certainly names an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
-        return isinstance(entity, ArrayName | Alias) or (
+        return isinstance(entity, Alias) or (
             isinstance(entity, ParameterUse) and entity.use == "array"
         )
 
-    def learn(self, name: str, role: Role) -> NoReturn:
-        """Begin again with the kind of a name that this function assigns."""
-        self.unit.known.roles[self.python, name] = role
+    def learn(self, name: str, role: Role, function: types.FunctionType | None = None) -> NoReturn:
+        """Begin again with the kind of a name that this function assigns, or another one."""
+        self.unit.known.roles[function or self.python, name] = role
         raise Restart
 
     def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
@@ -129,12 +130,6 @@ class Function:
             raise self.unit.known.arrays[parameter]
         self.unit.known.arrays[parameter] = wrong
         raise Restart
-
-    def learn_once(self, key: NameKey, role: Role) -> None:
-        """Begin again, knowing a role, if it was not known yet."""
-        if key not in self.unit.known.roles:
-            self.unit.known.roles[key] = role
-            raise Restart
 
     def role(self, name: str) -> Role | None:
         """The kind of a name that this function assigns, None for a number."""
@@ -161,7 +156,7 @@ class Function:
             return entity.name
         if isinstance(entity, ThreadName):
             raise self.refuse(node, f"{node.id!r} is the thread; it can't be assigned")
-        if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
+        if isinstance(entity, Alias | NoArray | ParameterUse):
             raise self.refuse(
                 node,
                 f"{node.id!r} is the name of an array already",
@@ -180,7 +175,7 @@ class Function:
 
     def stands_for(self, entity: Entity) -> Alias | None:
         """The array that a name stands for, None if there is none."""
-        if isinstance(entity, ArrayName | ParameterUse):
+        if isinstance(entity, ParameterUse):
             return Alias((View(entity.name),))
         return entity if isinstance(entity, Alias) else None
 
@@ -194,12 +189,10 @@ class Function:
             if name in self.bound:
                 continue
             role = self.role(name)
-            if role is None:
-                self.bound[name] = self.unit.variable(name, own)
-            elif role.shape is None:
+            if role is not None and role.shape is None:
                 self.bound[name] = NoArray()
             else:
-                self.bound[name] = self.unit.tuple_name(name, role.shape, own)
+                self.bound[name] = self.unit.several(name, own, role.shape if role else None)
 
 
 def with_article(noun: str) -> str:

@@ -1,44 +1,81 @@
-"""Loops: over ranges, while a test holds, and over tuples, which are unrolled."""
+"""Branches and loops: over ranges, while a test holds, and over tuples, which are unrolled.
+
+Where paths meet, after an `if` and around a loop, a name that stands for one array on every path
+keeps it. Otherwise variables select the array (`aliases.Merged`).
+"""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field, replace
 
-from mmsim.frontend.python import tables
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.python import aliases, tables
 from mmsim.frontend.python.assignments import Assignments
 from mmsim.frontend.python.grammar import MOST_TRIPS
-from mmsim.frontend.python.merging import Loop, Merging, ends
-from mmsim.frontend.python.scope import Value
-from mmsim.frontend.python.syntax import jumps_of
-from mmsim.frontend.python.values import ValuePart, Values, targets_of
+from mmsim.frontend.python.scope import Entity, NoArray, Restart, Value
+from mmsim.frontend.python.source import assigned_in, jumps_of
+from mmsim.frontend.python.values import targets_of
 from mmsim.ir import nodes as ir
 
 
-class Loops(ValuePart):
-    """The loops of one function; `within` are those around the statement at work."""
+@dataclass
+class Loop:
+    """A loop that is being parsed.
 
-    def __init__(self, values: Values, assignments: Assignments) -> None:
-        super().__init__(values)
-        self.assignments, self.merging = assignments, Merging(values.builder)
-        self.within: list[Loop] = []
+    `merged` are the names of arrays that it gives to others, with their `keys`, and `unset` those
+    without an array before it. A loop over a tuple is unrolled: `scope` is its name, `trip` that
+    of the trip at work.
+    """
+
+    merged: dict[str, aliases.Merged]
+    keys: dict[str, set[aliases.Key]] = field(default_factory=dict)
+    unset: list[str] = field(default_factory=list)
+    scope: str = ""
+    trip: str = ""
+
+    def begin_trip(self, bound: dict[str, Entity]) -> None:
+        """Give its names their meaning at the start of every trip."""
+        for name, merged in self.merged.items():
+            bound[name] = merged.alias
+        for name in self.unset:
+            bound[name] = NoArray()
+
+
+@dataclass(eq=False)
+class Loops(Assignments):
+    """The branches and loops of one function; `within` are the loops around the one at work."""
+
+    within: list[Loop] = field(default_factory=list)
+
+    def branch(self, node: ast.If) -> None:
+        """if test: ... else: ..."""
+        test = self.expression(node.test)
+        before = self.array_names()
+        then = self.inner(node.body)
+        after_then = self.array_names()
+        self.bound.update(before)
+        orelse = self.inner(node.orelse)
+        then, orelse = self.merged(after_then, then, orelse, self.place(node.test))
+        self.emit(ir.If(test, then, orelse, self.place(node.test)))
 
     def while_loop(self, node: ast.While) -> None:
         """while test: ..."""
         self.no_else(node)
         place = self.place(node.test)
-        loop = self.merging.enter(node.body, place)
-        self.builder.loops += 1  # the test runs again with every iteration
-        test, prelude = self.builder.apart(node.test)
+        loop = self.enter(node.body, place)
+        self.loops += 1  # the test runs again with every iteration
+        test, prelude = self.apart(node.test)
         body = self.trip(loop, node.body)
-        self.builder.loops -= 1
-        self.builder.emit(ir.While(tuple(prelude), test, body, place))
+        self.loops -= 1
+        self.emit(ir.While(tuple(prelude), test, body, place))
 
     def for_loop(self, node: ast.For) -> None:
         """for x in range(...), and over values known when the program is parsed."""
         self.no_else(node)
         call = node.iter
         if isinstance(call, ast.Call):
-            kind = self.function.captured(call.func)
+            kind = self.captured(call.func)
             if kind is range:
                 start, stop, step = self.range_of(call)
                 if not isinstance(node.target, ast.Name):
@@ -53,10 +90,10 @@ class Loops(ValuePart):
         """Start, stop and step of range(...)."""
         if not 1 <= len(call.args) <= 3 or call.keywords:
             raise self.refuse(call, "range takes one, two or three numbers")
-        parts = self.builder.operands(*call.args)
-        start = parts[0] if len(parts) > 1 else ir.Const(0)
-        stop = parts[1] if len(parts) > 1 else parts[0]
-        step = parts[2] if len(parts) > 2 else ir.Const(1)
+        parts = self.operands(*call.args)
+        if len(parts) == 1:
+            parts = [ir.Const(0), *parts]
+        start, stop, step = (*parts, ir.Const(1))[:3]
         if step == ir.Const(0):
             raise self.refuse(call, "the step of a range can't be 0")
         return start, stop, step
@@ -71,27 +108,27 @@ class Loops(ValuePart):
         counter: tuple[ast.Name, str] | None = None,
     ) -> None:
         """A loop over a range; `counter` is the name that counts its trips, and its variable."""
-        role = self.function.role(target.id)
+        role = self.role(target.id)
         if role is not None:
-            raise self.assignments.two_kinds(target, role)
-        place, name = self.place(node.iter), self.function.variable(target)
-        loop = self.merging.enter(node.body, place)
-        self.builder.loops += 1
+            raise self.two_kinds(target, role)
+        place, name = self.place(node.iter), self.variable(target)
+        loop = self.enter(node.body, place)
+        self.loops += 1
         before: list[ir.Stmt] = []
         if counter is not None:
             own, count = counter
             last = self.place(own)
             more = ir.Binary("+", ir.Var(count, last), ir.Const(1), last)
-            before.append(ir.Assign(self.function.variable(own), ir.Var(count, last), last))
+            before.append(ir.Assign(self.variable(own), ir.Var(count, last), last))
             before.append(ir.Assign(count, more, last))
         body = (*before, *self.trip(loop, node.body))
-        self.builder.loops -= 1
-        self.builder.emit(ir.For(name, start, stop, step, body, place))
+        self.loops -= 1
+        self.emit(ir.For(name, start, stop, step, body, place))
 
     def counted(self, node: ast.For, call: ast.Call) -> bool:
         """A loop over enumerate(range(...)), with a counter; return whether it is one."""
         inner = call.args[0] if call.args else None
-        if not (isinstance(inner, ast.Call) and self.function.captured(inner.func) is range):
+        if not (isinstance(inner, ast.Call) and self.captured(inner.func) is range):
             return False
         names = node.target.elts if isinstance(node.target, ast.Tuple) else []
         if len(names) != 2 or not all(isinstance(one, ast.Name) for one in names):
@@ -102,8 +139,8 @@ class Loops(ValuePart):
         assert isinstance(counter, ast.Name)
         assert isinstance(target, ast.Name)
         start, stop, step = self.range_of(inner)
-        count = self.builder.temporary("trip")
-        self.builder.emit(ir.Assign(count, self.first_number(call), self.place(call)))
+        count = self.temporary("trip")
+        self.emit(ir.Assign(count, self.first_number(call), self.place(call)))
         self.for_range(node, target, start, stop, step, (counter, count))
         return True
 
@@ -112,14 +149,14 @@ class Loops(ValuePart):
         more = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "start")]
         if not call.args or len(more) > 1 or len(more) != len(call.args) - 1 + len(call.keywords):
             raise self.refuse(call, "enumerate takes a tuple or a range, and a first number")
-        return self.builder.expression(more[0]) if more else ir.Const(0)
+        return self.expression(more[0]) if more else ir.Const(0)
 
     def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
         """A loop's values by iteration, if they are known when the program is parsed."""
         if isinstance(node, ast.Tuple | ast.List):
-            return self.values.tuple_of(node.elts, [target] * len(node.elts))
+            return self.tuple_of(node.elts, [target] * len(node.elts))
         if isinstance(node, ast.Call):
-            kind = self.function.captured(node.func)
+            kind = self.captured(node.func)
             if kind is range:
                 return self.known_range(node)
             if kind is enumerate:
@@ -130,8 +167,8 @@ class Loops(ValuePart):
                 return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
             if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
                 return self.zipped(node, target)
-        if self.tuples.gives_tuple(node) or isinstance(node, ast.Attribute):
-            value = self.values.value(node)
+        if self.gives_tuple(node) or isinstance(node, ast.Attribute):
+            value = self.value(node)
             if isinstance(value, tuple):
                 return value
         raise self.refuse(
@@ -159,15 +196,15 @@ class Loops(ValuePart):
         parts = [self.items(part, own) for part, own in zip(node.args, targets, strict=True)]
         for keyword in node.keywords:
             same = len(set(map(len, parts))) == 1
-            strict = self.builder.expression(keyword.value) if not same else ir.Const(False)
+            strict = self.expression(keyword.value) if not same else ir.Const(False)
             if tables.constant_of(strict):
                 raise self.refuse(node, "zip(..., strict=True) of tuples of several sizes")
         return tuple(zip(*parts, strict=False))
 
     def count_trips(self, trips: int, node: ast.expr) -> None:
         """Refuse a program whose unrolled loops grow without bound."""
-        self.function.unit.trips += trips
-        if self.function.unit.trips > MOST_TRIPS:
+        self.unit.trips += trips
+        if self.unit.trips > MOST_TRIPS:
             raise self.refuse(
                 node,
                 f"the program grows to more than {MOST_TRIPS} iterations of loops over tuples",
@@ -179,36 +216,36 @@ class Loops(ValuePart):
         self.count_trips(len(items), node.iter)
         place = self.place(node.iter)
         if sum(len(tables.leaves(item)) for item in items) > 1:
-            items = tuple(self.builder.spill_all(item, place) for item in items)
+            items = tuple(self.spill_all(item, place) for item in items)
         jumps = list(jumps_of(node.body))
-        loop = self.merging.enter(node.body, place) if jumps else Loop({})
+        loop = self.enter(node.body, place) if jumps else Loop({})
         if jumps:
-            loop.scope = self.function.unit.unique("loop")
-        with self.builder.aside() as block:
+            loop.scope = self.unit.unique("loop")
+        with self.aside() as block:
             for item in items:
-                loop.trip = self.function.unit.unique("trip") if jumps else ""
-                with self.builder.aside() as before:
-                    self.builder.depth += 1
-                    self.assignments.assign(node.target, item, node.iter)
-                    self.builder.depth -= 1
+                loop.trip = self.unit.unique("trip") if jumps else ""
+                with self.aside() as before:
+                    self.depth += 1
+                    self.assign(node.target, item, node.iter)
+                    self.depth -= 1
                     trip = (*before, *self.trip(loop, node.body))
                 if any(isinstance(jump, ast.Continue) for jump in jumps):
                     trip = (ir.Scope(loop.trip, trip),)
-                self.builder.block.extend(trip)
+                self.block.extend(trip)
         if any(isinstance(jump, ast.Break) for jump in jumps):
-            self.builder.emit(ir.Scope(loop.scope, tuple(block)))
+            self.emit(ir.Scope(loop.scope, tuple(block)))
         else:
-            self.builder.block.extend(block)
+            self.block.extend(block)
 
     def trip(self, loop: Loop, body: list[ast.stmt]) -> ir.Block:
         """One trip of a loop; then its names get the values for the start of the next trip."""
         self.within.append(loop)
-        block = self.builder.inner(body)
+        block = self.inner(body)
         self.within.pop()
-        with self.builder.aside() as end:
+        with self.aside() as end:
             if not ends(block):
-                self.merging.keep_names(loop, self.place(body[-1]))
-        loop.begin_trip(self.function.bound)
+                self.keep_names(loop, self.place(body[-1]))
+        loop.begin_trip(self.bound)
         return (*block, *end)
 
     def no_else(self, node: ast.For | ast.While) -> None:
@@ -221,7 +258,78 @@ class Loops(ValuePart):
     def jump(self, node: ast.Break | ast.Continue) -> None:
         """break and continue."""
         loop, place = self.within[-1], self.place(node)
-        self.merging.keep_names(loop, place)
+        self.keep_names(loop, place)
         leaves = isinstance(node, ast.Break)
         scope, plain = (loop.scope, ir.Break) if leaves else (loop.trip, ir.Continue)
-        self.builder.emit(ir.Leave(scope, place) if scope else plain(place))
+        self.emit(ir.Leave(scope, place) if scope else plain(place))
+
+    # Names of arrays where paths meet
+
+    def merged(
+        self, after_then: dict[str, Entity], then: ir.Block, orelse: ir.Block, place: Place
+    ) -> tuple[ir.Block, ir.Block]:
+        """Both branches of an `if`; each name stands for one thing after them."""
+        if ends(orelse) and not ends(then):
+            self.bound.update(after_then)
+        if ends(then) or ends(orelse):
+            return then, orelse
+        first, second = list(then), list(orelse)
+        for name, entity in after_then.items():
+            one, other = self.stands_for(entity), self.stands_for(self.bound[name])
+            if one is not None and other is not None and one != other:
+                self.bound[name] = self.met((first, one), (second, other), place)
+            elif one != other:
+                self.bound[name] = NoArray()
+        return tuple(first), tuple(second)
+
+    def enter(self, body: list[ast.stmt], place: Place) -> Loop:
+        """Begin a loop: names that its body gives to other arrays are variables from here on."""
+        loop, renamed, unit = Loop({}), set(assigned_in(body)), self.unit
+        unit.loops += 1
+        for name, entity in self.array_names().items():
+            if name not in renamed:
+                continue
+            entry = self.stands_for(entity)
+            if entry is None:
+                loop.unset.append(name)
+            else:
+                known = unit.known.keys.setdefault((unit.loops, name), set())
+                known.update(aliases.keys_of(entry))
+                here = [key for key in known if key[0] in unit.arrays]
+                loop.keys[name], loop.merged[name] = known, aliases.Merged.of(here, place, unit)
+                self.block += loop.merged[name].settings(entry, place, True)
+        loop.begin_trip(self.bound)
+        return loop
+
+    def keep_names(self, loop: Loop, place: Place) -> None:
+        """Set the variables of a loop's names before the trip ends.
+
+        A name that stands for one more array now does so from the begin of the loop on: parsing
+        begins again with it.
+        """
+        settings: list[ir.Assign] = []
+        is_new = False
+        for name, merged in loop.merged.items():
+            alias = self.stands_for(self.bound[name])
+            more = set(aliases.keys_of(alias)) - loop.keys[name]
+            is_missing = alias is None or not (more or merged.holds(alias))
+            if is_missing or any(len(axes) > aliases.MOST_FIXED for _, axes in more):
+                raise LanguageError(
+                    f"{name!r} may not name one array after this iteration of the loop",
+                    place,
+                    "assign an array to it on every path through the loop's body",
+                )
+            loop.keys[name] |= more
+            is_new |= bool(more)
+            if not more and alias is not None:
+                settings += merged.settings(alias, place, False)
+        if is_new:
+            raise Restart
+        if len(settings) > 1:
+            settings = [replace(one, value=self.spill(one.value, place)) for one in settings]
+        self.block += settings
+
+
+def ends(block: ir.Block) -> bool:
+    """Return whether the end of a block is never reached."""
+    return bool(block) and isinstance(block[-1], ir.Break | ir.Continue | ir.Return | ir.Leave)

@@ -6,16 +6,100 @@ import ast
 import linecache
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from mmsim.errors import LanguageError, Place, shown
-from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.function_parser import FunctionParser
-from mmsim.frontend.python.scope import Entity, Known, ParameterUse, Restart, ThreadName, Unit
-from mmsim.frontend.python.source import FunctionText, read
-from mmsim.frontend.python.syntax import default_numbers, is_none, parameter_names, source_key
+from mmsim.frontend.python.builder import Forms
+from mmsim.frontend.python.calls import BUILTINS, Calls
+from mmsim.frontend.python.scope import (
+    Entity,
+    Known,
+    ParameterUse,
+    Restart,
+    ThreadName,
+    Unit,
+    Value,
+)
+from mmsim.frontend.python.source import (
+    FunctionText,
+    default_numbers,
+    is_none,
+    parameter_names,
+    read,
+    root,
+    source_key,
+)
+from mmsim.frontend.python.words import Atomic, Effect
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
+
+
+class FunctionParser(Calls):
+    """Parses the program itself, or a helper at one of its calls, by parts of one idea each."""
+
+    def nothing(self, node: ast.Pass) -> None:
+        """pass."""
+
+    def alone(self, node: ast.Expr) -> None:
+        """An expression on a separate line: a call, or an element that is read and dropped."""
+        value = node.value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return  # a docstring
+        if isinstance(value, ast.Call) and self.called(node, value):
+            return
+        if isinstance(value, ast.Subscript) and self.is_vector(value):
+            self.read_vector(value)
+            return
+        if isinstance(value, ast.Subscript) and self.array(root(value)) is not None:
+            array, index = self.element(value)
+            if not any(self.is_registers(part.array) for part in array.parts):
+                self.touch(array, index, self.place(value))
+                return
+        self.apart(value)  # refuses everything outside of the language
+        raise self.refuse(
+            node,
+            "this statement does nothing",
+            "statements assign, read an element of an array, branch, loop, call or wait",
+        )
+
+    def called(self, node: ast.Expr, call: ast.Call) -> bool:
+        """Return whether a call is a statement: a word's, or a helper's, whose value is dropped."""
+        match self.called_word(call.func):
+            case Effect() as effect:
+                self.effect(effect, call, None)
+            case Atomic() as atomic:
+                self.atomic(call, atomic, None)
+            case None if not BUILTINS.get(self.captured(call.func)):
+                self.inline(call, self.callee(call))
+            case _:
+                return False
+        return True
+
+    expression_forms: ClassVar[Forms[ast.expr, Value]] = {
+        ast.Constant: Calls.literal,
+        ast.Name: Calls.name,
+        ast.Attribute: Calls.attribute,
+        ast.UnaryOp: Calls.unary,
+        ast.BinOp: Calls.binary,
+        ast.BoolOp: Calls.bool_op,
+        ast.Compare: Calls.comparison,
+        ast.IfExp: Calls.choice,
+        ast.Subscript: Calls.subscript,
+        ast.Call: Calls.call,
+    }
+    statement_forms: ClassVar[Forms[ast.stmt, None]] = {
+        ast.Assign: Calls.assignment,
+        ast.AnnAssign: Calls.annotated,
+        ast.AugAssign: Calls.augmented,
+        ast.If: Calls.branch,
+        ast.While: Calls.while_loop,
+        ast.For: Calls.for_loop,
+        ast.Break: Calls.jump,
+        ast.Continue: Calls.jump,
+        ast.Pass: nothing,
+        ast.Return: Calls.return_,
+        ast.Expr: alone,
+    }
 
 
 def plain_function(function: Callable[..., Any]) -> types.FunctionType:
@@ -79,20 +163,20 @@ def parse_program(function: types.FunctionType, text: FunctionText) -> ir.Code:
             function.__name__, {source_key(text.source): text.source}, stack=[function], known=known
         )
         try:
-            return _parsed(Function(unit, function, text, dict(bound)), defaults)
+            return _parsed(FunctionParser(unit, function, text, dict(bound)), defaults)
         except Restart:  # the kind of one more name or parameter; so this ends
             continue
 
 
-def _parsed(function: Function, defaults: dict[str, ir.Scalar]) -> ir.Code:
+def _parsed(parser: FunctionParser, defaults: dict[str, ir.Scalar]) -> ir.Code:
     """The representation, if enough is known of the names; else `Restart`."""
-    unit, parser = function.unit, FunctionParser(function)
+    unit = parser.unit
     uses = [
         _parameter(node, parser, defaults.get(node.arg))
-        for node in function.text.node.args.args
-        if node.arg not in function.bound
+        for node in parser.text.node.args.args
+        if node.arg not in parser.bound
     ]
-    function.bind_variables()
+    parser.bind_variables()
     try:
         body = parser.body()
     except LanguageError as error:
@@ -111,21 +195,20 @@ def _parsed(function: Function, defaults: dict[str, ir.Scalar]) -> ir.Code:
 
 def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
     """A parameter of the program, bound to the initial meaning of its name."""
-    function, name = parser.function, node.arg
-    unit = function.unit
+    unit, name = parser.unit, node.arg
     unit.taken.add(name)
     unit.parameters.append(name)
-    parameter = ParameterUse(name, function.text.place(node), default)
+    parameter = ParameterUse(name, parser.text.place(node), default)
     if name in unit.known.arrays:
         parameter.use, parameter.used_at = "array", parameter.place
-    role = function.role(name)
-    if name in function.assigned and role is None:
+    role = parser.role(name)
+    if name in parser.assigned and role is None:
         parameter.use, parameter.used_at = "number", parameter.place
-        variable = function.bound[name] = unit.variable(name, unit.name)
+        variable = parser.bound[name] = unit.variable(name, unit.name)
         value = ir.Number(name)  # the program assigns it: a variable of each thread
-        parser.builder.emit(ir.Assign(variable.name, value, parameter.place))
+        parser.emit(ir.Assign(variable.name, value, parameter.place))
     elif role is None or role.shape is None:
-        function.bound[name] = parameter
+        parser.bound[name] = parameter
         if role is not None:  # its name holds arrays, from the beginning
             parameter.use, parameter.used_at = "array", role.place
     return parameter

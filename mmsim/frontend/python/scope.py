@@ -12,6 +12,7 @@ import re
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,6 @@ class ParameterUse:
     default: ir.Scalar | None = None
     use: ir.Use = "unused"
     used_at: Place | None = None
-
-
-@dataclass(frozen=True)
-class ArrayName:
-    """An array that the program makes."""
-
-    name: str
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -123,6 +116,11 @@ class View:
         """The number of the array's axes that `index` restricts."""
         return len(self.index)
 
+    @property
+    def fixed(self) -> int:
+        """The number of axes that an index fixes."""
+        return len(self.index) - len(self.spans)
+
     def restricted(self, index: Sequence[ir.Expr | Span]) -> View:
         """This part, restricted by more indices or spans."""
         given = list(index)
@@ -177,17 +175,7 @@ class Missing:
     """A name without a meaning, or without one yet."""
 
 
-Entity = (
-    ThreadName
-    | ParameterUse
-    | ArrayName
-    | Alias
-    | NoArray
-    | VariableName
-    | TupleName
-    | Captured
-    | Missing
-)
+Entity = ThreadName | ParameterUse | Alias | NoArray | VariableName | TupleName | Captured | Missing
 Value = ir.Expr | Alias | tuple["Value", ...]
 """The value of an expression at parse time: a number, an array, or a tuple of these."""
 
@@ -244,6 +232,7 @@ class Unit:
     stack: list[types.FunctionType] = field(default_factory=list)
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
+    constants: dict[str, ir.Expr] = field(default_factory=dict)  # of variables, in sizes of arrays
     doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
     loops: int = 0
@@ -266,22 +255,16 @@ class Unit:
 
     def variable(self, text: str, function: str) -> VariableName:
         """A variable, or an array, that `function` calls `text`, under a unique name."""
-        name = self.unique(text)
+        name = self.unique(re.sub(r"\W+", "_", text.rstrip("]")))
         self.variables.append(ir.Variable(name, text, function))
         return VariableName(name)
 
-    def tuple_name(self, text: str, shape: Shape, function: str) -> TupleName:
-        """Variables for the values of a tuple that `function` calls `text`."""
-        items: list[VariableName | TupleName] = []
-        for position, inner in enumerate(shape):
-            part = f"{text}[{position}]"
-            if inner is not None:
-                items.append(self.tuple_name(part, inner, function))
-                continue
-            name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
-            self.variables.append(ir.Variable(name, part, function))
-            items.append(VariableName(name))
-        return TupleName(tuple(items))
+    def several(self, text: str, function: str, shape: Shape | None) -> VariableName | TupleName:
+        """Variables for the values of a tuple that `function` calls `text`, or for a number."""
+        if shape is None:
+            return self.variable(text, function)
+        parts = (f"{text}[{position}]" for position in range(len(shape)))
+        return TupleName(tuple(map(self.several, parts, repeat(function), shape)))
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:

@@ -1,7 +1,8 @@
-"""The source of a function's text: a file, a notebook cell, a REPL.
+"""The source of a function's text, and facts of the text: indices, jumps, parameters.
 
-Python keeps the text of files, of notebook cells and, from 3.13 on, of REPL input for
-`inspect`. The REPL of 3.11 and 3.12 does not; its line history does.
+The source is a file, a notebook cell or a REPL. Python keeps the text of files, of notebook cells
+and, from 3.13 on, of REPL input for `inspect`. The REPL of 3.11 and 3.12 does not; its line history
+does.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import re
 import sys
 import textwrap
 import tokenize
+import types
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import Any
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.python.bytecode import does, functions_in
+from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 
 
@@ -92,10 +97,16 @@ def read(function: FunctionType) -> FunctionText:
 def source_of(function: FunctionType) -> ir.Source:
     """The text of a function; without lines if it can't be read."""
     code = function.__code__
+    linecache.checkcache(code.co_filename)
+    file = linecache.getlines(code.co_filename, function.__globals__)
+    first = code.co_firstlineno
     try:
-        lines, first = inspect.getsourcelines(code)
+        if file:  # inspect looks for the module first, among all that are loaded
+            lines = inspect.getblock(file[first - 1 :])
+        else:
+            lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
-        lines, first = _from_history(code), code.co_firstlineno
+        lines = _from_history(code)
     whole = tuple(line.rstrip("\n") for line in lines)
     return ir.Source(function.__name__, code.co_filename, first, whole)
 
@@ -165,3 +176,93 @@ def _from_history(code: CodeType) -> list[str]:
 
 def _same(one: CodeType, other: CodeType) -> bool:
     return one.co_name == other.co_name and does(one) == does(other)
+
+
+def root(node: ast.expr) -> ast.expr:
+    """The x of x[i][j]."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def indices_of(node: ast.Subscript) -> list[ast.expr]:
+    """The indices of x[i], x[i, j] or x[i][j]."""
+    found: list[ast.expr] = []
+    owner: ast.expr = node
+    while isinstance(owner, ast.Subscript):
+        inner = owner.slice
+        found[:0] = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        owner = owner.value
+    return found
+
+
+def constant_index(node: ast.expr | None) -> int | str | None:
+    """A literal integer, None for none, "varying" for anything else."""
+    match node:
+        case None:
+            return None
+        case ast.UnaryOp(ast.USub(), ast.Constant(value)) if type(value) is int:
+            return -value
+        case ast.Constant(value) if type(value) is int:
+            return value
+    return "varying"
+
+
+def is_none(node: ast.expr | None) -> bool:
+    """Return whether there is no expression, or the literal None."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def jumps_of(body: Iterable[ast.stmt]) -> Iterator[ast.Break | ast.Continue]:
+    """The jumps that leave a loop, or its trip, in the loop's body."""
+    for statement in body:
+        if isinstance(statement, ast.Break | ast.Continue):
+            yield statement
+        elif isinstance(statement, ast.If):
+            yield from jumps_of((*statement.body, *statement.orelse))
+
+
+def assigned_in(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """The names that statements assign, one for each time."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def source_key(source: ir.Source) -> str:
+    """A key that distinguishes the functions of one program."""
+    return f"{source.file}:{source.first}:{source.function}"
+
+
+def parameter_names(text: FunctionText) -> list[str]:
+    """The names of a function's parameters; kinds that the language lacks are refused."""
+    arguments = text.node.args
+    odd: list[Any] = [*arguments.posonlyargs, *arguments.kwonlyargs]
+    odd += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
+    if odd:
+        raise LanguageError(
+            f"the parameter {odd[0].arg!r} is of a kind that isn't in the language",
+            text.place(odd[0]),
+            "write plain parameters",
+        )
+    return [argument.arg for argument in arguments.args]
+
+
+def defaults_of(function: types.FunctionType, parameters: list[str]) -> dict[str, Any]:
+    """The default values of the last parameters of a function."""
+    values = function.__defaults__ or ()
+    return dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
+
+
+def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[str, Any]:
+    """Default values of parameters; only numbers are accepted."""
+    found = defaults_of(function, parameter_names(text))
+    for (name, value), node in zip(found.items(), text.node.args.defaults, strict=True):
+        if number(value) is None:
+            raise LanguageError(
+                f"the default of {name!r} is not a number",
+                text.place(node),
+                "give numbers as defaults",
+            )
+    return {name: number(value) for name, value in found.items()}

@@ -44,15 +44,12 @@ def values_of(table: Any) -> Value | None:
             return None
         return values_of(table.tolist())
     if type(table) in (tuple, list) or is_named(table):
-        items = []
-        for item in table:
-            value = values_of(item)
-            if value is None:
-                return None
-            items.append(value)
-            if len(leaves(tuple(items))) > MOST_CAPTURED:
-                raise TooMany
-        return tuple(items)
+        if len(table) > MOST_CAPTURED:
+            raise TooMany
+        items = [value for item in table if (value := values_of(item)) is not None]
+        if len(leaves(tuple(items))) > MOST_CAPTURED:
+            raise TooMany
+        return tuple(items) if len(items) == len(table) else None
     known = number(table)
     if known is None or (isinstance(known, int) and not -(2**63) <= known < 2**63):
         return None
@@ -90,6 +87,11 @@ def leaves(value: Value) -> list[ir.Expr | Alias]:
     if isinstance(value, tuple):
         return [one for part in value for one in leaves(part)]
     return [value]
+
+
+def has_arrays(value: Value) -> bool:
+    """Return whether a value is an array, or a tuple with one."""
+    return any(isinstance(leaf, Alias) for leaf in leaves(value))
 
 
 def shape_of(value: Value) -> Shape | None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from mmsim.frontend.program import Program
 from mmsim.frontend.python.function import Function
-from mmsim.frontend.python.functions import called
 from mmsim.frontend.python.grammar import OWN_ARRAY
 from mmsim.frontend.python.remedies import OF_NAME
 from mmsim.frontend.python.scope import ThreadName
@@ -24,6 +23,7 @@ from mmsim.frontend.python.words import (
     Vectors,
     Vocabulary,
     Word,
+    called,
 )
 from mmsim.frontend.thread import atomic, intrinsics, names, warp
 from mmsim.ir import nodes as ir

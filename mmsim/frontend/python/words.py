@@ -6,15 +6,19 @@ A word is a field of the thread, a barrier, an array to be made, an atomic or a 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, Literal, TypeVar
 
 from mmsim.errors import Place
 from mmsim.frontend.python.function import Function, with_article
+from mmsim.frontend.python.grammar import CASTS
 from mmsim.frontend.python.scope import Value
 from mmsim.frontend.python.source import written
 from mmsim.ir import nodes as ir
+from mmsim.ir.functions import FUNCTIONS
 
 Operands = tuple[ir.Expr, ...]
 Found = TypeVar("Found")
@@ -113,16 +117,73 @@ def no_value(word: Effect, node: ast.expr, function: Function) -> Exception:
     )
 
 
-def arguments_of(
-    call: ast.Call, name: str, parameters: tuple[str, ...], function: Function
-) -> tuple[ast.expr, ...]:
-    """The arguments of a call that takes these, in order or by name."""
+def given_to(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] | None:
+    """The arguments of a call for these parameters, in order or by name; None if some don't fit."""
     given = dict(zip(parameters, call.args, strict=False))
     for keyword in call.keywords:
         if keyword.arg in parameters and keyword.arg not in given:
             given[keyword.arg] = keyword.value
-    if len(given) != len(call.args) + len(call.keywords) or set(given) != set(parameters):
+    return given if len(given) == len(call.args) + len(call.keywords) else None
+
+
+def arguments_of(
+    call: ast.Call, name: str, parameters: tuple[str, ...], function: Function
+) -> tuple[ast.expr, ...]:
+    """The arguments of a call that takes these, in order or by name."""
+    given = given_to(call, parameters)
+    if given is None or set(given) != set(parameters):
         takes = " and ".join(parameters) or "no arguments"
         advice = f"write {written(call.func)}({', '.join(parameters)})"
         raise function.refuse(call, f"{name} takes {takes}", advice)
     return tuple(given[name] for name in parameters)
+
+
+WHOLE = ("floor", "ceil", "trunc")
+"""Functions that give an integer, as Python's do."""
+ADVICE = {
+    "math": "of math's functions the language has those of one, two or three floats that C has "
+    "too, degrees and radians",
+    "cmath": "write it with math's functions of z.real and z.imag, as complex(math.cos(x), "
+    "math.sin(x)) for cmath.exp(1j * x)",
+}
+
+
+def called(name: str, given: Operands, place: Place) -> ir.Expr:
+    """A function of the representation."""
+    result = ir.Call(name, given, place)
+    return ir.Unary("int", result, place) if name in WHOLE else result
+
+
+def _cast(op: str, given: Operands, place: Place) -> ir.Expr:
+    if len(given) == 2:
+        return ir.Call("complex", given, place)
+    return ir.Unary(op, given[0], place)
+
+
+def _scaled(factor: float, given: Operands, place: Place) -> ir.Expr:
+    return ir.Binary("*", given[0], ir.Const(factor), place)
+
+
+def _logarithm(given: Operands, place: Place) -> ir.Expr:
+    value, *base = (called("log", (one,), place) for one in given)
+    return ir.Binary("/", value, base[0], place) if base else value
+
+
+FUNCTIONS_OF_PYTHON = Vocabulary(
+    [
+        *(
+            (getattr(math, name), Intrinsic((row.arity,), partial(called, name)))
+            for name, row in FUNCTIONS.items()
+            if hasattr(math, name) and name != "log"
+        ),
+        (math.log, Intrinsic((1, 2), _logarithm)),
+        (math.degrees, Intrinsic((1,), partial(_scaled, 180 / math.pi))),
+        (math.radians, Intrinsic((1,), partial(_scaled, math.pi / 180))),
+        (abs, Intrinsic((1,), partial(_cast, "abs"))),
+        *(
+            (one, Intrinsic((1, 2) if one is complex else (1,), partial(_cast, op)))
+            for one, op in CASTS.items()
+        ),
+    ]
+)
+"""The functions by themselves; `calls` has those that take more than numbers."""

@@ -14,8 +14,7 @@ from mmsim.model.byte_banks import Packed
 from mmsim.model.conflicts import Conflict, Groups
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, PAGE, cell, check_run, columns_above, drawing
+from mmsim.view.figures.paper import COLUMN, PAGE, cell, check_run, columns_above, describe, drawing
 from mmsim.view.palette import WARPS
 
 if TYPE_CHECKING:
@@ -92,9 +91,8 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         top += GAP
         for one, stage in stages:
             here: dict[int, list[tuple[int, int]]] = {}
-            for thread, address, own in zip(one.threads, one.addresses, one.stages, strict=True):
-                if own == stage:
-                    here.setdefault(address // elements, []).append((one.warp, thread))
+            for thread, address in one.in_stage(stage):
+                here.setdefault(address // elements, []).append((one.warp, thread))
             for bank in range(width):
                 _cell(drawn, bank, top, None, [], f"register-{one.warp}-{stage}-{bank}", width)
             for address, threads in here.items():

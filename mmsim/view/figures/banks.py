@@ -15,8 +15,7 @@ from mmsim.model.byte_banks import ByteBanks
 from mmsim.model.conflicts import Conflict
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
+from mmsim.view.figures import paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +117,7 @@ def banks(
     >>> axes.collections[0].get_array().ravel().tolist()  # bank 0, 1, 2, 3
     [4, 0, 4, 0]
     """
-    check_run(run)
+    paper.check_run(run)
     served = [one.unit for one in run.trace.dispatches]
     known = [one.name for one in run.trace.units if one.name in served]
     if not known:
@@ -140,7 +139,7 @@ def banks(
         )
     rows, words = use(run, unit, over)
     count = words.shape[1]
-    with drawing(axes, COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
+    with paper.drawing(axes, paper.COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
         mesh = drawn.pcolormesh(
             np.arange(count + 1),
             np.arange(len(rows) + 1),
@@ -154,21 +153,20 @@ def banks(
         )
         if words.max() > 1:
             bar = drawn.figure.colorbar(mesh, ax=drawn, pad=0.02, label="words")
-            small_ticks(bar.ax)
-            whole_numbers(bar.ax.yaxis)
+            paper.small_ticks(bar.ax)
+            paper.whole_numbers(bar.ax.yaxis)
         name = run.trace.conflict(unit).place
-        drawn.set_ylabel(f"{name} of {unit}" if len(run.trace.units) > 1 else name)
-        drawn.set_xlabel("time unit" if over == "time" else "round")
-        drawn.set_ylim(len(rows), 0)
-        named = range(0, len(rows), -(-len(rows) // NAMED))
-        drawn.set_yticks([row + 0.5 for row in named], [str(rows[row]) for row in named])
+        named = f"{name} of {unit}" if len(run.trace.units) > 1 else name
+        one = "time unit" if over == "time" else "round"
+        drawn.set(xlabel=one, ylabel=named, ylim=(len(rows), 0))
+        marks = range(0, len(rows), -(-len(rows) // NAMED))
+        drawn.set_yticks([row + 0.5 for row in marks], [str(rows[row]) for row in marks])
         if over == "round":  # a round is not a span of time: its number belongs below its middle
             marks = range(0, count, step(count))
             drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:
-            whole_numbers(drawn.xaxis)
-        span = counted(count, "round" if over == "round" else "time unit")
+            paper.whole_numbers(drawn.xaxis)
         most = f"at most {int(words.max())} of a bank at a time"
         sums = (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True))
-        describe(drawn, f"words that {unit} served over {span}, {most}", sums)
+        paper.describe(drawn, f"words that {unit} served over {counted(count, one)}, {most}", sums)
     return drawn

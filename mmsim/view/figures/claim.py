@@ -11,8 +11,7 @@ from mmsim.claims.claim import Case, ClaimError
 from mmsim.claims.claim import Claim as AnyClaim
 from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, DARK_FIRST, RING, drawing, legend_above, marks, words
+from mmsim.view.figures import paper
 from mmsim.view.figures.terms import formula_of, short
 from mmsim.view.figures.times import scale
 
@@ -30,7 +29,7 @@ BOUND: Any = {
     "marker": "_",
     "markersize": 9,
     "markeredgewidth": 1.4,
-    "color": DARK_FIRST[2],
+    "color": paper.DARK_FIRST[2],
 }
 """The style of a bound: points lie below or above it."""
 
@@ -76,17 +75,16 @@ def claim(claim: AnyClaim, over: str, *, axes: Axes | None = None, **where: Any)
     )
     constant = ", for c = 1" if claim.growth is not None else ""
     unit = " (time units)" if claim.quantity == "T" else ""
-    with drawing(axes, COLUMN, 2.7) as drawn:
-        drawn.plot(x, measured, **marks(0), label="synchronous")
-        drawn.plot(x, asynchronous, **marks(1), label="asynchronous")
-        how = RING if claim.kind == "exact" else BOUND
+    with paper.drawing(axes, paper.COLUMN, 2.7) as drawn:
+        drawn.plot(x, measured, **paper.marks(0), label="synchronous")
+        drawn.plot(x, asynchronous, **paper.marks(1), label="asynchronous")
+        how = paper.RING if claim.kind == "exact" else BOUND
         drawn.plot(x, claimed, **how, zorder=1, label=f"{statement(claim)}{constant}")
         scale(drawn, x, [*measured, *asynchronous, *claimed])
-        drawn.set_xlabel(words(over) + "".join(f"\n{words(line)}" for line in wrap(others, WIDEST)))
-        drawn.set_ylabel(words(f"{claim.quantity}{unit}"))
-        drawn.grid(alpha=0.3)
-        legend_above(drawn, columns=1)
-        describe(
+        below = "\n".join(map(paper.words, [over, *wrap(others, WIDEST)]))
+        drawn.set(xlabel=below, ylabel=paper.words(f"{claim.quantity}{unit}"))
+        paper.legend_above(drawn, columns=1)
+        paper.describe(
             drawn,
             f"{claim.id}, {claim.title}: {formula_of(claim)}{constant}; {claim.quantity}{unit} "
             f"against {over}{f', with {others}' if others else ''}",
@@ -104,7 +102,7 @@ def statement(claim: AnyClaim) -> str:
     import sympy
 
     if len(claim.text) > SET:
-        return words(short(formula_of(claim)))
+        return paper.words(short(formula_of(claim)))
     return f"${sympy.latex(claim.statement)}$"
 
 

@@ -10,8 +10,7 @@ from mmsim.host.guesses import advised
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.printable import counted
 from mmsim.view.figures.access import threads_of
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLOURS, PAGE, cell, columns_above, drawing
+from mmsim.view.figures.paper import COLOURS, PAGE, cell, columns_above, describe, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

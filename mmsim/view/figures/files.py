@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,31 +14,6 @@ from mmsim.printable import printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-SAVING: dict[str, dict[str, Any]] = {
-    ".svg": {"metadata": {"Date": None}},
-    ".pdf": {"metadata": {"CreationDate": None}},
-    ".png": {},
-}
-
-MOST = 8
-"""The most things of several that are named."""
-
-
-def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
-    """Describe axes that have no description yet; of many parts, name the first ones.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
-    >>> alt_text(axes.figure)[:48], alt_text(axes.figure)[-22:]
-    ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
-    """
-    named = list(parts)
-    if len(named) > MOST:
-        named[MOST:] = [f"and {len(named) - MOST} more"]
-    if not axes.get_label():
-        axes.set_label(f"{what}: {'; '.join(named)}" if named else what)
 
 
 def alt_text(figure: Figure) -> str:
@@ -72,15 +47,6 @@ def _series(axes: Axes) -> Iterator[str]:
         if len(points) and not name.startswith("_"):
             ends = points[:: max(1, len(points) - 1)][:2]
             yield f"{name} is {', '.join(f'{y:g} at {x:g}' for x, y in ends)}"
-
-
-def wasting(stages: int, wasted: int) -> str:
-    """So many stages, and how many of them are wasted, if any.
-
-    >>> wasting(4, 0), wasting(4, 3)
-    ('4', '4, 3 of them wasted')
-    """
-    return f"{stages}, {wasted} of them wasted" if wasted else str(stages)
 
 
 def plain(text: str) -> str:

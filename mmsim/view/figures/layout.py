@@ -16,14 +16,13 @@ from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, columns_above, drawing, small_ticks
+from mmsim.view.figures import paper
 from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HUES = (*COLOURS, "#999999")
+HUES = (*paper.COLOURS, "#999999")
 SHADES = (0.0, 0.3, 0.55, 0.75)
 """The share of white in the colours of four neighbouring banks of one hue."""
 PALE = 0.8
@@ -156,7 +155,7 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
     from matplotlib.patches import Rectangle
 
     rows, columns = tile.part.shape
-    inches = COLUMN if columns <= NARROW else PAGE
+    inches = paper.COLUMN if columns <= NARROW else paper.PAGE
     across = POINTS * (inches - NAMES) / columns
     cells = _cells(tile, asked)
     letter = "T" if _fit(cells, "thread", across, tile, "T") else ""
@@ -168,7 +167,8 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
     lines = lines[: int(down / LINE)]
     colours = [bank_colour(bank, tile.banks) for bank in range(tile.banks)]
     pale = [_whiter(colour, PALE) for colour in colours]
-    with drawing(axes, inches, down * rows / POINTS + (0.5 if "bank" in lines else 0.9)) as drawn:
+    height = down * rows / POINTS + (0.5 if "bank" in lines else 0.9)
+    with paper.drawing(axes, inches, height) as drawn:
         _paint(drawn, tile, asked, [*colours, *pale])
         if min(across, down) >= LINED:
             upright = [[(one.column, one.row), (one.column, one.row + 1)] for one in cells]
@@ -193,7 +193,7 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
         _name(drawn, tile, shape, across, down, shown)
         if "bank" not in lines:
             _explain(drawn, colours)
-        describe(
+        paper.describe(
             drawn,
             f"tile of {' × '.join(map(str, shape))} elements, each in the colour of its bank"
             + (f", with the {len(asked)} elements that threads want framed" if asked else ""),
@@ -230,7 +230,7 @@ def _explain(axes: Axes, colours: list[str]) -> None:
     bar = axes.figure.colorbar(of, ax=axes, label="bank", **where)
     marks = list(range(0, len(colours), max(len(colours) // 8, 1)))
     bar.set_ticks(marks, labels=list(map(str, marks)))
-    small_ticks(bar.ax)
+    paper.small_ticks(bar.ax)
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ def _name(
     (rows, columns), every = tile.part.shape, tile.offsets.shape
     by = _apart(across, DIGIT * len(str(columns - 1)) + 2)
     marks = range(0, columns, by)
-    columns_above(axes, [mark + 0.5 for mark in marks], list(map(str, marks)))
+    paper.columns_above(axes, [mark + 0.5 for mark in marks], list(map(str, marks)))
     marks = range(0, rows, _apart(down, LINE))
     names = [",".join(map(str, np.unravel_index(mark, shape[:-1]))) for mark in marks]
     axes.set_yticks([mark + 0.5 for mark in marks], names if len(shape) > 1 else [""])

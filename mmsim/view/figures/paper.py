@@ -6,7 +6,7 @@ Every figure that mmsim draws gets its axes from `drawing`, and its file from `s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from mmsim.host.arguments import file_path, whole
 from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
-from mmsim.view.figures.files import SAVING
 from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
@@ -51,6 +50,16 @@ STYLE: Any = {
 
 DOTS = 300
 """Dots per inch of a .png, and of large maps in any file."""
+
+
+SAVING: dict[str, dict[str, Any]] = {
+    ".svg": {"metadata": {"Date": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+    ".png": {},
+}
+
+MOST = 8
+"""The most things of several that are named."""
 
 
 @contextlib.contextmanager
@@ -138,6 +147,32 @@ def legend_above(axes: Axes, columns: int) -> None:
         columnspacing=1.2,
         borderaxespad=0.2,
     )
+
+
+def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
+    """Describe axes that have no description yet; of many parts, name the first ones.
+
+    >>> from matplotlib.figure import Figure
+    >>> from mmsim.view.figures.files import alt_text
+    >>> axes = Figure().subplots()
+    >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
+    >>> alt_text(axes.figure)[:48], alt_text(axes.figure)[-22:]
+    ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
+    """
+    named = list(parts)
+    if len(named) > MOST:
+        named[MOST:] = [f"and {len(named) - MOST} more"]
+    if not axes.get_label():
+        axes.set_label(f"{what}: {'; '.join(named)}" if named else what)
+
+
+def wasting(stages: int, wasted: int) -> str:
+    """So many stages, and how many of them are wasted, if any.
+
+    >>> wasting(4, 0), wasting(4, 3)
+    ('4', '4, 3 of them wasted')
+    """
+    return f"{stages}, {wasted} of them wasted" if wasted else str(stages)
 
 
 def shortened(text: str, most: int) -> str:

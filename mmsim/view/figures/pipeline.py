@@ -9,8 +9,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Dispatch, Run
 from mmsim.results.events import TracedUnit
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing, whole_numbers, window
+from mmsim.view.figures import paper
 from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:
@@ -73,10 +72,10 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     >>> [text.get_text() for text in axes.texts]  # two stages of each warp, three registers
     ['0', '0', '0', '0', '0', '0', '1', '1', '1', '1', '1', '1']
     """
-    check_run(run)
+    paper.check_run(run)
     trace = run.trace
-    start, end = window(run, start, end)
-    longest = fits(run, PAGE)
+    start, end = paper.window(run, start, end)
+    longest = fits(run, paper.PAGE)
     if end - start > longest:
         raise MMSimError(
             f"{end - start} time units are too many for this figure ({longest}): give start and "
@@ -88,8 +87,8 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
             "latency, or draw warps(run)"
         )
     rows = registers(run)
-    width = COLUMN if end - start <= fits(run, COLUMN) else PAGE
-    with drawing(axes, width, 0.5 + 0.17 * len(rows)) as drawn:
+    width = paper.COLUMN if end - start <= fits(run, paper.COLUMN) else paper.PAGE
+    with paper.drawing(axes, width, 0.5 + 0.17 * len(rows)) as drawn:
         for dispatch in trace.dispatches:
             for row, (unit, register) in enumerate(rows):
                 if unit == dispatch.unit:
@@ -103,10 +102,10 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
         drawn.set_yticks([row + 0.5 for row in range(len(rows))], names)
         drawn.tick_params(axis="y", length=0)
         drawn.set(xlim=(start, end), ylim=(len(rows), 0), xlabel="time unit")
-        whole_numbers(drawn.xaxis)
+        paper.whole_numbers(drawn.xaxis)
         registers_of = f"{counted(len(rows), 'pipeline register')} of {run.machine}"
         sent = (one for one in trace.dispatches if start <= one.time < end)
-        describe(drawn, f"{registers_of} from time {start} to {end}", map(_said, sent))
+        paper.describe(drawn, f"{registers_of} from time {start} to {end}", map(_said, sent))
     return drawn
 
 

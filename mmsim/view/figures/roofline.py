@@ -9,16 +9,7 @@ from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.results.roofline import LATENCY, Roofline
 from mmsim.results.roofline import roofline as bounds_of
-from mmsim.view.figures.files import describe
-from mmsim.view.figures.paper import (
-    COLOURS,
-    COLUMN,
-    check_run,
-    drawing,
-    legend_above,
-    shortened,
-    words,
-)
+from mmsim.view.figures import paper
 from mmsim.view.figures.terms import HATCHES
 
 if TYPE_CHECKING:
@@ -64,7 +55,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in axes.texts]
     ['13%', '31%', '99%, binds', '≥ 3.2%']
     """
-    check_run(run)
+    paper.check_run(run)
     found = bounds_of(run)
     if found is None:
         raise MMSimError(
@@ -75,7 +66,9 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
         raise MMSimError(f"{run.program!r} made no memory access; there is nothing to draw")
     named = _longest(found)
     places = range(len(found.bounds))
-    with drawing(axes, COLUMN, 0.75 + 0.13 * len(named) + 0.2 * len(found.bounds)) as drawn:
+    with paper.drawing(
+        axes, paper.COLUMN, 0.75 + 0.13 * len(named) + 0.2 * len(found.bounds)
+    ) as drawn:
         left = [0.0 for _ in places]
         for number, (label, chosen) in enumerate(named):
             widths = [
@@ -87,11 +80,11 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 widths,
                 left=left,
                 height=0.62,
-                color=COLOURS[number],
+                color=paper.COLOURS[number],
                 hatch=HATCHES[number],
                 edgecolor="#333333",
                 linewidth=0.4,
-                label=words(label),
+                label=paper.words(label),
             )
             left = [one + width for one, width in zip(left, widths, strict=True)]
         shares = [share(width) for width in left]
@@ -108,14 +101,13 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
             )
         drawn.axvline(100, color="black", linewidth=0.8)
-        drawn.set_xlim(0, MOST)
         drawn.set_xticks(range(0, 101, 20))
         drawn.set_yticks(places, [bound.resource for bound in found.bounds])
         drawn.invert_yaxis()
         drawn.tick_params(axis="y", length=0)
-        drawn.set_xlabel(f"% of the run's {run.time:,} time units")
-        legend_above(drawn, columns=1)
-        describe(
+        drawn.set(xlim=(0, MOST), xlabel=f"% of the run's {run.time:,} time units")
+        paper.legend_above(drawn, columns=1)
+        paper.describe(
             drawn,
             f"how much of the time of {run.program} each resource is occupied; {found.binds} binds",
             (f"{one.resource} {of}" for one, of in zip(found.bounds, shares, strict=True)),
@@ -138,12 +130,12 @@ def _longest(found: Roofline) -> list[tuple[str, tuple[int, ...]]]:
     """The lines that occupy most, and the others as one: their names and their numbers."""
     every = range(len(found.lines))
     weight = [max(bound.parts[number] for bound in found.bounds) for number in every]
-    most = len(COLOURS) if len(every) <= len(COLOURS) else len(COLOURS) - 1
+    most = len(paper.COLOURS) if len(every) <= len(paper.COLOURS) else len(paper.COLOURS) - 1
     chosen = sorted(sorted(every, key=lambda number: -weight[number])[:most])
     named: list[tuple[str, tuple[int, ...]]] = []
     for number, line in ((number, found.lines[number]) for number in chosen):
         bound = f" ({line.bound})" if line.bound else ""
-        name = f"line {line.line}: {shortened(line.text.strip(), LONGEST)}{bound}"
+        name = f"line {line.line}: {paper.shortened(line.text.strip(), LONGEST)}{bound}"
         named.append((name, (number,)))
     others = tuple(number for number in every if number not in chosen)
     return [*named, *([(f"the other {len(others)} lines", others)] if others else [])]

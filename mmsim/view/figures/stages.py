@@ -11,7 +11,6 @@ from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.rows import Stages
 from mmsim.view.figures import paper
-from mmsim.view.figures.files import describe, wasting
 from mmsim.view.figures.pipeline import depth, fits, pipeline
 
 if TYPE_CHECKING:
@@ -99,22 +98,19 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
             )
             note = f" {line.stages}" + (f", {line.wasted} wasted" if line.wasted else "")
             drawn.text(line.stages, row, note, va="center")
-        # Room for text at the right of the longest bar.
-        drawn.set_xlim(0, 1.45 * max(line.stages for line in shown))
         drawn.set_yticks(rows, [str(line.line) for line in shown])
-        drawn.set_ylim(len(shown) - 0.6, -0.85)
-        drawn.set_ylabel("line")
+        room = 1.45 * max(line.stages for line in shown)  # for text right of the longest bar
         left_out = len(every) - len(shown)
-        drawn.set_xlabel(
-            "stages" + (f" (the other {left_out} lines take fewer)" if left_out else "")
-        )
+        others = f" (the other {left_out} lines take fewer)" if left_out else ""
+        drawn.set(ylabel="line", xlabel=f"stages{others}")
+        drawn.set(xlim=(0, room), ylim=(len(shown) - 0.6, -0.85))
         drawn.tick_params(axis="y", length=0)
         paper.whole_numbers(drawn.xaxis)
         paper.legend_above(drawn, columns=2)
-        describe(
+        paper.describe(
             drawn,
             f"stages of each line of {run.program}",
-            (f"line {one.line}: {wasting(one.stages, one.wasted)}" for one in shown),
+            (f"line {one.line}: {paper.wasting(one.stages, one.wasted)}" for one in shown),
         )
     return drawn
 
@@ -161,10 +157,9 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     turned = SIDE_BY_SIDE < len(rows) <= NAMED
     with paper.drawing(axes, paper.COLUMN, 2.5 if turned else 2.0) as drawn:
         _bars(drawn.bar, numbers, rows, "bottom", width=0.8, edgecolor=edge)
-        drawn.set_ylabel("stages")
-        drawn.set_xlabel("round")
         drawn.margins(x=0.02)
-        drawn.set_ylim(0, 1.06 * max(row.stages for row in rows))
+        most = max(row.stages for row in rows)
+        drawn.set(xlabel="round", ylabel="stages", ylim=(0, 1.06 * most))
         if len(rows) <= NAMED:
             arrays = [paper.shortened(printable(row.array), LONGEST_NAME) for row in rows]
             named = zip(rows, map(paper.words, arrays), strict=True)
@@ -174,10 +169,10 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
             paper.whole_numbers(drawn.xaxis)
         paper.whole_numbers(drawn.yaxis)
         paper.legend_above(drawn, columns=2)
-        describe(
+        paper.describe(
             drawn,
             f"stages of each round of {run.program}",
-            (f"round {one.number}: {wasting(one.stages, one.wasted)}" for one in rows),
+            (f"round {one.number}: {paper.wasting(one.stages, one.wasted)}" for one in rows),
         )
     return drawn
 

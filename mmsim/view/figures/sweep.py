@@ -99,11 +99,9 @@ def sweep(
         x = sorted({float(row[over]) for row in good})
         heights += [float(row["time"]) for row in good]
         scale(drawn, x, heights)
-        drawn.set_xlabel(
-            words(over.replace("_", " ")), style="italic" if len(over) == 1 else "normal"
-        )
+        style = "italic" if len(over) == 1 else "normal"
+        drawn.set_xlabel(words(over.replace("_", " ")), style=style)
         drawn.set_ylabel("time units")
-        drawn.grid(alpha=0.3)
         legend_above(drawn, columns=2 if claim is None else 1)
     return drawn
 

@@ -10,7 +10,6 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.host.guesses import advised
 from mmsim.view.figures import paper
-from mmsim.view.figures.files import describe
 from mmsim.view.figures.times import few_ticks, scale
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def areas(
         drawn.set_xlabel(paper.words(over), style="italic")
         drawn.set_ylabel(paper.words(f"share of {whole} (%)"))
         paper.legend_above(drawn, columns=3)
-        describe(
+        paper.describe(
             drawn,
             f"share of {whole} against {over}, from {values[0]} to {values[-1]}",
             (
@@ -175,7 +174,6 @@ def formulas(
         scale(drawn, [float(value) for value in values], heights)
         drawn.set_xlabel(paper.words(over), style="italic")
         drawn.set_ylabel("time units")
-        drawn.grid(alpha=0.3)
         paper.legend_above(drawn, columns=1)
     return drawn
 

@@ -132,9 +132,9 @@ def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
 
 
 def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
-    """Set the axes for times over a parameter: logarithmic if its largest value is at least eight
-    times its smallest; a tick for each value if there are few. The axis of evenly spaced values,
-    such as strides 1, 2, 3, ..., stays linear.
+    """Set axes, and a grid, for times over a parameter: logarithmic if its largest value is at
+    least eight times its smallest; a tick for each value if there are few. The axis of evenly
+    spaced values, such as strides 1, 2, 3, ..., stays linear.
     """
     if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
         steps = {after - one for one, after in pairwise(sorted(set(x)))}
@@ -151,6 +151,7 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
     few_ticks(drawn, x)
+    drawn.grid(alpha=0.3)
 
 
 def few_ticks(drawn: Axes, x: Sequence[float]) -> None:

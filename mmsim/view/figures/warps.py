@@ -10,7 +10,6 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.view.figures import paper
-from mmsim.view.figures.files import describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +109,7 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
         drawn.set(xlim=(start, end), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
         paper.whole_numbers(drawn.xaxis)
         paper.legend_above(drawn, columns=5)
-        describe(
+        paper.describe(
             drawn,
             f"what {counted(len(names), 'warp')} of {run.program} did from time {start} to {end}, "
             "time units of all warps together",

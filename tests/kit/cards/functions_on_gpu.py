@@ -19,7 +19,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim import gpu
-from mmsim.frontend.python.functions import WHOLE
+from mmsim.frontend.python.words import WHOLE
 from mmsim.ir.functions import FUNCTIONS
 from tests.kit.generators.random_programs import define
 

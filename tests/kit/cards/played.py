@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mmsim.gpu import Calibration, Device, banks, cache_stage, ncu
-from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
+from mmsim.gpu import Calibration, Device, ncu
 from mmsim.gpu.ncu import Profiled
+from mmsim_algorithms.gpu import banks, cache_stage, sessions
+from mmsim_algorithms.gpu.bank_accesses import ACCESSES, BLOCKS
 
 KNOWN = Calibration(
     device="A GPU",
@@ -26,7 +27,7 @@ def play_profiler(monkeypatch, known=()):
     """As if ncu were here, version 1.0, and listed these metrics; none for all."""
     monkeypatch.setattr(ncu, "find", lambda: "ncu")
     monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
-    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set(known))
+    monkeypatch.setattr(sessions, "known_metrics", lambda profiler: set(known))
 
 
 def play_facts(monkeypatch, module, **facts):

@@ -41,8 +41,26 @@ def turned(x, y, n=2):
     return y, x
 
 
-KNOWN = {"numba": numba, "cuda": cuda, "larger": larger, "turned": turned}
-COMPILED = KNOWN | {"larger": numba.njit(larger), "turned": numba.njit(turned)}
+def scaled(x, by=None):
+    if by is None:
+        return x + 1
+    return x * by
+
+
+def halved(x):
+    if isinstance(x, float):
+        return x / 2
+    return x - 1
+
+
+HELPERS = (larger, turned, scaled, halved)
+ONLY = {"error_model": "numpy", "no_cfunc_wrapper": True}
+"""How Numba compiles kernels, without what nobody calls."""
+OUTSIDE = {"FACTOR": np.float32(1.1), "TABLE": (3, -1, 2), "ROW": np.array([250, 3, 7], np.uint8)}
+KNOWN = {"numba": numba, "cuda": cuda, **OUTSIDE, **{one.__name__: one for one in HELPERS}}
+COMPILED = KNOWN | {
+    one.__name__: numba.njit(no_cpython_wrapper=True, **ONLY)(one) for one in HELPERS
+}
 OF_TWO = {
     **{f"{{}} {op} {{}}": getattr(operator, name) for op, name in zip(
         ("+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", ">"),
@@ -53,6 +71,7 @@ OF_TWO = {
         *(np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin),
         *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.less, np.greater_equal, np.equal),
         *(np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.true_divide),
+        np.nextafter,
     )},
     "math.copysign({}, {})": math.copysign,
     "np.copysign({}, {})": np.copysign,
@@ -66,7 +85,7 @@ OF_ONE = {
     "(not {})": operator.not_,
     "abs({})": abs,
     "bool({})": bool,
-    "numba.float64({})": float,
+    "float({})": float,
     "math.sqrt({})": math.sqrt,
     "math.fabs({})": math.fabs,
     "math.isnan({})": math.isnan,
@@ -75,6 +94,7 @@ OF_ONE = {
     **{f"np.{one.__name__}({{}})": one for one in (
         *(np.negative, np.invert, np.absolute, np.sign, np.square, np.sqrt, np.floor, np.ceil),
         *(np.trunc, np.rint, np.logical_not, np.isnan, np.isfinite, np.signbit, np.fabs),
+        *(np.positive, np.reciprocal, np.isinf),
     )},
     **{f"({{}} ** {power})": operator.mul for power in (0, 1, 2, 3)},
 }  # fmt: skip
@@ -103,11 +123,15 @@ class Author:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {}
         self.count = 0
+        self.tuples: list[str] = []
+        self.complex: list[str] = []
+        self.local: Any = None
         dtypes = [self.pick(*DTYPES) for _ in range(4)]
-        self.arrays = {
-            name: from_dtype(np.dtype(dtype.rstrip("_")))
-            for name, dtype in zip("abcd", dtypes, strict=True)
-        }
+        if self.pick(True, False, False):
+            dtypes[3] = self.pick("complex64", "complex128")
+            self.complex = ["d[i]", "d[7 - i]"]
+        self.given = [from_dtype(np.dtype(dtype.rstrip("_"))) for dtype in dtypes]
+        self.arrays = dict(zip("abcd"[: 4 - bool(self.complex)], self.given, strict=False))
 
     def pick(self, *options: Any) -> Any:
         return self.random.choice(options)
@@ -118,7 +142,9 @@ class Author:
     # Numbers
 
     def leaf(self) -> tuple[str, Any]:
-        kind = self.pick("array", "array", "name", "name", "literal", "typed", "thread")
+        kind = self.pick(
+            *("array", "array", "name", "name", "literal", "typed", "thread", "outside", "tuple")
+        )
         if kind == "array":
             name = self.pick(*self.arrays)
             index = self.pick("i", "i", "7 - i", "-1 - i", "(i ^ 1)", "np.uint8(i)")
@@ -134,13 +160,25 @@ class Author:
         if kind == "typed":
             dtype, text = self.pick(*DTYPES), self.pick("0", "1", "3", "100")
             return f"{self.pick('np', 'numba')}.{dtype}({text})", getattr(types, dtype)
-        return "i", types.int64
+        if kind == "outside":
+            return self.pick(
+                *(("FACTOR", types.float32), ("TABLE[i % 3]", types.int64), ("i", types.int64)),
+                *(
+                    ("ROW[i % 3]", types.uint8),
+                    ("a.size", types.int64),
+                    ("d[1:i].size", types.int64),
+                ),
+            )
+        if kind == "tuple" and self.tuples:
+            return f"{self.pick(*self.tuples)}[{self.pick(0, 1, -1)}]", types.float64
+        return ("i", types.int64) if self.local is None else ("m[i & 1]", self.local)
 
     def number(self, depth: int) -> tuple[str, Any]:
         """An expression and its type."""
         while depth > 0:
             kind = self.pick(
-                "one", "two", "two", "two", "divide", "shift", "cast", "choice", "call"
+                *("one", "two", "two", "two", "divide", "shift", "cast", "choice", "call"),
+                *["part"] * bool(self.complex),
             )
             found = getattr(self, f"of_{kind}")(depth - 1)
             if found is not None:
@@ -151,8 +189,10 @@ class Author:
         form, (x, own) = self.pick(*OF_ONE), self.number(depth)
         found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
         is_cube = "** 3" in form and isinstance(own, types.Float)
+        is_whole = isinstance(own, types.Integer | types.Boolean)
+        is_whole_quotient = "reciprocal" in form and is_whole
         is_sign_of_unsigned = "sign(" in form and getattr(own, "signed", True) is False
-        is_left_out = found is None or is_cube or is_sign_of_unsigned
+        is_left_out = found is None or is_cube or is_sign_of_unsigned or is_whole_quotient
         return None if is_left_out else (form.format(x), found)
 
     def of_two(self, depth: int) -> tuple[str, Any] | None:
@@ -163,26 +203,68 @@ class Author:
 
     def of_divide(self, depth: int) -> tuple[str, Any] | None:
         """No integer but 0 is divided by -1: the least one has no quotient."""
-        (x, own), by = self.number(depth), self.pick("3", "7", "2.5", "(-5)", "np.uint8(6)", "0.0")
-        other = {"2.5": types.float64, "0.0": types.float64, "np.uint8(6)": types.uint8}
-        op = self.pick("//", "%")
-        found = result_of(
-            {"//": operator.floordiv, "%": operator.mod}[op], own, other.get(by, types.int64)
+        (x, own), (by, other) = self.number(depth), self.number(depth)
+        if not isinstance(other, types.Float):
+            by = self.pick(f"(({by} & 7) - 9)", f"(({by} & 7) + 1)", "3", "(-5)", "0.0")
+            other = types.float64 if by == "0.0" else types.int64
+        if self.pick(True, False):
+            by, other = "np.uint8(6)", types.uint8
+        form, function = self.pick(
+            *(("({} // {})", operator.floordiv), ("({} % {})", operator.mod)),
+            *(("np.floor_divide({}, {})", np.floor_divide), ("np.fmod({}, {})", np.fmod)),
+            *(("np.remainder({}, {})", np.remainder), ("divmod({}, {})[0]", operator.floordiv)),
         )
-        return None if found is None else (f"({x} {op} {by})", found)
+        found = result_of(function, own, other)
+        is_left_out = function is np.fmod and getattr(found, "signed", False)
+        return None if found is None or is_left_out else (form.format(x, by), found)
 
     def of_shift(self, depth: int) -> tuple[str, Any] | None:
-        x, own = self.number(depth)
-        op, by = self.pick("<<", ">>"), self.pick("0", "1", "5", "(i & 3)", "np.uint8(2)")
-        function = {"<<": operator.lshift, ">>": operator.rshift}[op]
-        found = result_of(function, own, types.uint8 if "u" in by else types.int64)
-        return None if found is None else (f"({x} {op} {by})", found)
+        (x, own), (y, other), dtype = self.number(depth), self.number(depth), self.pick(*INTEGERS)
+        form, function = self.pick(("({} << {})", operator.lshift), ("({} >> {})", operator.rshift))
+        by = self.pick("0", "5", "(i & 3)", f"np.{dtype}({self.pick('2', 'i')})")
+        if isinstance(other, types.Integer) and self.pick(True, False):
+            by = f"({y} & 15)"
+        found = result_of(function, own, types.int64)
+        return None if found is None else (form.format(x, by), found)
 
     def of_cast(self, depth: int) -> tuple[str, Any] | None:
+        """Numbers outside of the type's range are left out."""
         (x, own), dtype = self.number(depth), self.pick(*DTYPES)
-        if dtype in INTEGERS and isinstance(own, types.Float):
-            x = f"{x} if abs({x}) < 100 and {x} >= 0 else 5"
+        is_float = isinstance(own, types.Float)
+        if dtype in INTEGERS and is_float:
+            x = self.small(x)
+        if is_float and self.pick(True, False, False):
+            return (
+                self.pick((f"int({x})", types.int64), (f"round({x})", types.int64))
+                if (dtype in INTEGERS)
+                else (f"round({x}, {self.pick(0, 1, 3, -1)})", own)
+            )
         return f"{self.pick('np', 'numba')}.{dtype}({x})", getattr(types, dtype)
+
+    def small(self, x: str) -> str:
+        """A number that every type of integers holds."""
+        return f"({x} if abs({x}) < 100 and {x} >= 0 else 5)"
+
+    def of_part(self, depth: int) -> tuple[str, Any]:
+        """A real number that is made of complex ones."""
+        z, other = self.of_complex(depth), self.of_complex(0)
+        return self.pick(
+            *((f"({z}).real", types.float64), (f"({z}).imag", types.float64)),
+            (f"({z} {self.pick('==', '!=')} {other})", types.boolean),
+        )
+
+    def of_complex(self, depth: int) -> str:
+        """A complex number."""
+        if depth <= 0:
+            x, y = (f"np.{self.pick('float32', 'float64')}({self.leaf()[0]})" for _ in range(2))
+            return self.pick(*self.complex, f"complex({x}, {y})")
+        z, (x, _) = self.of_complex(depth - 1), self.number(depth - 1)
+        other = self.pick(self.of_complex(depth - 1), x)
+        return self.pick(
+            *(f"({z} {self.pick('+', '-', '*')} {other})", f"({other} - {z})", f"(-{z})"),
+            *(f"np.{self.pick('complex64', 'complex128')}({other})", f"({z}).conjugate()"),
+            f"({z} if {self.test(0)} else {other})",
+        )
 
     def of_choice(self, depth: int) -> tuple[str, Any] | None:
         (x, own), (y, other) = self.number(depth), self.number(depth)
@@ -195,7 +277,11 @@ class Author:
             both = cpu_target.typing_context.unify_types(own, other)
             return f"larger({x}, {y})", self.safe(both)
         more = self.pick("", "", ", 3", ", n=0")
-        return f"turned({x}, {y}{more})[{self.pick(0, 1)}]", types.float64
+        return self.pick(
+            (f"turned({x}, {y}{more})[{self.pick(0, 1)}]", types.float64),
+            *((f"scaled({x}, {y})", types.float64), (f"scaled({x})", types.float64)),
+            (f"halved({x})", types.float64),
+        )
 
     def safe(self, type_: Any) -> Any:
         return types.float64 if type_ is None else type_
@@ -243,11 +329,26 @@ class Author:
 
     def store(self, depth: int) -> None:
         text, type_ = self.number(2)
+        if self.complex and self.pick(True, False):
+            z, form = self.pick(*self.complex), self.pick("+=", "-=", "*=", "=")
+            z = "z" if "z" in self.complex else z
+            if z == "z":
+                self.add(depth, f"z {form} {self.of_complex(2)}")
+                return
+        if self.local is not None and self.pick(True, False):
+            op = "+=" if isinstance(self.local, types.Float) else "="
+            self.add(depth, f"m[{self.pick('0', 'i & 1')}] {op} {self.held(text, type_)}")
+            return
         array = "real"
         if not isinstance(type_, types.Float):
             array = self.pick("whole", "positive", "real")
         row, op = self.pick(0, 1, 2), self.pick("=", "=", "+=")
         self.add(depth, f"{array}[{row}, i] {op} {text}")
+
+    def held(self, text: str, type_: Any) -> str:
+        """A number that elements of the local array can hold."""
+        is_cut = isinstance(type_, types.Float) and not isinstance(self.local, types.Float)
+        return self.small(text) if is_cut else text
 
     def block(self, depth: int, inside: bool = False) -> None:
         for _ in range(self.pick(1, 2)):
@@ -264,7 +365,9 @@ class Author:
                 self.add(depth, f"if {self.test(1)}:")
             elif kind == "for":
                 trips = self.pick("3", "i % 4", "i, 5", "7, i, -2", "1, 6, 2", "np.uint8(3)")
-                self.add(depth, f"for {name} in range({trips}):")
+                over = self.pick(f"range({trips})", f"range({trips})", "TABLE", "ROW[1:]", "a[i:]")
+                self.add(depth, f"for {name} in {over}:")
+                self.names |= {name: types.float64} if over[0] != "r" else {}
             else:
                 self.add(depth, f"{name} = {self.pick('0', 'i')}")
                 self.add(depth, f"while {name} < {self.pick('2', '4')}:")
@@ -291,6 +394,18 @@ class Author:
         """The statements of the kernel."""
         for _ in range(self.pick(2, 3)):
             self.assign(1)
+        if self.complex and self.pick(True, False):
+            self.add(1, f"z = {self.of_complex(2)}")
+            self.complex.append("z")
+        if self.pick(True, False):
+            self.add(1, f"p = {self.number(1)[0]}, {self.number(1)[0]}")
+            self.tuples.append("p")
+        if self.pick(True, False):
+            dtype = self.pick(*DTYPES)
+            self.add(1, f"m = cuda.local.array(2, numba.{dtype})")
+            found, self.local = [self.number(2) for _ in range(2)], getattr(types, dtype)
+            for index, one in enumerate(found):
+                self.add(1, f"m[{index}] = {self.held(*one)}")
         for _ in range(self.pick(2, 3, 4)):
             self.block(1)
         for row, name in enumerate([*self.names][:3]):
@@ -299,6 +414,9 @@ class Author:
 
     def array(self, type_: Any) -> Any:
         """Small numbers and those at the ends of a type."""
+        if isinstance(type_, types.Complex):
+            part = from_dtype(np.dtype(f"f{type_.bitwidth // 16}"))
+            return np.stack([self.array(part), self.array(part)], 1).view(type_.name)[:, 0]
         dtype = np.dtype("bool" if type_ == types.boolean else type_.name)
         if dtype.kind == "b":
             return np.array([self.pick(True, False) for _ in range(THREADS)])
@@ -316,12 +434,13 @@ class TypedCase:
     def __init__(self, seed: int) -> None:
         author = Author(seed)
         self.body = author.body()
-        self.arrays = [author.array(type_) for type_ in author.arrays.values()]
+        self.arrays = [author.array(type_) for type_ in author.given]
 
     def function(self, first: str, known: dict[str, Any]) -> Any:
         """The kernel, or the same for one thread."""
         source = f"def kernel({first}{PARAMETERS}):\n    {'' if first else 'i = cuda.grid(1)'}\n"
-        made: Any = define(source + self.body, "kernel")
+        body = self.body.replace("cuda.local.array", "np.empty") if first else self.body
+        made: Any = define(source + body, "kernel")
         made.__globals__.update(known)
         return made
 
@@ -339,7 +458,7 @@ class TypedCase:
         """The results of the same function as Numba compiles it, called for each thread."""
         args = self.args()
         given = (types.int64, *map(numba.typeof, args))
-        compiled = numba.njit(given, error_model="numpy")(self.function("i, ", COMPILED))
+        compiled = numba.njit(given, **ONLY)(self.function("i, ", COMPILED))
         for i in range(THREADS):
             compiled(i, *args)
         return args[4:]

@@ -26,7 +26,7 @@ from tests.kit.mutation.forge import Forge, Slow, limit, raise_slow
 
 EACH = 5.0
 """Seconds of processor time that a test may take while it is recorded."""
-FILE = 25.0
+FILE = 60.0
 """And all tests of a file. Those that come later are not used."""
 WALL = 60.0
 """Seconds of the clock for a test that waits for another process."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ WRITERS = ("cuda_c", "engines")
 """Rooms that write programs: operators in their strings are changed too."""
 MOST = 4
 """Files of tests after which more make a line no likelier."""
+FROM_FILE = r'resources\.files\(.*?\)\.joinpath\("(\w+\.cuh)"\)\.read_text\(.*?\)'
 RULES = "rules"
 """The room of mutants that change several places: those of the model's rules."""
 
@@ -69,8 +71,12 @@ class Mutant:
 
 
 def text_of(path: Path) -> Text:
-    """The text of a module."""
-    return Text(path.read_text(encoding="utf-8"))
+    """The text of a module; its last lines have the CUDA C that it reads from a file."""
+
+    def read(found: re.Match[str]) -> str:
+        return f'"""{(path.parent / found[1]).read_text(encoding="utf-8")}"""'
+
+    return Text(re.sub(FROM_FILE, read, path.read_text(encoding="utf-8")))
 
 
 def modules(root: Path, room: str) -> Iterator[Path]:

@@ -56,6 +56,37 @@ static long long __double_as_longlong(double value)
     return bits;
 }
 
+typedef _Float16 __half;
+
+static __half __float2half_rn(float x)
+{
+    return x;
+}
+
+static __half __double2half(double x)
+{
+    return x;
+}
+
+static float __half2float(__half x)
+{
+    return x;
+}
+
+static unsigned short __half_as_ushort(__half x)
+{
+    unsigned short bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static __half __ushort_as_half(unsigned short bits)
+{
+    __half x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 static int __float_as_int(float value)
 {
     int bits;

@@ -45,7 +45,7 @@ class Emulated:
         texts = [f'#include "{HEADER}"']
         for number, kernel in enumerate(kernels):
             source = kernel.source.replace('extern "C" ', "")
-            source = source.replace("#include <cooperative_groups.h>", "")
+            source = re.sub("#include <(cooperative_groups|cuda_fp16).h>", "", source)
             size = max(kernel.shared_bytes, 1)
             memory = f"thread_local __align__(128) unsigned char memory[{size}];"
             texts.append(f"namespace n{number} {{\n{memory}\n{source}}}")

@@ -79,8 +79,6 @@ class Execution:
     def __init__(self, launch: Launch, progress: Progress) -> None:
         if launch.machine.cache is not None:
             raise CannotFuse("a fused program doesn't note the sectors of its requests")
-        if launch.schedule == "asynchronous" and launch.meets_as_grid:
-            raise CannotFuse("the phases between barriers of the grid are not known")
         if launch.machine.width > WIDEST:
             raise CannotFuse("a fused program has tables for all lanes of a warp, used or not")
         self.launch = launch

@@ -17,7 +17,7 @@ import numpy as np
 
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, limits, part
+from mmsim.ir.dtypes import BOOL, FLOAT, HALF, INT, UNSIGNED, Type, is_int, limits, part
 from mmsim.ir.lower import unchecked
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
@@ -146,6 +146,8 @@ class NumbaText:
 
     def write(self, value: ir.Expr) -> str:
         """The text of an expression in its own type; earlier lines compute its parts."""
+        if isinstance(value, ir.Operation | ir.Var) and self.of(value) == HALF:
+            raise CannotFuse("Numba has no float16 for this computer")
         if self.uniform and self.of(value).kind == "c":  # a skeleton has none
             raise CannotFuse("a complex number that all threads share")
         if (number := self.folded(value)) is not None:

@@ -130,5 +130,5 @@ def accesses(text: str, limit: int, numbers: list[ir.Scalar]) -> tuple[list[int]
     try:
         whole = [Whole(value) if type(value) is int else value for value in numbers]
         return _function(text)(limit, *whole)
-    except (ArithmeticError, ValueError) as error:
+    except (ArithmeticError, ValueError, AttributeError) as error:  # no number here has bits
         raise CannotFuse(f"its loops can't be unrolled: {error!r}") from None

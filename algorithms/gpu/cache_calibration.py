@@ -1,6 +1,6 @@
 """Measure the second-level cache and memory of the GPU at hand: `mmsim gpu calibrate --cache`.
 
-The programs are small, and none of them is ever predicted. `mmsim.gpu.cache_points` describes them,
+The programs are small, and none of them is ever predicted. `cache_points` describes them,
 and how each number follows from their times. The record has a row for each point: the picoseconds
 of an access, the two times behind it, and the profiler's counts of the longer launch, which makes
 `counted` accesses.
@@ -15,15 +15,16 @@ from itertools import groupby
 from pathlib import Path
 
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_multiprocessors, ncu
-from mmsim.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
-from mmsim.gpu.cache_points import UNCOUNTED, Point, counted, points
-from mmsim.gpu.cache_stage import METRICS, Stage, counted_name
+from mmsim.gpu import ncu
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 from mmsim.gpu.signed import facts
+from mmsim_algorithms.gpu import cache_multiprocessors, sessions
+from mmsim_algorithms.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
+from mmsim_algorithms.gpu.cache_points import UNCOUNTED, Point, counted, points
+from mmsim_algorithms.gpu.cache_stage import METRICS, Stage, counted_name
 
 EXPERIMENT = "cache"
 
@@ -54,9 +55,9 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
 
 def with_counts(record: Record, launched: Sequence[Point]) -> Record:
     """The record with the profiler's counts of the points' launches in their rows."""
-    profiler, metrics, known = ncu.session(METRICS)
+    profiler, metrics, known = sessions.session(METRICS)
     with tempfile.TemporaryDirectory() as name:
-        module = "mmsim.gpu.cache_stage"
+        module = "mmsim_algorithms.gpu.cache_stage"
         launches = ncu.profile(profiler, NAME, metrics, Path(name), module)
     rows = joined(record.rows, launched, launches, metrics)
     return replace(record, facts={**record.facts, **known}, rows=tuple(rows))
@@ -72,7 +73,7 @@ def joined(
 
     Raises `NoCounters` if the launches aren't those of the points, one by one.
     """
-    own = ncu.in_order(launches, [counted_name(point) for point in launched])
+    own = sessions.in_order(launches, [counted_name(point) for point in launched])
     left = iter(zip(launched, own, strict=True))
     found: list[Row] = []
     for row in rows:

@@ -17,9 +17,6 @@ from mmsim.api.kernels import kernel
 from mmsim.api.machines import DMM, HMM
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.frontend.program import Program
-from mmsim.gpu import atomic_programs as programs
-from mmsim.gpu import ncu
-from mmsim.gpu.atomic_patterns import EVERY, FEW, WORDS, Pattern, one_address, random, stride
 from mmsim.gpu.counting import METRICS, NAME, profiled, renamed
 from mmsim.gpu.expected import Memory
 from mmsim.gpu.ncu import Profiled
@@ -27,6 +24,17 @@ from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import replay
 from mmsim.gpu.signed import facts
 from mmsim.gpu.words import CardHMM
+from mmsim_algorithms.gpu import atomic_programs as programs
+from mmsim_algorithms.gpu import sessions
+from mmsim_algorithms.gpu.atomic_patterns import (
+    EVERY,
+    FEW,
+    WORDS,
+    Pattern,
+    one_address,
+    random,
+    stride,
+)
 
 WANTED: dict[Memory, tuple[str, ...]] = {
     "shared": (
@@ -125,7 +133,7 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     """
     known = facts(command)
     wanted = [name for names in WANTED.values() for name in names]
-    profiler, metrics, more = ncu.session(wanted)
+    profiler, metrics, more = sessions.session(wanted)
     record = Record("atomics", {**known, **more}, ())
     for access in ACCESSES:
         if access.again is not None:
@@ -157,7 +165,7 @@ def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row
 
     Raises `NoCounters` if the launches aren't those of the cases, one by one.
     """
-    own = ncu.in_order(launches, [case.kernel.name for case in cases])
+    own = sessions.in_order(launches, [case.kernel.name for case in cases])
     for case, launch in zip(cases, own, strict=True):
         counts = launch.counts(WANTED[case.access.memory])
         yield {"measure": "counts", **case.access.about(case.pattern), **counts}

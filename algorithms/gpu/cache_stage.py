@@ -1,6 +1,7 @@
-"""Launches the points of `mmsim.gpu.cache_points` on the GPU at hand, and times them.
+"""Launches the points of `cache_points` on the GPU at hand, and times them.
 
-`python -m mmsim.gpu.cache_stage` launches those that are counted, in their order, for a profiler.
+`python -m mmsim_algorithms.gpu.cache_stage` launches those that are counted, in their order, for a
+profiler.
 """
 
 from __future__ import annotations
@@ -13,12 +14,20 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu.cache_points import LINE, SCRATCH, ZEROS, Card, Point, chain_lines, counted
-from mmsim.gpu.cache_programs import walk
 from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Row
 from mmsim.gpu.replay import compiled, cupy, device, elapsed
+from mmsim_algorithms.gpu.cache_points import (
+    LINE,
+    SCRATCH,
+    ZEROS,
+    Card,
+    Point,
+    chain_lines,
+    counted,
+)
+from mmsim_algorithms.gpu.cache_programs import walk
 
 SAMPLES = 5
 PASSES = 3

@@ -1,14 +1,11 @@
-"""Launches that are timed as one.
-
-Of consecutive ones, later steps read the results of earlier ones. Copies are concurrent blocks of
-one launch.
-"""
+"""Consecutive launches that are timed as one: later steps read the results of earlier ones."""
 
 from __future__ import annotations
 
-import statistics
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -16,28 +13,14 @@ import numpy.typing as npt
 
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import Kernel
+from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.replay import SAMPLES, buffers, compiled, cupy, timed
+from mmsim.gpu.record import Row
+from mmsim.gpu.replay import SAMPLES, Replay, Timing, compiled, cupy, timed
 from mmsim.gpu.words import time_units
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Milliseconds of all launches together, and the arrays after the last repetition."""
-
-    median: float
-    low: float
-    high: float
-    samples: int
-    arrays: dict[str, npt.NDArray[Any]]
-
-    @staticmethod
-    def of(times: Sequence[float], arrays: dict[str, npt.NDArray[Any]]) -> Timing:
-        """The median and the range of these times."""
-        return Timing(statistics.median(times), min(times), max(times), len(times), arrays)
 
 
 @dataclass(frozen=True)
@@ -108,33 +91,35 @@ def replay_steps(
     return Timing.of(times, kept)
 
 
-def replay_copies(
-    program: Program,
-    *args: Any,
-    threads: int,
-    copies: int,
-    repeat: int,
-    samples: int = SAMPLES,
-) -> Timing:
-    """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
-
-    The arrays lie in shared memory. Each block copies them in and its results out; all blocks write
-    the same words. Raises `NoGPU` without one, and the errors of `kernel`.
-    """
-    cp = cupy()
-    written = kernel(program, *args, threads=threads, space="shared")
-    function = compiled(cp, written)
-    passed = tuple(buffers(cp, written, repeat))
-
-    def launch(repetition: int) -> None:
-        function((copies,), written.block, passed, shared_mem=written.shared_bytes)
-
-    return Timing.of(timed(cp, launch, samples), {})
-
-
 def predicted(steps: Sequence[Step], arrays: Arrays, calibration: Calibration) -> float:
     """Milliseconds of the steps by the machine of `calibration`."""
     units = sum(
         time_units(calibration.hmm, step.program, *step.given(arrays), **step.how) for step in steps
     )
     return calibration.milliseconds(units, launches=len(steps))
+
+
+def digest_of(steps: Sequence[Step], arrays: Arrays) -> str:
+    """Return a digest of some launches: their CUDA C, their sizes, their arguments and all data."""
+    digest = sha256()
+    for step in steps:
+        written = step.kernel(arrays)
+        said = [written.source, written.grid, written.block, written.shared_bytes, step.arguments]
+        digest.update(json.dumps(said).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def times(found: Replay | Timing, digits: int) -> Row:
+    """The columns of a measurement in a row: the median and the range, rounded."""
+    named = {"measured": found.median, "low": found.low, "high": found.high}
+    return {name: round(time, digits) for name, time in named.items()}
+
+
+def check_arrays(what: str, found: Arrays, expected: Arrays) -> None:
+    """Raise `MMSimError` unless arrays of the GPU at hand are the expected ones."""
+    for name, values in expected.items():
+        if not np.array_equal(found[name], values):
+            raise MMSimError(f"{what} left the wrong array {name} on this GPU")

@@ -50,9 +50,9 @@ def predicted_against_measured(
             for name, face in zip(classes, ("0.4", "none"), strict=True):
                 drawn.plot([], [], markerfacecolor=face, markeredgecolor="0.4", label=name, **style)
         _identity(drawn, shown)
-        drawn.set_xlabel(f"measured{suffix}")
-        drawn.set_ylabel(f"predicted{suffix}")
-        drawn.set_title("\n".join(filter(None, (title, _mean_errors(shown, hollow, classes)))))
+        titles = filter(None, (title, _mean_errors(shown, hollow, classes)))
+        names = {"xlabel": f"measured{suffix}", "ylabel": f"predicted{suffix}"}
+        drawn.set(**names, title="\n".join(titles))
         drawn.legend(frameon=False, loc="lower right", handletextpad=0.2, borderaxespad=0.2)
     return drawn
 
@@ -98,8 +98,7 @@ def time_of_arrays(
         most = max((int(_number(row, "arrays")) for row in rows), default=0)
         drawn.set_xticks(range(0, most + 1, multiprocessors))
         drawn.set_ylim(bottom=0)
-        drawn.set_xlabel("arrays")
-        drawn.set_ylabel(f"time [{unit}]" if unit else "time")
+        drawn.set(xlabel="arrays", ylabel=f"time [{unit}]" if unit else "time")
         drawn.set_title("\n".join(filter(None, (title, _mean_errors(rows)))))
         drawn.legend(frameon=False, loc="upper left")
     return drawn

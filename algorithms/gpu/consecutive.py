@@ -9,12 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from mmsim.api.machines import Cached
-from mmsim.engines.array.cached_time import swept
+from mmsim.engines.array.cached_time import compiled
+from mmsim.engines.cached_launch import new_state
 from mmsim.engines.selection import launch
-from mmsim.gpu.pipeline import Arrays, Step
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import State
+from mmsim.model.cache import OTHER, State
 from mmsim.results.cache import CacheRow
+from mmsim_algorithms.gpu.steps import Arrays, Step
 
 SWEPT = 3
 """Before timed launches, the GPU writes this many times the capacity of its cache."""
@@ -32,8 +33,11 @@ class Taken:
 
 @lru_cache(maxsize=1)
 def _swept(machine: Cached) -> State:
-    """The cache after an array of `SWEPT` times its size was written."""
-    return swept(machine, SWEPT * machine.capacity // machine.line)
+    """The cache after an array of `SWEPT` times its size was written, in arrays."""
+    numbers, lines = machine.cache, SWEPT * machine.capacity // machine.line
+    state = new_state(numbers, machine, OTHER * numbers.sectors)
+    compiled().write_other(numbers, state, lines)
+    return state
 
 
 def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda_c.kernels import MOST_THREADS, Kernel
-from mmsim.gpu.cache_points import LINE, SECTOR
-from mmsim.gpu.cache_stage import Stage, chain
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.cache_points import LINE, SECTOR
+from mmsim_algorithms.gpu.cache_stage import Stage, chain
 
 HALVES, OF_BLOCKS, OF_EACH = "halves", "halves of blocks", "halves of multiprocessors"
 SHARES, CLUSTERS = "shares", "clusters"

@@ -19,8 +19,8 @@ from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.frontend.program import Program
-from mmsim.gpu import cache_programs as programs
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu import cache_programs as programs
 
 SECTOR, LINE = 8, 32
 """Words of 4 bytes in a sector and in a line of the cache."""
@@ -189,7 +189,7 @@ def _interleaved(card: Card, number: str, program: Program, part: float) -> Poin
     """Accesses to words of 8 bytes in turn; both half-warps share all lines."""
     words = card.lines(part) * LINE // 2
     about: Row = {"word bytes": 8, "MiB": _mebi(8 * words)}
-    return _on_all(card, number, about, program, (words,), 2, wide=True)
+    return _on_all(card, number, about, program, (words, 1), 2, wide=True)
 
 
 def _of_lines(card: Card, number: str, program: Program, part: float) -> Point:

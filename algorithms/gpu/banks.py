@@ -13,12 +13,12 @@ import numpy as np
 
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.gpu import ncu
-from mmsim.gpu.bank_accesses import ACCESSES, Access, Index
-from mmsim.gpu.bank_patterns import patterns
 from mmsim.gpu.counting import NAME, profiled
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.signed import facts
+from mmsim_algorithms.gpu.bank_accesses import ACCESSES, Access, Index
+from mmsim_algorithms.gpu.bank_patterns import patterns
 
 METRIC = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
 PATTERNS = 1000
