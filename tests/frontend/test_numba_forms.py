@@ -464,3 +464,19 @@ def test_the_bits_of_a_number_are_counted():
         out[0] = x[0].bit_count()
 
     same_as_python(count, np.array([255], np.uint8), np.zeros(1, int))
+
+
+def test_names_that_change_their_values_are_both_needed():
+    def swaps(b, out):
+        for i in range(8):
+            v0 = i + 10.0
+            v1 = math.ceil(b[i]) * 1.5
+            v0, v1 = v1, v0
+            k = i
+            while k < 4:
+                k += 1
+                v1, v0 = v0, v1
+            out[0, i] = v0
+            out[1, i] = v1
+
+    same_as_python(swaps, np.arange(8) * 100.0, np.zeros((2, 8)))

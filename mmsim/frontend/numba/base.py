@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -55,20 +55,38 @@ def base_of(var: Any) -> str:
 class Liveness:
     """The facts of one function: how many instructions set and read each name, and the first one.
 
-    A choice counts as none of those that read first.
+    A choice counts as none of those that read first. `clashes` are the pairs of versions of one
+    `group` of which one is set while the other is needed. That happens within a block alone: behind
+    it, a name stands for its latest version.
     """
 
-    def __init__(self, blocks: dict[int, Any]) -> None:
+    def __init__(self, blocks: dict[int, Any], group: Callable[[Any], Any]) -> None:
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.first: dict[str, Any] = {}
+        self.clashes: set[frozenset[str]] = set()
+        ends: defaultdict[int, set[str]] = defaultdict(set)
+        groups: defaultdict[Any, set[str]] = defaultdict(set)
         for one in (inside for block in blocks.values() for inside in block.body):
             names = used(one)
             if isinstance(one, numba_ir.Assign):
                 self.sets[base_of(one.target)] += 1
+                groups[group(one.target)].add(one.target.name)
             self.uses.update(names)
             if phi_of(one) is None:
                 self.first.update((name, one) for name in names if name not in self.first)
+            for var, label in incoming(phi_of(one)):
+                ends[label].add(var.name)
+        for label, block in blocks.items():
+            live = ends[label]
+            for one in reversed(block.body):
+                if isinstance(one, numba_ir.Assign):
+                    key, name = group(one.target), one.target.name
+                    live.discard(name)
+                    others = groups[key] & live if key is not None else ()
+                    self.clashes |= {frozenset((name, other)) for other in others}
+                if phi_of(one) is None:
+                    live.update(used(one))
 
 
 class Base:
@@ -92,9 +110,9 @@ class Base:
         self.returned_at = self.place = NOWHERE
         self.prefix = ""
         if found.live is None:
-            found.live = Liveness(found.ir.blocks)
+            found.live = Liveness(found.ir.blocks, self.group)
         self.live: Liveness = found.live
-        self._variables: dict[Any, Any] = {}
+        self._variables: dict[Any, list[tuple[Any, set[str]]]] = {}
         self.shared: set[Any] = set()
 
     def refused(self, what: str, advice: str = "") -> LanguageError:
@@ -179,17 +197,25 @@ class Base:
         return None if form is None else (base_of(target), form)
 
     def variable(self, target: Any) -> Any:
-        """The variable for a version of a name; all versions of its type share it.
+        """The variable for a version of a name; other versions of its type share it.
 
-        They are never needed at the same time: what is computed late is kept by `put`. A tuple has
-        a variable for each of its numbers.
+        Those do that are never needed at the same time. A tuple has a variable for each of its
+        numbers.
         """
-        group, text = self.group(target), base_of(target)
-        if group not in self._variables:
-            self._variables[group] = made = self.new_variables(text, self.type_at(target))
-            if self.live.sets[text] > 1:
-                self.shared.update(leaves(made))
-        return self._variables[group]
+        name, text = target.name, base_of(target)
+        rows = self._variables.setdefault(self.group(target), [])
+        for made, members in rows:
+            if name in members:
+                return made
+        for made, members in rows:
+            if not any(frozenset((name, one)) in self.live.clashes for one in members):
+                members.add(name)
+                return made
+        made = self.new_variables(text, self.type_at(target))
+        rows.append((made, {name}))
+        if self.live.sets[text] > 1:
+            self.shared.update(leaves(made))
+        return made
 
     def new_variables(self, text: str, type_: Any) -> Any:
         """A variable for a number, for a tuple one for each of its numbers."""
