@@ -3,7 +3,7 @@
 Arrays of one number are slow. While a single lane of a sequencer is in a loop, an engine may lend
 it the arrays (`Lent`): then the loop runs as a function of Python's numbers, written from the
 lowered form, and lists its accesses instead of yielding them. A loop without accesses runs so for
-a few lanes, one after the other. It knows no error: wherever the
+a few lanes in turn. It knows no error: wherever the
 language has one, it raises `NotAlone`, and the launch begins anew without lent arrays.
 """
 
@@ -35,7 +35,7 @@ from mmsim.model.memory import ArrayInMemory
 SINGLE = np.dtype(np.float32)
 MOST_SITES = 255
 FEW = 32
-"""The most lanes that run a loop without accesses one after the other."""
+"""The most lanes that run a loop without accesses in turn."""
 PATIENT = 64
 """Trips of a loop after which it is watched, as it may repeat forever."""
 
@@ -87,7 +87,7 @@ class Alone:
             return None
 
     def run(self, frame: Frame, mask: Mask) -> Mask:
-        """Run it for one lane after the other; return the lanes that go on behind it."""
+        """Run it for each lane in turn; return the lanes that go on behind it."""
         lanes = range(frame.lanes) if mask is True else np.flatnonzero(mask).tolist()
         before = frame.steps
         ways, ends = zip(*(self.run_lane(frame, lane, before) for lane in lanes), strict=True)

@@ -51,7 +51,7 @@ def used(one: Any) -> tuple[str, ...]:
 
 
 class _Versions:
-    """The versions of one name after the other; `choices` stand at the beginning of blocks."""
+    """The versions of each name in turn; `choices` stand at the beginning of blocks."""
 
     def __init__(self, blocks: dict[int, Any], graph: Any, fronts: dict[int, set[int]]) -> None:
         self.blocks = blocks
