@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # without loading `typing`
 if TYPE_CHECKING:  # the names of `mmsim.names`; a test compares
     from numpy import complex64 as complex64
     from numpy import complex128 as complex128
+    from numpy import float16 as float16
     from numpy import float32 as float32
     from numpy import float64 as float64
     from numpy import int8 as int8

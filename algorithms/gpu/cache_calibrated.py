@@ -21,7 +21,8 @@ from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu import cache_pages
 from mmsim_algorithms.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_EACH
 from mmsim_algorithms.gpu.cache_pages import Pages
-from mmsim_algorithms.gpu.cache_points import LINE, RESIDENT, SECTOR
+from mmsim_algorithms.gpu.cache_point import LINE
+from mmsim_algorithms.gpu.cache_points import RESIDENT, SECTOR
 
 UNIT_PS = 0.1
 """Picoseconds of a time unit."""

@@ -23,7 +23,8 @@ from mmsim.gpu.replay import cupy
 from mmsim.gpu.signed import facts
 from mmsim_algorithms.gpu import cache_multiprocessors, sessions
 from mmsim_algorithms.gpu.cache_multiprocessors import CLUSTERS, HALVES, OF_BLOCKS, OF_EACH, SHARES
-from mmsim_algorithms.gpu.cache_points import UNCOUNTED, Point, counted, points
+from mmsim_algorithms.gpu.cache_point import Point
+from mmsim_algorithms.gpu.cache_points import UNCOUNTED, counted, points
 from mmsim_algorithms.gpu.cache_stage import METRICS, Stage, counted_name
 
 EXPERIMENT = "cache"

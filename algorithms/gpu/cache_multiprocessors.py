@@ -23,7 +23,8 @@ import numpy as np
 
 from mmsim.cuda_c.kernels import MOST_THREADS, Kernel
 from mmsim.gpu.record import Row
-from mmsim_algorithms.gpu.cache_points import LINE, SECTOR
+from mmsim_algorithms.gpu.cache_point import LINE
+from mmsim_algorithms.gpu.cache_points import SECTOR
 from mmsim_algorithms.gpu.cache_stage import Stage, chain
 
 HALVES, OF_BLOCKS, OF_EACH = "halves", "halves of blocks", "halves of multiprocessors"

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-
-from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
-from mmsim.cuda_c.kernels import WARP, Kernel
+from mmsim.cuda_c.kernels import WARP
 from mmsim.frontend.program import Program
 from mmsim.gpu.record import Row
 from mmsim_algorithms.gpu import cache_programs as programs
+from mmsim_algorithms.gpu.cache_point import LINE, Before, Point
 
-SECTOR, LINE = 8, 32
-"""Words of 4 bytes in a sector and in a line of the cache."""
+SECTOR = 8
+"""Words of 4 bytes in a sector of the cache."""
 RESIDENT = 2048
 """Threads that a multiprocessor holds at a time."""
 SCRATCH = 2**29
@@ -36,7 +33,6 @@ UNCOUNTED = ("under way", "launch", "multiprocessors", "hit latency", "miss late
 REGIONS = (4, 8, 12, 15, 16, 17, 18, 20, 24, 28, 31, WARP)
 """The numbers of regions that the lanes of a warp read."""
 
-Before = Literal["itself", "written", "read"]
 PASSES: tuple[Before, ...] = ("written", "read")
 """The run before a timed launch: the launch itself, so that the cache holds its data; or a pass
 through another array, larger than the cache, which leaves written lines or read lines there."""
@@ -57,67 +53,6 @@ class Card:
     def lines(self, part: float) -> int:
         """The lines of a part of the cache."""
         return int(self.cache_bytes * part) // (4 * LINE)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One program with its numbers p[1], p[2] ...; `times` are few and many, for p[0].
-
-    `wide` means words of 8 bytes. `accesses` are those of a thread in one repetition. `array` is
-    the accessed array: the long one, one of zeros, or a chain (`chained`).
-    """
-
-    number: str
-    about: Row
-    program: Program
-    numbers: tuple[int, ...]
-    times: tuple[int, int]
-    threads: int
-    before: Before = "itself"
-    wide: bool = False
-    array: Literal["scratch", "zeros", "chain"] = "scratch"
-    constants: tuple[int, ...] = ()
-    accesses: int = 1
-
-    @property
-    def block(self) -> int:
-        return min(BLOCK, self.threads)
-
-    @property
-    def between(self) -> int:
-        """The accesses of all threads by which many repetitions exceed few."""
-        few, many = self.times
-        return (many - few) * self.threads * self.accesses
-
-    @property
-    def counted(self) -> int:
-        """The accesses of the longer launch, which the profiler counts."""
-        return self.times[1] * self.threads * self.accesses
-
-    def p(self, times: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        """The argument p for `times` repetitions."""
-        return np.array([times, *self.numbers], np.int32)
-
-    @property
-    def kernel(self) -> Kernel:
-        """Its kernel, which is the same for all numbers and sizes of the arrays."""
-        words = np.dtype(np.int64 if self.wide else np.int32)
-        other = self.array != "scratch"
-        return _kernel(self.program, words, other, self.constants, self.threads, self.block)
-
-
-@cache
-def _kernel(
-    program: Program,
-    words: np.dtype[np.int32] | np.dtype[np.int64],
-    other: bool,
-    constants: tuple[int, ...],
-    threads: int,
-    block: int,
-) -> Kernel:
-    a, b, p = np.zeros(LINE, words), np.zeros(LINE, np.int32), np.zeros(5, np.int32)
-    arrays = (a, b, p) if other else (a, p)
-    return kernel(program, *arrays, *constants, threads=threads, block_size=block)
 
 
 def points(card: Card) -> Iterator[Point]:

@@ -18,15 +18,8 @@ from mmsim.gpu.calibration import random_cycle
 from mmsim.gpu.counting import NAME, renamed
 from mmsim.gpu.record import Row
 from mmsim.gpu.replay import compiled, cupy, device, elapsed
-from mmsim_algorithms.gpu.cache_points import (
-    LINE,
-    SCRATCH,
-    ZEROS,
-    Card,
-    Point,
-    chain_lines,
-    counted,
-)
+from mmsim_algorithms.gpu.cache_point import LINE, Point
+from mmsim_algorithms.gpu.cache_points import SCRATCH, ZEROS, Card, chain_lines, counted
 from mmsim_algorithms.gpu.cache_programs import walk
 
 SAMPLES = 5

@@ -31,7 +31,8 @@ from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 from mmsim.gpu.signed import facts
 from mmsim_algorithms.gpu import sessions
-from mmsim_algorithms.gpu.cache_points import LINE, MEBI, SECTOR
+from mmsim_algorithms.gpu.cache_point import LINE
+from mmsim_algorithms.gpu.cache_points import MEBI, SECTOR
 from mmsim_algorithms.gpu.cache_stage import METRICS, Stage
 
 EXPERIMENT = "beyond"

@@ -16,7 +16,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import Shape, make_grid
 from mmsim.monitors.faults import finding_before, finding_of
-from mmsim.monitors.lines import bits_of
+from mmsim.monitors.listener import bits_of
 from mmsim.monitors.placing import capacity, placement
 from mmsim.monitors.watch import Monitors
 from mmsim.monitors.winners import Other

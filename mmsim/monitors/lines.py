@@ -113,14 +113,6 @@ def first_rows(*columns: Integers) -> npt.NDArray[np.bool_]:
     return first
 
 
-def bits_of(values: npt.NDArray[Any]) -> Integers:
-    """Values as integers that are equal if all bits are; two for each value of 128 bits."""
-    values = np.ascontiguousarray(values)
-    if values.dtype.itemsize == 16:
-        return values.view([("first", np.uint64), ("second", np.uint64)])
-    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
-
-
 class Numbering:
     """Numbers for values of 128 bits: equal ones if all bits are equal."""
 

@@ -19,7 +19,6 @@ from mmsim.ir.operators import Mask
 from mmsim.meaning.frame import Frame, Site
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-from mmsim.monitors.lines import bits_of
 
 
 @dataclass(slots=True, eq=False)
@@ -173,3 +172,11 @@ class Listener:
 
     def ended(self, warp: int, live: Mask) -> None:
         """A warp that runs independently has ended; threads that `live` have not returned."""
+
+
+def bits_of(values: npt.NDArray[Any]) -> Integers:
+    """Values as integers that are equal if all bits are; two for each value of 128 bits."""
+    values = np.ascontiguousarray(values)
+    if values.dtype.itemsize == 16:
+        return values.view([("first", np.uint64), ("second", np.uint64)])
+    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64)

@@ -19,11 +19,10 @@ from mmsim.monitors.lines import (
     Integers,
     Lines,
     access_of,
-    bits_of,
     element_finding,
     row_starts,
 )
-from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.listener import Access, Listener, bits_of
 from mmsim.results.findings import Finding
 
 Other = Literal["lowest", "highest"]  # which thread with another value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from numba import complex64, cuda, float32, float64, int32, uint8, uint64

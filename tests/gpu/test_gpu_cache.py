@@ -19,7 +19,8 @@ from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import cache_calibration, cache_multiprocessors, cache_points, cache_stage
 from mmsim_algorithms.gpu.cache_calibration import NUMBERS, joined, measured, numbers
-from mmsim_algorithms.gpu.cache_points import LINE, SECTOR, UNCOUNTED, ZEROS, Card, counted, points
+from mmsim_algorithms.gpu.cache_point import LINE
+from mmsim_algorithms.gpu.cache_points import SECTOR, UNCOUNTED, ZEROS, Card, counted, points
 from mmsim_algorithms.gpu.cache_stage import METRICS, Stage, chain, counted_name
 from tests.kit.cards.fake_ncu import fake_ncu
 from tests.kit.cards.played import PlayedCuPy, play_facts, play_profiler

@@ -8,7 +8,8 @@ import pytest
 import mmsim as mm
 from mmsim.api.kernels import kernel
 from mmsim_algorithms.gpu import cache_programs as programs
-from mmsim_algorithms.gpu.cache_points import LINE, SECTOR
+from mmsim_algorithms.gpu.cache_point import LINE
+from mmsim_algorithms.gpu.cache_points import SECTOR
 from mmsim_algorithms.gpu.cache_stage import chain
 
 pytestmark = pytest.mark.usefixtures("uncompiled")

@@ -55,7 +55,7 @@ def halved(x):
 
 HELPERS = (larger, turned, scaled, halved)
 ONLY = {"error_model": "numpy", "no_cfunc_wrapper": True}
-"""How Numba compiles kernels, without what nobody calls."""
+"""How Numba compiles kernels, without what is never called."""
 OUTSIDE = {"FACTOR": np.float32(1.1), "TABLE": (3, -1, 2), "ROW": np.array([250, 3, 7], np.uint8)}
 KNOWN = {"numba": numba, "cuda": cuda, **OUTSIDE, **{one.__name__: one for one in HELPERS}}
 COMPILED = KNOWN | {
