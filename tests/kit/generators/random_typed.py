@@ -88,9 +88,11 @@ def _float(author, type_, s, depth):
         return f"mm.{type_}({author.float(s, 0)})"
     x = _float(author, type_, s, depth - 1)
     kinds = ["+", "-", "scale", "divide", "unary", "root", "extreme", "inexact", "fused"]
-    kind = author.pick(*kinds, "lanes")
+    kind = author.pick(*kinds, "lanes", "half")
     if kind == "lanes":
         return exchange.shuffle(author, s, x)
+    if kind == "half":
+        return f"mm.{type_}(mm.float16({x} % 97.0) {author.pick('+', '*', '-')} mm.float16(1.1))"
     if kind == "scale":
         return f"({x} {author.pick('*', '/')} {author.pick('0.1', '3', '-1.5')})"
     if kind == "divide":
