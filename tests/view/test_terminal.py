@@ -68,7 +68,7 @@ def test_widths_are_shared():
     assert doctest.testmod(terminal).failed == 0
 
 
-@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("width", [80, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("call", "names"),
     [
