@@ -13,9 +13,9 @@ BIN := $(VENV)/bin
 VERSIONS := $(VENV)/constraints.txt
 PIP := PIP_CONSTRAINT=$(VERSIONS) PIP_BUILD_CONSTRAINT=$(VERSIONS) \
 	$(BIN)/python -m pip --disable-pip-version-check --no-input -qq
-# Two processes more than JOBS: many tests wait for a browser or for processes of their own.
+# One process more than JOBS: many tests wait for a browser or for processes of their own.
 # A process that crashes ends the run: pytest-xdist would try the same test again, and wait for ever.
-PYTEST := $(BIN)/python -m pytest -n $(shell expr $(JOBS) + 2) --dist loadgroup --max-worker-restart 0
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadgroup --max-worker-restart 0
 SITE := $(BIN)/python -m sphinx -b html -W --keep-going -q -E
 REFERENCE := tests/engines/test_events_against_reference.py
 RANDOM := $(shell grep -l "import draws" tests/*/test_*.py)
