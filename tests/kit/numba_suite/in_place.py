@@ -1,8 +1,8 @@
 """Put mmsim in the place of numba-cuda's simulator, in this process: a plugin of pytest.
 
-What the simulator provides comes from `mmsim.cuda`; the rest of the package, its types and its
-compiler, which the simulator leaves alone too, stays. The simulator itself is taken away: a kernel
-that reached it would fail. What the tests skip under the simulator is run, and its reason kept.
+What the simulator provides comes from `mmsim.cuda`, but for what that only refuses; the rest of the
+package, its types and its compiler, which the simulator leaves alone too, stays. The simulator
+itself is taken away: a kernel that reached it would fail. What the tests skip under the simulator is run, and its reason kept.
 
 Each test's outcome goes to the JSON file that MMSIM_SUITE_OUTCOMES names.
 """
@@ -34,6 +34,7 @@ from mmsim.cuda import (
     cg,
     devices,
     dispatcher,
+    lacking,
     launches,
     random,
     reduction,
@@ -52,7 +53,7 @@ SECONDS = 60
 
 def replace_simulator():
     """Let `numba.cuda` mean `mmsim.cuda`."""
-    named = set(cuda.__all__) - {"types", *types.__all__}
+    named = set(cuda.__all__) - {"types", *types.__all__, *lacking.REASONS}
     values = {name: getattr(cuda, name) for name in named}
     values |= {"cg": cg, "random": random, "reduce": reduction.reduce}
     vars(numba.cuda).update(values)
