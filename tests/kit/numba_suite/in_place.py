@@ -2,7 +2,8 @@
 
 What the simulator provides comes from `mmsim.cuda`, but for what that only refuses; the rest of the
 package, its types and its compiler, which the simulator leaves alone too, stays. The simulator
-itself is taken away: a kernel that reached it would fail. What the tests skip under the simulator is run, and its reason kept.
+itself is taken away: a kernel that reached it would fail. What the tests skip under the simulator
+is run, and its reason kept.
 
 Each test's outcome goes to the JSON file that MMSIM_SUITE_OUTCOMES names.
 """
