@@ -79,7 +79,7 @@ def test_widths_are_shared():
             ["conflict-free", "requests", "stages", "wasted", "round", "n, p, i"],
         ),
         (["reproduce"], ["SMM-F10", "what it shows", "simulated"]),
-        (["reproduce", "RAP-T4"], ["w2P", "stride"]),
+        pytest.param(["reproduce", "RAP-T4"], ["w2P", "stride"], marks=pytest.mark.long),
         (["bench", "--list"], ["designated", "what it compares"]),
         (["verify", "--claim", "SMM-E1.DMM"], ["SMM-E1.DMM", "worst case", "async/sync", "holds"]),
     ],
