@@ -1,7 +1,7 @@
 """Static single assignment: every assignment of a name gets a version of its own.
 
 The versions and the choices between them are those of `numba.core.ssa`, which reads the whole
-function again for each name. Here a name is looked for where it stands.
+function again for each name. Here a name is looked for where it stands. A test compares both.
 """
 
 from __future__ import annotations
