@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from numba.core import types
+from numba.core.typing.templates import signature
 
-import numpy as np
-
-from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, TypingError, as_type
-
-T = TypeVar("T")
-Types = tuple[Type, ...]
-SAME, WIDER, SAFE, UNSAFE = range(4)
-"""Conversions of a number: none, to a wider one of its kind, to one that holds it, any other."""
-
-
-class ByTypes(dict[Types, T]):
-    """A value for each tuple of argument types; Numba's types work too."""
-
-    def __missing__(self, key: tuple[object, ...]) -> T:
-        own = tuple(map(as_type, key))
-        if own == key:
-            raise KeyError(key)
-        return self[own]
+from mmsim.cuda.types import Types, TypingError
 
 
 def best(given: Types, known: list[Types]) -> Types | None:
@@ -30,47 +14,17 @@ def best(given: Types, known: list[Types]) -> Types | None:
     As with Numba, the fewest unsafe conversions count first, then the fewest safe ones, then the
     fewest to a wider number. Raises a `TypingError` if two are equally good.
 
-    >>> from mmsim.cuda.types import float32, float64, int32, int64
-    >>> best((int32,), [(float32,), (int64,), (float64,)])
+    >>> best((types.int32,), [(types.float32,), (types.int64,), (types.float64,)])
     (int64,)
     """
-    ratings = {types: rating for types in known if (rating := _rating(given, types)) is not None}
-    if not ratings:
-        return None
-    least = min(ratings.values())
-    found = [types for types, rating in ratings.items() if rating == least]
-    if len(found) > 1:
-        listed = "; ".join(str(types) for types in found)
-        raise TypingError(f"Ambiguous overloads for arguments of types {given}: {listed}")
-    return found[0]
+    from mmsim.frontend.numba.context import context  # loads Numba's inference of types
 
-
-def _rating(given: Types, wanted: Types) -> tuple[int, int, int] | None:
-    """The unsafe conversions, the safe ones, and those to wider numbers; None if it doesn't fit."""
-    if len(given) != len(wanted):
-        return None
-    steps = [_step(one, other) for one, other in zip(given, wanted, strict=True)]
-    if None in steps:
-        return None
-    return steps.count(UNSAFE), steps.count(SAFE), steps.count(WIDER)
-
-
-def _step(given: Type, wanted: Type) -> int | None:
-    """The conversion of an argument from one type to another; None if there is none."""
-    if given == wanted:
-        return SAME
-    if isinstance(given, Scalar) and isinstance(wanted, Scalar):
-        if given.dtype.kind == "c" and wanted.dtype.kind != "c":
-            return None
-        if not np.can_cast(given.dtype, wanted.dtype):
-            return UNSAFE
-        return WIDER if given.dtype.kind == wanted.dtype.kind else SAFE
-    if isinstance(given, TupleType) and isinstance(wanted, TupleType):
-        rating = _rating(given.types, wanted.types)
-        return None if rating is None else UNSAFE if rating[0] else SAFE
-    if isinstance(wanted, ArrayType):
-        return SAME if wanted.takes(given) else None
-    return None if isinstance(given, Scalar | ArrayType) or isinstance(wanted, Scalar) else SAME
+    several = [signature(types.none, *one) for one in known]
+    try:
+        found = context().resolve_overload("kernel", several, given, {}, allow_ambiguous=False)
+    except TypeError as error:
+        raise TypingError(str(error)) from None
+    return None if found is None else found.args
 
 
 def reinterpreted(given: Types, wanted: Types) -> Types | None:
@@ -81,14 +35,14 @@ def reinterpreted(given: Types, wanted: Types) -> Types | None:
     """
     if len(given) != len(wanted):
         return None
-    return wanted if all(map(_same_bits, given, wanted)) else None
+    return best(tuple(map(_of_same_bits, given, wanted)), [wanted])
 
 
-def _same_bits(given: Type, wanted: Type) -> bool:
-    """Return whether a type fits as it is, or is an array of integers of the same width."""
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+def _of_same_bits(given: types.Type, wanted: types.Type) -> types.Type:
+    """A type, or an array of integers of the same width as one of those wanted."""
+    if isinstance(given, types.Array) and isinstance(wanted, types.Array):
         one, other = given.dtype, wanted.dtype
-        if isinstance(one, Scalar) and isinstance(other, Scalar) and one.bitwidth == other.bitwidth:
-            whole = {one.dtype.kind, other.dtype.kind} <= {"i", "u"}
-            given = ArrayType(other if whole else one, given.ndim, given.layout)
-    return _step(given, wanted) is not None
+        whole = isinstance(one, types.Integer) and isinstance(other, types.Integer)
+        if whole and one.bitwidth == other.bitwidth:
+            return given.copy(dtype=other)
+    return given
