@@ -37,7 +37,7 @@ from mmsim.cuda.types import (
 )
 from mmsim.errors import Brief, CallError, MMSimError, shown
 from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile

@@ -36,6 +36,7 @@ from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
+    Index,
     Method,
     Object,
     Slice,
@@ -393,7 +394,13 @@ class CallLowering(InlineLowering):
         made = ir.LocalArray(name, kind, extents, None, self.place)
         if is_number(type_.dtype):
             return self.made_of_words(made, dtype_of(type_.dtype))
-        self.made_of_records(made, in_bits(as_dtype(type_.dtype)))
+
+        def field(name: str, held: Type, shape: Index) -> str:
+            self.unit.locals.append(replace(made, name=name, shape=shape, dtype=held.name))
+            self.unit.array(name, held, len(shape))
+            return name
+
+        self.unit.of_records(name, in_bits(as_dtype(type_.dtype)), extents, field)
         return Alias((View(name),))
 
     def made_of_words(self, made: ir.LocalArray, type_: Type) -> Alias:
@@ -404,21 +411,6 @@ class CallLowering(InlineLowering):
         self.unit.locals.append(replace(made, dtype=held.name, shape=(*others, count)))
         self.unit.array(made.name, held, len(made.shape))
         return self.viewed(Alias((View(made.name),)), held, type_)
-
-    def made_of_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
-        """An array of records is one array for each field, with the field's axes last."""
-        fields = {}
-        for name in records.names or ():
-            own, more = records[name].base, map(ir.Const, records[name].shape)
-            field = replace(made, name=self.unit.unique(f"{made.name}_{name}"))
-            field = replace(field, shape=(*made.shape, *more))
-            if own.names:
-                self.made_of_records(field, own)
-            else:
-                self.unit.locals.append(replace(field, dtype=own.name))
-                self.unit.array(field.name, own, len(field.shape))
-            fields[name] = field.name
-        self.unit.records[made.name], self.unit.ranks[made.name] = fields, len(made.shape)
 
     def dynamic(self, type_: Any) -> Alias:
         """The block's dynamic shared memory: one array, whose size the launch gives."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.kinds import DEFAULTS, Flattened, Kind, Options
 from mmsim.frontend.numba.names import python_function
+from mmsim.frontend.numba.options import DEFAULTS, Options
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from mmsim.frontend.numba.kinds import Flattened
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
 """The modules with the classes of `cuda.jit`'s results."""
@@ -55,7 +58,7 @@ class NumbaProgram(Program):
         if not device:
             self._returns = None
         self._options = options
-        self._specialized: dict[tuple[Kind, ...], tuple[Program, tuple[Any, ...]]] = {}
+        self._specialized: dict[tuple[Any, ...], tuple[Program, tuple[Any, ...]]] = {}
         self._dynamic: dict[int, NumbaProgram] = {}
 
     def with_shared(self, dynamic_bytes: int) -> NumbaProgram:
@@ -75,12 +78,14 @@ class NumbaProgram(Program):
             self.code  # noqa: B018  # an error
         python = cast(types.FunctionType, self.function)
         code = python.__code__
+        from mmsim.frontend.numba.kinds import Flattened  # loads Numba's types
+
         given = Flattened(self.name, args, code.co_varnames[: code.co_argcount])
         found = self._specialized.get(given.kinds)
         if found is None:
             from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
 
-            parsed = parse_kernel(python, given.kinds, self._options)
+            parsed = parse_kernel(python, given, self._options)
             found = Program(python, parsed.code), parsed.from_outside
             self._specialized[given.kinds] = found
             self._code = parsed.code

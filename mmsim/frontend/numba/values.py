@@ -14,7 +14,7 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
@@ -179,6 +179,23 @@ class KernelUnit(Unit):
         """Note an array that the kernel makes."""
         self.held.arrays[array] = type_
         self.ranks[array] = rank
+
+    def of_records(
+        self, name: str, records: Any, shape: Index, make: Callable[[str, Type, Index], str]
+    ) -> None:
+        """Note an array of records: one array for each field, with the field's axes last.
+
+        `make` gives the name of the array of a field with a type and a shape.
+        """
+        fields = {}
+        for one in records.names or ():
+            own, whole = records[one].base, (*shape, *map(ir.Const, records[one].shape))
+            inner = fields[one] = self.unique(f"{name}_{one}")
+            if own.names:
+                self.of_records(inner, own, whole, make)
+            else:
+                fields[one] = make(inner, own, whole)
+        self.records[name], self.ranks[name] = fields, len(shape)
 
 
 def dtype_of(type_: types.Type) -> Type:
