@@ -24,15 +24,16 @@ from mmsim.cuda.launches import (
     launch,
     launch_in_python,
 )
-from mmsim.cuda.overloads import best, reinterpreted
 from mmsim.cuda.source_text import defined
 from mmsim.cuda.types import (
     Type,
     Types,
     TypingError,
     as_signature,
+    best,
     listed,
     none,
+    reinterpreted,
     signatures_of,
 )
 from mmsim.errors import Brief, CallError, MMSimError, shown

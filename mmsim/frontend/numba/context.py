@@ -88,11 +88,7 @@ class DeviceFunction(Called):
 
     def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, by the types of the function for these arguments."""
-        given = arguments(self.function, args, kws)
-        try:
-            return signature(inferred(self.function, given).result, *given)
-        except LanguageError as error:
-            raise TypingError(str(error)) from error
+        return context.written(self, self.function, args, kws)
 
 
 class DeviceArray(types.Array):
@@ -202,10 +198,13 @@ class Context(BASE):  # type: ignore[misc]
         return _calls[key]
 
     def written(self, key: Any, function: python.FunctionType, args: Given, kws: Any) -> Any:
-        """The signature of a call of what Numba writes in Python."""
+        """The signature of a call of a function in Python: a device function, or one of Numba's."""
         given = arguments(function, args, kws)
         WRITTEN[key, given] = function
-        return signature(inferred(function, given).result, *given)
+        try:
+            return signature(inferred(function, given).result, *given)
+        except LanguageError as error:
+            raise TypingError(str(error)) from error
 
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""

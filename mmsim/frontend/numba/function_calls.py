@@ -26,7 +26,7 @@ from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
     COMPLEX,
     OF_COMPLEX,
-    OF_NUMBERS,
+    OF_NUMPY,
     WRITTEN_OUT,
     of_numba,
 )
@@ -158,16 +158,20 @@ class CallLowering(InlineLowering):
         is_own = isinstance(thing, python.FunctionType)
         written = thing if is_own else WRITTEN_OUT.get((thing, len(args)))
         if written is not None and (node is None or is_complex):
-            return self.written_out(written, given)
+            return self.inlined(written, self.types_of(given), given, {})
         if getattr(thing, "__module__", "") == "cmath":
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
             return node[0](node[1], *given, self.place)
-        word = FUNCTIONS_OF_PYTHON.get(thing) or OF_NUMBERS.get(thing)
-        if word is None:
+        word = FUNCTIONS_OF_PYTHON.get(thing)
+        if word is None and thing not in OF_NUMPY:
             text = getattr(thing, "__name__", thing)
             raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
-        value = word.value(tuple(given), self.place)
+        value = (
+            ir.Call(OF_NUMPY[thing], tuple(given), self.place)
+            if word is None
+            else word.value(tuple(given), self.place)
+        )
         if isinstance(value, ir.Call) and is_complex and value.op in COMPLEX:
             return self.as_type(self.of_complex(value.op, given), sig.return_type)
         if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
@@ -183,10 +187,6 @@ class CallLowering(InlineLowering):
                 f"{text!r} is not a float", "write float('inf') or float('nan')"
             ) from None
 
-    def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
-        """The call of a function that is written in the language of kernels."""
-        return self.inlined(function, self.types_of(given), given, {})
-
     def types_of(self, given: list[ir.Expr]) -> Given:
         """Numba's types of numbers."""
         return tuple(context().resolve_value_type(self.type_of(one).type()) for one in given)
@@ -199,7 +199,7 @@ class CallLowering(InlineLowering):
             type_ = context().resolve_value_type(getattr(cmath, name))
             context().resolve_function_type(type_, types, {})
             written = WRITTEN[type_.typing_key, types]
-        return self.single(self.written_out(written, given))
+        return self.single(self.inlined(written, types, given, {}))
 
     def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
         """np.sin(a, out): for each element, the result for numbers."""

@@ -67,7 +67,7 @@ class InlineLowering(ArrayLowering):
 
     def inlined(
         self,
-        function: python.FunctionType,
+        function: Any,
         given: tuple[types.Type, ...],
         args: Sequence[Value],
         kws: dict[str, Value],

@@ -70,10 +70,6 @@ class Flattened:
             self._type(value, "".join((f"argument {n}", *named[n - 1 : n])))
             for n, value in enumerate(args, 1)
         )
-        self.values = [
-            one.reshape(1) if isinstance(one, np.ndarray) and not one.ndim else one
-            for one in self.values
-        ]
 
     @property
     def kinds(self) -> tuple[Any, ...]:
@@ -130,21 +126,20 @@ class Flattened:
     def _array(self, value: npt.NDArray[Any], where: str) -> Any:
         held = in_bits(value.dtype)
         if held.names:
-            plain = np.asarray(value).view(np.ndarray)
+            plain = np.atleast_1d(np.asarray(value).view(np.ndarray))
             if held != value.dtype:
                 plain = plain.view(held)
             for name in held.names:
                 self._array(plain[name], f"{where}[{name!r}]")
-            is_array = value.ndim or not value.dtype.names
-            return (
-                array_type(value.dtype, value.ndim, "A") if is_array else element_type(value.dtype)
-            )
+            is_record = value.dtype.names and not value.ndim
+            own = element_type(value.dtype)
+            return own if is_record else types.Array(own, value.ndim, "A")
         if not supported(value.dtype.name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
                 f"{SUPPORTED_TEXT}"
             )
-        self._add(value)
+        self._add(np.atleast_1d(value))
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         return array_type(value.dtype, value.ndim, layout)

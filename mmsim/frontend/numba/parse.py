@@ -77,12 +77,13 @@ class Parameters:
         if not is_array and not isinstance(type_, types.Record):
             return Object(next(self._places).thing)
         dtype = in_bits(as_dtype(type_.dtype if is_array else type_))
-        shape = (ONE,) * (type_.ndim if is_array else 0)
+        rank = type_.ndim if is_array else 0
+        shape = (ONE,) * max(rank, 1)
         if dtype.names:
             self.unit.of_records(name, dtype, shape, self._array)
         else:
             name = self._array(name, dtype, shape)
-        return Alias((View(name),))
+        return Alias((View(name, () if rank else (ir.Const(0),)),))
 
     def _array(self, name: str, dtype: Type, shape: Index) -> str:
         found = self._add(name, "array")

@@ -8,7 +8,6 @@ has a meaning here, as a shuffle of uint32, the type is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from numba.core import types
@@ -128,10 +127,6 @@ def array(context: Any, member: str, given: Given) -> Any:
     return signature(types.Array(element, len(extents), "C"), *given)
 
 
-def constant(context: Any, member: str, given: Given) -> Any:
-    return signature(given[0], *given)
-
-
 def tested(result: types.Type, *taken: types.Type) -> Resolve:
     """The signature of a test, after a mask if there is one."""
 
@@ -200,8 +195,3 @@ def vector(type_: Vector) -> Resolve:
         return signature(type_, *taken)
 
     return resolve
-
-
-@cache
-def vector_type(base: str, count: int) -> Vector:
-    return Vector(getattr(types, base), count)
