@@ -6,6 +6,7 @@ A number is an expression, an array an `Alias`; a tuple consists of values. Ever
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,10 +28,11 @@ from mmsim.ir.operators import BINARY, COMPARE, UNARY
 NOWHERE = Place("", "", 0)
 ONE = ir.Const(1)
 OPERATORS = {
-    one: (node, op)
+    known: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
     for op, row in table.items()
     for one in row.means
+    for known in (one, getattr(operator, f"i{getattr(one, '__name__', '')}", one))
     if callable(one) and not isinstance(one, type)
 }
 """The operation of the representation for a function of `operator` or of NumPy."""
