@@ -179,6 +179,21 @@ def parts_by_path(a, out):
         out[4] = 10 * out[4] + row[1]
 
 
+def axes_by_path(a, out):
+    turned = a.T if out[0] > 0 else a
+    turned[0, 1] = 30
+    out[0] = turned[-1, 0] + 100 * turned.shape[0] + 1000 * turned.T[1, 0]
+    shaped = whole = a
+    for i in range(1, 5):
+        other = whole.reshape(i, -1) if i < 4 else turned
+        if i % 2:
+            shaped = other
+        out[i] += shaped[0, 1] + 10 * shaped.shape[0] + 100 * turned[1:].T[0, -1]
+        a, turned = turned, a
+    once = whole.reshape(-1).T if out[1] > 0 else whole[:, None, 1][1]
+    out[5] = once[-1]
+
+
 def rows_stay(a, out):
     i = int(out[0])
     row, rest = a[i], a[:, i]
@@ -266,6 +281,8 @@ CASES = [
     (steps_by_variables, line(8), np.zeros(2)),
     (slices_by_path, line(6), np.zeros(8)),
     (parts_by_path, line(9).reshape(3, 3), np.zeros(5)),
+    (axes_by_path, line(6).reshape(2, 3), np.zeros(6)),
+    (axes_by_path, line(6).reshape(2, 3), np.ones(6)),
     (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
     (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
     (indices, line(6).reshape(2, 3), np.zeros(3)),
@@ -417,9 +434,9 @@ def has_flags(a, z):
     a[0] = a.flags.c_contiguous
 
 
-def chooses_the_axes(a, z):
+def turns_in_each_trip(a, z):
     part = a.reshape(2, 4)
-    if a[0] > 0:
+    for _ in range(3):
         part = part.T
     part[0, 0] = 1
 
@@ -438,7 +455,7 @@ def has_another_kind(a, z):
 
 
 REFUSED = [
-    (chooses_the_axes, "which array under other axes a name stands for depends on the path"),
+    (turns_in_each_trip, "an array gets more and more indices"),
     (unpacks_too_many, "2 names can't take 3 values"),
     (has_another_kind, "on one way and array"),
     (stores_a_part_of_an_element, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),

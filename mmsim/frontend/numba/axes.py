@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import ONE, Index, Remade, binary
+from mmsim.frontend.numba.values import ONE, Index, Remade, binary, open_axes
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Restart, Span, View
 from mmsim.ir import nodes as ir
@@ -101,18 +101,13 @@ class AxisLowering(Base):
         """
 
         def part(one: View) -> Remade:
-            return Remade(
-                one.array,
-                spans,
-                lambda index: self.further(one.element(to(index)), words(index)),
-                len(spans),
-                self.unit.ranks[one.array],
-                form or form_of(one),
-            )
+            own = self.further(one.element(to(given)), words(given))
+            return Remade(one.array, spans, own, len(spans), form or form_of(one))
 
         spans = tuple(
             Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
         )
+        given = open_axes(len(spans))
         return Alias(tuple(map(part, array.parts)), array.which)
 
     def viewed(self, array: Alias, old: Type, new: Type) -> Alias:
@@ -182,8 +177,8 @@ class AxisLowering(Base):
 
         def half(one: View, number: int) -> View:
             assert isinstance(one, Remade)
-            words, old = ir.Const(number * wanted.itemsize // held.itemsize // 2), one.to
-            return replace(one, to=lambda index: self.further(old(index), words), form=own)
+            words = ir.Const(number * wanted.itemsize // held.itemsize // 2)
+            return replace(one, own=self.further(one.own, words), form=own)
 
         return [
             Alias(tuple(half(one, number) for one in array.parts), array.which)

@@ -39,6 +39,7 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Method,
     Object,
+    Remade,
     Slice,
     Value,
     Walked,
@@ -424,7 +425,8 @@ class FunctionLowering(CallLowering):
         if merged is None or not merged.holds(value):
             keys = self.unit.keys.setdefault(path, set())
             keys |= set(map(key_of, (*target.parts, *value.parts)))
-            if any(len(axes) > MOST_FIXED for _, axes in keys):
+            remade = [view for view, _ in keys if isinstance(view, Remade)]
+            if max(len(remade), *(len(axes) for _, axes in keys)) > MOST_FIXED:
                 raise self.refused("an array gets more and more indices", "write a loop")
             raise Restart
         return [
