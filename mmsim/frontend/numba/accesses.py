@@ -334,7 +334,7 @@ class ArrayLowering(AxisLowering):
     def store_part(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write a part of a complex number, which no access to the other part changes."""
         held = part(self.unit.held.arrays[array.parts[0].array])
-        self.in_words(array, held.itemsize)
+        self.in_words(array, held)
         value = self.spill(self.as_type(value, held))
         whole, op = (
             ir.Call("complex", (value, value), self.place),

@@ -363,16 +363,19 @@ class CallLowering(InlineLowering):
         is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
         is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
-        is_same = is_whole and op in OF_BITS
+        is_same = own == held or (is_whole and op in OF_BITS)
         if is_part and op in ("add", "sub"):  # -0.0 is added to the other part
             value = self.as_type(value, part(held))
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
         elif is_part or (form and not is_same):
+            word = part(held) if is_part else own
+            if word.itemsize <= held.itemsize:
+                self.in_words(array, word, self.unit.whole)
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
-                "parts of complex numbers have add and sub",
+                "let all atomics on an array take numbers of one type, not larger than its own",
             )
         old = self.single(given["old"]) if "old" in given else None
         old = None if old is None else self.reread(self.as_type(old, own), held)

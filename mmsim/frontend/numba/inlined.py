@@ -138,7 +138,7 @@ class InlineLowering(ArrayLowering):
             inside = zip(thing, type_, strict=True)
             return tuple(self.outside(one, own, name) for one, own in inside)
         if isinstance(type_, types.Array):
-            return self.array_from_outside(thing, name)
+            return self.as_typed(self.array_from_outside(thing, name), type_)
         return Object(thing)
 
     def number_of(self, member: str) -> ir.Expr:

@@ -224,7 +224,7 @@ class FunctionLowering(CallLowering):
             case numba_ir.Var():
                 return self.of(source)
             case numba_ir.Arg():
-                return self.given[source.index]
+                return self.as_typed(self.given[source.index], self.type_at(one.target))
             case numba_ir.Const() | numba_ir.Global() | numba_ir.FreeVar():
                 name = getattr(source, "name", "constant")
                 return self.outside(source.value, self.type_at(one.target), name)

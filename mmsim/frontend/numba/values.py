@@ -188,7 +188,8 @@ class KernelUnit(Unit):
     records, `tables` constant arrays from outside. `held` are the types of names, `block` the
     statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
     on the path, found by earlier tries, and `merged` their variables. `words` are the types of the
-    memory of arrays that are viewed as smaller numbers.
+    memory of arrays that are viewed as smaller numbers; parameters can be that are `whole`, in
+    row-major order.
     """
 
     options: Options = field(default_factory=Options)
@@ -201,6 +202,7 @@ class KernelUnit(Unit):
     tables: dict[str, Any] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)
     words: dict[str, Type] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
 
     @property
     def arrays(self) -> list[str]:
