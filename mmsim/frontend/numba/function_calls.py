@@ -6,6 +6,7 @@ Those of numba.cuda are barriers, exchange, atomics, and arrays that a kernel ma
 from __future__ import annotations
 
 import cmath
+import operator
 import types as python
 import warnings
 from dataclasses import replace
@@ -89,6 +90,8 @@ class CallLowering(InlineLowering):
         if isinstance(type_, types.NamedTupleClass):
             fields = type_.instance_class._fields[len(args) :]
             return tuple((*args, *(kws[name] for name in fields)))
+        if isinstance(sig.return_type, types.BooleanLiteral):
+            return ir.Const(sig.return_type.literal_value)
         simple = self.simple(called) if isinstance(called, Method) else None
         if simple is not None:
             return simple
@@ -103,6 +106,8 @@ class CallLowering(InlineLowering):
         if is_sum and is_number(sig.return_type):  # of old versions of Numba
             wanted: Any = as_dtype(sig.return_type).type
             return self.inlined(sum_as(wanted), given[:1], [*before, *args][:1], {})
+        if isinstance(called, Method) and isinstance(called.owner, Slice):
+            return self.bounds(called.owner, self.single(args[0]))
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         own = self.BUILT_IN.get(thing)
@@ -110,7 +115,11 @@ class CallLowering(InlineLowering):
             return own(self, args, sig)
         if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
             return self.elementwise(thing, type_, args)
-        return self.numeric(thing, args, sig)
+        return self.operation(thing, args, sig)
+
+    def operation(self, fn: Any, values: list[Value], sig: Any) -> Value:
+        """The value of an operator, or of another function of numbers."""
+        raise NotImplementedError
 
     def of_numba(
         self, function: Any, given: Given, args: list[Value], kws: dict[str, Value], text: str
@@ -256,6 +265,9 @@ class CallLowering(InlineLowering):
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: lambda self, args, sig: self.length(args[0]),
+        ord: lambda self, args, sig: ir.Const(ord(args[0].thing)),
+        type: lambda self, args, sig: Object(sig.return_type),
+        operator.getitem: lambda self, args, sig: self.item(*args),
         min: lambda self, args, sig: self._extreme("min", args, sig),
         max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,
@@ -352,16 +364,19 @@ class CallLowering(InlineLowering):
         is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
         is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
-        is_same = is_whole and op in OF_BITS
+        is_same = own == held or (is_whole and op in OF_BITS)
         if is_part and op in ("add", "sub"):  # -0.0 is added to the other part
             value = self.as_type(value, part(held))
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
         elif is_part or (form and not is_same):
+            word = part(held) if is_part else own
+            if word.itemsize <= held.itemsize:
+                self.in_words(array, word, self.unit.whole)
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
-                "parts of complex numbers have add and sub",
+                "let all atomics on an array take numbers of one type, not larger than its own",
             )
         old = self.single(given["old"]) if "old" in given else None
         old = None if old is None else self.reread(self.as_type(old, own), held)

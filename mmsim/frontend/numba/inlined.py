@@ -26,6 +26,7 @@ from mmsim.frontend.numba.values import (
     KernelUnit,
     Maybe,
     Object,
+    Slice,
     Value,
     Walked,
     binary,
@@ -137,7 +138,7 @@ class InlineLowering(ArrayLowering):
             inside = zip(thing, type_, strict=True)
             return tuple(self.outside(one, own, name) for one, own in inside)
         if isinstance(type_, types.Array):
-            return self.array_from_outside(thing, name)
+            return self.as_typed(self.array_from_outside(thing, name), type_)
         return Object(thing)
 
     def number_of(self, member: str) -> ir.Expr:
@@ -195,6 +196,16 @@ class InlineLowering(ArrayLowering):
             return binary("max", count, ir.Const(0), self.place)
         whole: Any = getattr(value, "thing", value)
         return ir.Const(len(whole))
+
+    def end_of(self, given: Slice | Counted, name: str) -> ir.Expr:
+        """The start, stop or step of a range or a slice, which ends as far as a number goes."""
+        found: ir.Expr | None = getattr(given, name)
+        if found is not None:
+            return found
+        back = ir.Compare("<", given.step, ir.Const(0), self.place)
+        first, last = ir.Const(0), ir.Const(-(2**63))
+        ends = (ENDLESS, first) if name == "start" else (last, ENDLESS)
+        return ir.Choose(back, *ends)
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""

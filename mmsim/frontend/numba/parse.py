@@ -37,10 +37,14 @@ from mmsim.ir.walk import numbered, statements
 
 
 class Parsed(NamedTuple):
-    """A kernel for some arguments, and the additional arguments of each launch."""
+    """A kernel for some arguments, and the additional arguments of each launch.
+
+    `words` are the types as which it takes the words of its arguments, None for their own.
+    """
 
     code: ir.Code
     from_outside: tuple[Any, ...]
+    words: tuple[Type | None, ...]
 
 
 class Parameters:
@@ -83,12 +87,16 @@ class Parameters:
             self.unit.of_records(name, dtype, shape, self._array)
         else:
             name = self._array(name, dtype, shape)
+            if rank and type_.layout == "C":
+                self.unit.whole.add(name)
         return Alias((View(name, () if rank else (ir.Const(0),)),))
 
     def _array(self, name: str, dtype: Type, shape: Index) -> str:
         found = self._add(name, "array")
         if found == name:
-            self.unit.array(name, dtype, len(shape))
+            self.unit.array(name, self.unit.words.get(name, dtype), len(shape))
+            if name in self.unit.words:
+                self.given[-1] = replace(self.given[-1], type=dtype.name)
         return found
 
     def _add(self, name: str, use: ir.Use) -> str:
@@ -173,7 +181,9 @@ def _lowered(
         tuple(unit.sources.values()),
         "numba",
     )
-    return Parsed(replace(code, body=numbered(code.body)), tuple(parameters.from_outside))
+    words = tuple(unit.words.get(one.name) for one in parameters.given)
+    code = replace(code, body=numbered(code.body))
+    return Parsed(code, tuple(parameters.from_outside), words)
 
 
 def _without_waits(body: ir.Block) -> ir.Block:

@@ -57,6 +57,8 @@ def member_of(owner: Any, name: str) -> Any:
     """The type of a member of a name of numba.cuda or of a vector; None for none."""
     if isinstance(owner, Vector):
         return owner.base if name in AXES[: owner.count] else None
+    if isinstance(owner, types.RangeType):
+        return owner.dtype if name in ("start", "stop", "step") else None
     member = f"{owner.member}.{name}" if isinstance(owner, Namespace) else ""
     if member in VALUES:
         return types.int32
@@ -124,7 +126,7 @@ def _of_half(result: types.Type) -> Resolve:
 
 
 declare(_extreme, max, min)
-declare(_of_text, len, operator.eq, operator.ne)
+declare(_of_text, len, ord, operator.eq, operator.ne)
 declare(_integer, int)
 declare(
     _of_half(types.float16),
@@ -172,11 +174,12 @@ def is_declared(template: Any) -> bool:
 
 def taken(template: Any) -> Any:
     """A template of Numba's, or ours in its place; None for one that needs a compiler."""
-    if is_declared(template):
+    written = getattr(template, "_overload_func", getattr(template, "_definition_func", None))
+    name = getattr(written, "__name__", "")
+    if is_declared(template) or name == "resolve_hasattr":
         return template
-    name = getattr(getattr(template, "_definition_func", None), "__name__", "")
-    if name in OF_INTRINSICS:
-        return _function(template.key, OF_INTRINSICS[name], False, ())
+    if name in OURS:
+        return _function(template.key, OURS[name], False, ())
     return _inlining(template) if hasattr(template, "_overload_func") else None
 
 
@@ -205,7 +208,20 @@ def _total(array: Any, axis: Any, dtype: Any) -> Any:
     return without_axis
 
 
-OF_INTRINSICS = {"_numpy_sum": _total}
+def _nonzero(a: Any, axis: Any = None) -> Any:
+    """np.count_nonzero without an axis, for which Numba makes an array."""
+
+    def count(a: Any, axis: Any = None) -> Any:
+        found = 0
+        for one in a.flat:
+            found += bool(one)
+        return found
+
+    return count if axis is None else None
+
+
+OURS = {"_numpy_sum": _total, "np_count_nonzero": _nonzero}
+"""By the name of a function of Numba that writes a function for types: ours in its place."""
 
 
 @cache
