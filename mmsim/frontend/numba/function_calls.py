@@ -25,9 +25,9 @@ from mmsim.frontend.numba.inlined import InlineLowering
 from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
+    CALLS,
     COMPLEX,
     OF_COMPLEX,
-    OF_NUMPY,
     WRITTEN_OUT,
     of_numba,
 )
@@ -48,7 +48,6 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.numba.words import RULES
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
-from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type, part
 
@@ -172,20 +171,13 @@ class CallLowering(InlineLowering):
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
             return node[0](node[1], *given, self.place)
-        word = FUNCTIONS_OF_PYTHON.get(thing)
-        if word is None and thing not in OF_NUMPY:
+        op = CALLS.get(thing)
+        if op is None:
             text = getattr(thing, "__name__", thing)
             raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
-        value = (
-            ir.Call(OF_NUMPY[thing], tuple(given), self.place)
-            if word is None
-            else word.value(tuple(given), self.place)
-        )
-        if isinstance(value, ir.Call) and is_complex and value.op in COMPLEX:
-            return self.as_type(self.of_complex(value.op, given), sig.return_type)
-        if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
-            return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
-        return value
+        is_written = is_complex and op in COMPLEX
+        own = self.of_complex(op, given) if is_written else ir.Call(op, tuple(given), self.place)
+        return self.as_type(own, sig.return_type)
 
     def float_of(self, text: Any) -> ir.Expr:
         """float("inf") and other floats in the form of a text."""

@@ -18,6 +18,8 @@ import numpy as np
 
 from mmsim.ir.functions import FUNCTIONS
 
+DEGREE, RADIAN = math.pi / 180, 180 / math.pi
+
 
 def nearest_float(x: Any) -> Any:
     """np.rint(x): the same as a float."""
@@ -118,8 +120,8 @@ WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,
-    **dict.fromkeys(((np.deg2rad, 1), (np.radians, 1)), lambda x: math.radians(x)),
-    **dict.fromkeys(((np.rad2deg, 1), (np.degrees, 1)), lambda x: math.degrees(x)),
+    **{(one, 1): lambda x: x * DEGREE for one in (np.deg2rad, np.radians, math.radians)},
+    **{(one, 1): lambda x: x * RADIAN for one in (np.rad2deg, np.degrees, math.degrees)},
     (np.reciprocal, 1): lambda x: 1 / x,
     # of complex numbers the real parts decide, and then the imaginary ones
     (np.less, 2): lambda x, y: x.real < y.real or (x.real == y.real and x.imag < y.imag),
@@ -190,5 +192,9 @@ def of_parts(function: Any) -> Any:
     return lambda z: function(z.real, z.imag, math.isfinite(z.real), math.isfinite(z.imag))
 
 
-OF_NUMPY = {one: op for op, row in FUNCTIONS.items() for one in row.means}
-"""The functions of the representation for NumPy's."""
+CALLS = {
+    **{one: op for op, row in FUNCTIONS.items() for one in row.means},
+    **{getattr(math, op): op for op in FUNCTIONS if hasattr(math, op)},
+    complex: "complex",
+}
+"""The functions of the representation for NumPy's, math's and Python's."""

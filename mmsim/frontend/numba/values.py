@@ -35,7 +35,7 @@ OPERATORS = {
     for one in row.means
     for known in (one, getattr(operator, f"i{getattr(one, '__name__', '')}", one))
     if callable(one) and not isinstance(one, type)
-}
+} | {abs: (ir.Unary, "abs")}
 """The operation of the representation for a function of `operator` or of NumPy."""
 LEAVES = ir.Const | ir.Number | ir.ThreadField | ir.Extent
 """Expressions that nothing can change."""

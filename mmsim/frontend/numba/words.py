@@ -176,6 +176,7 @@ def signature_of(context: Any, member: str, args: Given, kws: Any) -> Any:
         )
     found = rule.resolve(context, member, whole)
     if found is None:
-        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        pairs = zip(rule.names, whole, strict=False)
+        own = ", ".join(f"{name}: {types.unliteral(one)}" for name, one in pairs)
         raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
     return found
