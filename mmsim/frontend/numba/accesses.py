@@ -101,10 +101,13 @@ class ArrayLowering(AxisLowering):
         """The value of x[index]."""
         if isinstance(array, tuple):
             return self.picked(array, index)
+        return self.element_or_part(self.indexed(array, index))
+
+    def indexed(self, array: Value, index: Value) -> Alias:
+        """The part of an array that an index leaves."""
         if not isinstance(array, Alias):
             raise self.refused("only arrays and tuples have elements")
-        given = index if isinstance(index, tuple) else (index,)
-        return self.element_or_part(self.part(array, given))
+        return self.part(array, index if isinstance(index, tuple) else (index,))
 
     def element_or_part(self, array: Alias) -> Value:
         """An array, or its element if it has no axes."""

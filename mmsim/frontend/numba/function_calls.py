@@ -308,6 +308,11 @@ class CallLowering(InlineLowering):
                 return NONE
             case "shared" | "registers" as kind:
                 return self.made(kind, named["shape"], sig.return_type, base_of(target))
+            case "load":
+                return self.single(self.item(*given))
+            case "store":
+                self.assign_part(self.indexed(*given[:2]), given[2])
+                return NONE
             case str(op):
                 return self.atomic(cast(ir.AtomicOp, op), named, is_used)
         found = rule.meaning(self.operands(given, sig), self.place)
