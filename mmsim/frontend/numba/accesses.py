@@ -10,6 +10,7 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
+from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
@@ -88,9 +89,10 @@ class ArrayLowering(AxisLowering):
             case "item":
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
-                if type_.layout != "C" and type_.dtype.bitwidth != sig.return_type.dtype.bitwidth:
+                old, new = (in_bits(as_dtype(one.dtype)) for one in (type_, sig.return_type))
+                if type_.layout != "C" and old.itemsize != new.itemsize:
                     raise self.refused(f"{ROW_MAJOR} viewed as numbers of another size", COPY)
-                return self.viewed(array, as_dtype(type_.dtype), as_dtype(sig.return_type.dtype))
+                return self.viewed(array, old, new)
         raise self.refused(
             f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
         )

@@ -10,11 +10,12 @@ import operator
 import types as python
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numba.core import types
+from numba.np.npdatetime_helpers import get_best_unit, get_timedelta_conversion_factor
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
@@ -27,13 +28,16 @@ from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
     COMPLEX,
     OF_COMPLEX,
+    OF_DATES,
     OF_NUMBERS,
     WRITTEN_OUT,
     of_numba,
+    over,
 )
 from mmsim.frontend.numba.signatures import CALLED, Given, Vector
 from mmsim.frontend.numba.templates import WRITTEN, Word, sum_as
 from mmsim.frontend.numba.values import (
+    DATES,
     NONE,
     OPERATORS,
     Counted,
@@ -112,7 +116,8 @@ class CallLowering(InlineLowering):
         own = self.BUILT_IN.get(thing)
         if own is not None:
             return own(self, args, sig)
-        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
+        has_dates = any(isinstance(getattr(one, "dtype", one), DATES) for one in sig.args)
+        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1 and not has_dates:
             return self.elementwise(thing, type_, args)
         return self.operation(thing, args, sig)
 
@@ -147,6 +152,8 @@ class CallLowering(InlineLowering):
         """The value of a function of numbers, computed in the types of its signature."""
         if thing is bool and isinstance(args[0], tuple):
             return ir.Const(bool(args[0]))
+        if any(isinstance(one, DATES) for one in sig.args):
+            return self.of_dates(thing, args, sig)
         if thing is float and isinstance(args[0], Object):
             return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
@@ -181,6 +188,30 @@ class CallLowering(InlineLowering):
         if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
+
+    def of_dates(self, thing: Any, args: list[Value], sig: Any) -> Value:
+        """The value of a function of dates, in the smallest unit of them."""
+        name = OPERATORS.get(thing, (None, getattr(thing, "__name__", "")))[1]
+        pairs = [*zip(map(self.single, args), sig.args, strict=True)]
+        if not isinstance(pairs[0][1], DATES):  # a number times a time
+            pairs.reverse()
+        units = [type_.unit for type_ in (*sig.args, sig.return_type) if isinstance(type_, DATES)]
+        unit, given = reduce(get_best_unit, units), list[ir.Expr]()
+        for value, type_ in pairs:
+            if isinstance(type_, DATES):
+                factor = get_timedelta_conversion_factor(type_.unit, unit)
+                if factor is None:
+                    what = f"times in the units {type_.unit} and {unit} have no common unit"
+                    raise self.refused(what, "convert one before the launch: astype('M8[D]')")
+                if factor != 1:
+                    value = self.written_out(OF_DATES["*", 2], [value, ir.Const(factor)])
+            given.append(value)
+        written = OF_DATES.get((name, len(args)))
+        if name in ("/", "//") and not isinstance(pairs[-1][1], DATES):
+            written = over
+        if written is None:
+            raise self.refused(f"the call of {name!r} isn't in the language of programs", CALLED)
+        return self.as_type(self.single(self.written_out(written, given)), sig.return_type)
 
     def float_of(self, text: Any) -> ir.Expr:
         """float("inf") and other floats in the form of a text."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
@@ -130,6 +131,8 @@ class InlineLowering(ArrayLowering):
         member = name_of_object(thing)
         if member in VALUES:
             return self.number_of(member)
+        if isinstance(thing, np.datetime64 | np.timedelta64):
+            return ir.Const(int(thing.view(np.int64)))
         if is_number(type_) and not isinstance(thing, type):
             number = thing.item() if hasattr(thing, "item") else thing
             if isinstance(number, int | float | complex):

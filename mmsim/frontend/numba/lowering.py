@@ -54,7 +54,7 @@ from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
-TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+TEXT = types.CharSeq | types.UnicodeCharSeq
 """The types of elements that a kernel can copy, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 """The comparisons of tuples by their order."""
@@ -237,7 +237,7 @@ class FunctionLowering(CallLowering):
         if source.op not in ("cast", "build_tuple"):
             for var in source.list_vars():
                 if isinstance(self.type_at(var), TEXT):
-                    raise self.refused("text and dates can only be copied here")
+                    raise self.refused("text can only be copied here")
         match source.op:
             case "binop" | "inplace_binop" | "unary":
                 fn = source._kws.get("immutable_fn", source.fn)

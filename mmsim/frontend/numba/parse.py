@@ -19,6 +19,7 @@ from mmsim.errors import LanguageError, LaunchError, Place, shown
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
+    DATES,
     DEFAULTS,
     ArrayKind,
     Flattened,
@@ -29,6 +30,7 @@ from mmsim.frontend.numba.kinds import (
     RecordKind,
     SameKind,
     TupleKind,
+    in_bits,
     same,
 )
 from mmsim.frontend.numba.lowering import FunctionLowering
@@ -95,11 +97,11 @@ class Parameters:
                 return Alias((View(name),)), types.Array(type_, ndim, "A") if is_array else type_
             case ArrayKind(text, ndim, layout):
                 dtype = np.dtype(text)
-                self.unit.array(name, self.unit.words.get(name, dtype), ndim)
+                self.unit.array(name, self.unit.words.get(name, in_bits(dtype)), ndim)
                 if ndim and layout == "C":
                     self.unit.whole.add(name)
                 self._add(name, "array", types.Array(from_dtype(dtype), ndim, layout), place)
-                if name in self.unit.words:
+                if name in self.unit.words or dtype.kind in DATES:
                     self.given[-1] = replace(self.given[-1], type=text)
                 return Alias((View(name),)), self._types[-1]
             case NumberKind(text):
@@ -107,7 +109,7 @@ class Parameters:
                 held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
                 self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
                 self._add(name, "number", from_dtype(dtype), place)
-                plain = ir.Number(name)
+                plain, dtype = ir.Number(name), in_bits(dtype)
                 value = plain if dtype in WIDE else ir.Unary(dtype.name, plain, place)
                 return value, self._types[-1]
 

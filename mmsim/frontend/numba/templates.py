@@ -28,7 +28,7 @@ from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, p
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
-REAL = types.Integer | types.Float | types.Boolean
+REAL = types.Integer | types.Float | types.Boolean | types.NPTimedelta
 
 
 class Called(types.Callable, types.Opaque):
