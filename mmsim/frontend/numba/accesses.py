@@ -10,12 +10,13 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
-from mmsim.frontend.numba.kinds import in_bits
+from mmsim.frontend.numba.kinds import TEXT, in_bits
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
     Object,
     Slice,
+    Text,
     Value,
     binary,
     is_number,
@@ -113,9 +114,23 @@ class ArrayLowering(AxisLowering):
 
     def element_or_part(self, array: Alias) -> Value:
         """An array, or its element if it has no axes."""
-        if self.rank(array) or self.fields(array):
+        fields = self.fields(array)
+        if self.rank(array) or next(iter(fields), TEXT).find(TEXT):
             return array
-        return self.load(array, ())
+        if not fields:
+            return self.load(array, ())
+        ((name, own),) = fields.items()
+        count = range(int(name.removeprefix(TEXT)))
+        return Text(tuple(self.load(own, (ir.Const(number),)) for number in count))
+
+    def characters(self, text: Value) -> tuple[ir.Expr, ...]:
+        """The characters of a text, as numbers."""
+        if isinstance(text, Text):
+            return text.characters
+        known = getattr(text, "thing", None)
+        if not isinstance(known, str | bytes):
+            raise self.refused("a text stands here, and no text there")
+        return tuple(map(ir.Const, map(ord, known) if isinstance(known, str) else known))
 
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
         """One of several values, by a number."""
@@ -393,7 +408,13 @@ class ArrayLowering(AxisLowering):
     def assign_part(self, array: Alias, value: Value) -> None:
         """Store a number, an array or a tuple in the elements of an array, or a record in one."""
         fields = self.fields(array)
-        if fields:
+        if next(iter(fields), "").startswith(TEXT) and not isinstance(value, Alias):
+            ((name, own),) = fields.items()
+            count = int(name.removeprefix(TEXT))
+            padded = (*self.characters(value), *[ir.Const(0)] * count)[:count]
+            for number, one in enumerate(self.fixed(padded)):
+                self.assign_part(self.part(own, (Object(Ellipsis), ir.Const(number))), one)
+        elif fields:
             given = self.fields(value) if isinstance(value, Alias) else {}
             if set(given) != set(fields):
                 raise self.refused("only a record with the same fields can be stored here")

@@ -28,6 +28,7 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Object,
     Slice,
+    Text,
     Value,
     Walked,
     binary,
@@ -197,6 +198,12 @@ class InlineLowering(ArrayLowering):
         if isinstance(value, Counted):
             count = self.count(value.start, value.stop, value.step)
             return binary("max", count, ir.Const(0), self.place)
+        if isinstance(value, Text):
+            found: ir.Expr = ir.Const(0)
+            for number, one in enumerate(value.characters, 1):
+                is_there = ir.Compare("!=", one, ir.Const(0), self.place)
+                found = ir.Choose(is_there, ir.Const(number), found)
+            return found
         whole: Any = getattr(value, "thing", value)
         return ir.Const(len(whole))
 

@@ -20,6 +20,8 @@ from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
 
 Layout = Literal["C", "F", "A"]
+TEXT = "_text"
+"""The name of the field of a text, followed by the number of characters."""
 DATES = "Mm"
 """NumPy's kinds of dates and of times between them, which are whole numbers of a unit."""
 
@@ -63,7 +65,7 @@ class RecordKind:
     """An array of `ndim` axes of records of a type: an array for each of their fields.
 
     A field's array has the axes of the records, followed by those of the field. Text is a record of
-    its bits.
+    its characters.
     """
 
     dtype: np.dtype[Any]
@@ -180,17 +182,18 @@ def _is_object(value: Any) -> bool:
 
 
 def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same records, with text as records of its bits and dates as numbers.
+    """The same records, with text as records of its characters and dates as numbers.
 
     >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
-    (dtype([('bits', 'u1', (3,))]), dtype('int64'))
+    (dtype([('_text3', 'u1', (3,))]), dtype('int64'))
     """
     base, shape = dtype.base, dtype.shape
     if base.kind in DATES:
         base = np.dtype(np.int64)
     elif base.kind in "SU":
-        size = base.itemsize
-        base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
+        character = np.dtype("u1" if base.kind == "S" else "u4")
+        count = base.itemsize // character.itemsize
+        base = np.dtype([(f"{TEXT}{count}", character, (count,))])
     elif base.names:
         fields = [base.fields[name] for name in base.names]  # type: ignore[index]
         base = np.dtype(

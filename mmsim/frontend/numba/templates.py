@@ -31,6 +31,15 @@ REGISTRY = templates.Registry()
 REAL = types.Integer | types.Float | types.Boolean | types.NPTimedelta
 
 
+TEXTS = types.UnicodeType | types.StringLiteral | types.UnicodeCharSeq, types.Bytes | types.CharSeq
+"""The types of texts, and those of texts of bytes."""
+
+
+def kind_of_text(type_: types.Type) -> Any:
+    """The one of the `TEXTS` that a type is of; None for none."""
+    return next((kind for kind in TEXTS if isinstance(type_, kind)), None)
+
+
 class Called(types.Callable, types.Opaque):
     """The type of what is called in a kernel and typed here; Numba compiles none of them."""
 
@@ -101,15 +110,22 @@ class Extreme(templates.AbstractTemplate):
 @REGISTRY.register_global(ord)
 @REGISTRY.register_global(operator.eq)
 @REGISTRY.register_global(operator.ne)
+@REGISTRY.register_global(operator.lt)
+@REGISTRY.register_global(operator.le)
+@REGISTRY.register_global(operator.gt)
+@REGISTRY.register_global(operator.ge)
 class OfText(templates.AbstractTemplate):
-    """The length and the comparison of texts, which are known before the launch."""
+    """The length and the comparison of texts, of arrays or known before the launch."""
+
+    key: Any
 
     def generic(self, args: Given, kws: Any) -> Any:
         """The signature for one text or two."""
-        is_text = all(isinstance(one, types.UnicodeType | types.StringLiteral) for one in args)
-        return (
-            signature(types.intp if len(args) == 1 else types.boolean, *args) if is_text else None
-        )
+        kinds = set(map(kind_of_text, args))
+        is_known = len(kinds) == 1 or self.key in (operator.eq, operator.ne)
+        if None in kinds or not is_known:
+            return None
+        return signature(types.intp if len(args) == 1 else types.boolean, *args)
 
 
 @REGISTRY.register_global(int)

@@ -64,6 +64,13 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text of an array: its characters, with zeros behind the last one."""
+
+    characters: tuple[ir.Expr, ...]
+
+
+@dataclass(frozen=True)
 class Maybe:
     """A number or an array that may be None instead: whether it is there, and the value."""
 
