@@ -152,6 +152,8 @@ def uncompiled(monkeypatch):
 
 BROWSERS = {}
 """The Chromium that runs, with Playwright, by the folder of the tests that share it."""
+EMPTY = {}
+"""The pages of each of them that no test shows anything on."""
 
 
 @pytest.fixture
@@ -177,31 +179,69 @@ def pytest_runtest_teardown(item, nextitem):
     for folder in list(BROWSERS):
         if nextitem is None or nextitem.path.parent != folder:
             started, running = BROWSERS.pop(folder)
+            EMPTY.pop(started, None)
             started.close()
             running.stop()
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched."""
-    pages, wrong, asked = [], [], []
+def new_page(browser):
+    """Gives an empty page, which later tests use again: Chromium takes long to make a new one.
 
-    def show(player, *, address="", before="", **options):
-        path = tmp_path / f"page{len(pages)}.html"
+    So it must not be left with scripts, routes or a clock that the next document has, too.
+    """
+    empty, taken = EMPTY.setdefault(browser, []), []
+
+    def take(*, viewport=None, color_scheme="light", reduced_motion="no-preference"):
+        page = empty.pop() if empty else browser.new_page()
+        taken.append(page)
+        page.set_viewport_size(viewport or {"width": 1280, "height": 720})
+        page.emulate_media(media="null", color_scheme=color_scheme, reduced_motion=reduced_motion)
+        return page
+
+    yield take
+    for page in taken:
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        empty.append(page)
+
+
+@pytest.fixture
+def show(browser, new_page, tmp_path):
+    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched.
+
+    `before` is a script that runs before those of the page, on a page of its own, as with `alone`;
+    `on` is the page of a player before, which is shown no more.
+    """
+    saved, pages, wrong, asked = [], {}, [], []
+    heard = {
+        "console": lambda message: wrong.append(message.text),
+        "pageerror": lambda error: wrong.append(str(error)),
+        "request": lambda request: asked.append(request.url),
+    }
+
+    def show(player, *, address="", before="", alone=False, on=None, **options):
+        path = tmp_path / f"page{len(saved)}.html"
         player.save(path)
-        shown = browser.new_page(**options)
-        pages.append(shown)
-        shown.on("console", lambda message: wrong.append(message.text))
-        shown.on("pageerror", lambda error: wrong.append(str(error)))
-        shown.on("request", lambda request: asked.append(request.url))
+        saved.append(path)
+        own = alone or before
+        shown = on or (browser.new_page(**options) if own else new_page(**options))
+        if not on:
+            pages[shown] = own
+            for event, hear in heard.items():
+                shown.on(event, hear)
         if before:
             shown.add_init_script(before)
         shown.goto(path.as_uri() + address)
         return shown
 
     yield show
-    for shown in pages:
-        shown.close()
+    for shown, own in pages.items():
+        if own:
+            shown.close()
+        else:
+            for event, hear in heard.items():
+                shown.remove_listener(event, hear)
     assert wrong == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert len([url for url in asked if url.startswith("file:")]) == len(pages)
+    assert len([url for url in asked if url.startswith("file:")]) == len(saved)
