@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -42,25 +43,35 @@ ON_EVERY_ENGINE = {
 }
 
 IN_ONE_PROCESS = {
-    "tests/claims/test_verdicts_page.py": "a page of verdicts",
-    "tests/engines/test_compile_cache.py": "kept programs",
-    "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
-    "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/docs/test_course.py": "kernels",
+    "tests/docs/test_notebooks.py": "kernels",
+    "tests/docs/test_site.py": "kernels",
+    **{
+        f"tests/view/test_player{part}.py": "players"
+        for part in ("", "_axe", "_lecture", "_runs", "_stops", "_widget", "_work")
+    },
     "tests/gpu/test_counters_page.py": "the page about a card",
     "tests/gpu/test_metal.py": "the page about a card",
-    "tests/house/test_wheel.py": "a wheel",
     "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
-    "tests/papers/test_family_pictures.py": "pictures of families",
-    "tests/papers/test_rap_simulation.py": "simulated tables",
-    "tests/docs/test_course.py": "kernels",
-    "tests/docs/test_notebooks.py::test_a_fresh_kernel": "kernels",
-    "tests/docs/test_site.py": "kernels",
 }
-"""Beginnings of tests' names, and what they share: one process does it, once.
+"""Beginnings of tests' names, and what they share: one process does it, once. As it does each file.
 
 Kernels of notebooks share the choice of ports: of two begun at one time both may pick the same.
 """
+
+FIRST = [
+    "kernels",
+    "players",
+    "tests/cli/test_interrupts.py",
+    "tests/claims/test_papers.py",
+    "tests/papers/test_models.py",
+    "tests/sweeps/test_sweep.py",
+    "tests/view/test_terminal.py",
+    "tests/frontend/test_numba_calls.py",
+    "planted bugs",
+]
+"""What takes longest begins first, and then files of few tests: those of many take little each."""
 
 
 def pytest_configure(config):
@@ -71,11 +82,14 @@ def pytest_configure(config):
 
 
 def group_of(name):
-    """What the processes take as one piece: a test, or those that share something."""
+    """What a process takes as one piece: a file, or those that share something.
+
+    So each of its fixtures, programs and compiled kernels is made once.
+    """
     for beginning, group in IN_ONE_PROCESS.items():
         if name.startswith(beginning):
             return group
-    return name
+    return name.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -88,6 +102,16 @@ def pytest_xdist_make_scheduler(config, log):
     class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             return group_of(nodeid)
+
+        def _assign_work_unit(self, node):
+            if not any(self.assigned_work.values()):
+                order = {group: place for place, group in enumerate(FIRST)}
+                left = sorted(
+                    self.workqueue.items(),
+                    key=lambda one: (order.get(one[0], len(order)), len(one[1])),
+                )
+                self.workqueue = OrderedDict(left)
+            super()._assign_work_unit(node)
 
     return ByGroup(config, log)
 
