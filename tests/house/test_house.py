@@ -40,6 +40,12 @@ def module_name(path, folder):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
 def modules(folder):
     return {module_name(path, folder): path for path in sorted(folder.rglob("*.py"))}
 
@@ -49,7 +55,7 @@ def imported(name, path, known):
 
     Importing a module loads its packages too; that counts only where the file names the package.
     """
-    found = imported_by(ast.parse(path.read_text("utf-8")), known)
+    found = imported_by(tree_of(path), known)
     yield from (one for one in found if one != name)
 
 
@@ -154,7 +160,7 @@ def loaded(name):
         if name in known and name not in found:
             found.add(name)
             wanted.append(name.rpartition(".")[0])
-            for node in at_once(ast.parse(known[name].read_text("utf-8"))):
+            for node in at_once(tree_of(known[name])):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     one = ast.Module([node], [])
                     wanted += imported_by(one, known)
@@ -165,7 +171,7 @@ def test_an_import_in_a_function_loads_something():
     """It stands there to spare a start what only some calls need; else it belongs at the top."""
     known, idle = modules(PACKAGE), []
     for name, path in known.items():
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path)
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 late = [one for one in imported_by(function, known) if one in loaded(name)]
@@ -229,7 +235,7 @@ def test_all_lists_the_public_names():
 
 def test_the_library_knows_no_algorithm():
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
