@@ -67,6 +67,8 @@ class WarpSyncCheck(Listener):
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
+        self.warps: Integers | int = -1  # of the latest access, and where its requests begin
+        self.starts = np.zeros(0, bool)
         # The latest plain write of each thread: the number of the request, and the elements.
         self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
         self.clocks = LaneClocks(self.launch)
@@ -103,8 +105,11 @@ class WarpSyncCheck(Listener):
             self.latest[key] = LatestLanes(size, alone=kind == "write")
             self._ask()
         lanes = len(cells)
-        starts = first_rows(np.broadcast_to(access.warps, lanes))  # of each warp's request
-        numbers = self.count - 1 + np.cumsum(starts)
+        if access.warps is not self.warps or lanes != len(self.starts):
+            self.warps = access.warps  # often the same array again
+            self.starts = first_rows(np.broadcast_to(access.warps, lanes))
+            self.order = np.cumsum(self.starts) - 1
+        numbers = self.count + self.order
         end = int(numbers[-1]) + 1
         if end > self.requests.shape[1]:
             more = np.zeros((4, max(end - self.count, self.count)), np.int64)
@@ -113,7 +118,9 @@ class WarpSyncCheck(Listener):
         line = self.lines.of_site[access.site.number]
         columns = line, access.intervals, events, access.times
         for row, column in zip(self.requests, columns, strict=True):
-            row[self.count : end] = column[starts] if isinstance(column, np.ndarray) else column
+            row[self.count : end] = (
+                column[self.starts] if isinstance(column, np.ndarray) else column
+            )
         self.latest[key].note(cells, access.threads, numbers)
         if kind == "write":
             first = slice(None, None, access.site.vector)
