@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import numba
 import numpy as np
 import pytest
 from numba import cuda
@@ -180,14 +181,81 @@ def test_text_and_dates_are_copied():
 
 
 COMPUTING = [
-    (lambda text, days, out: out.fill(days[0] > days[1]), "text and dates can only be copied"),
-    (lambda text, days, out: abs(days[0] - days[1]), "text and dates can only be copied"),
-    (lambda text, days, out: len(text[0]), "no types fit the call len"),
+    (lambda text, days, out: out.fill(text[0] is text[0]), "text can only be copied and compared"),
+    (lambda text, days, out: out.fill(days[0] > YEAR), "times in the units D and Y have no common"),
+    (lambda text, days, out: np.subtract(days, days, out), "an array stands where a number must"),
+    (lambda text, days, out: out.fill(text[0] + text[0]), "has no meaning for"),
 ]
+SHORT, BYTES = "x", b"c"
+DAY, YEAR = np.datetime64("2026-01-01"), np.datetime64("2026")
+
+
+def test_texts_are_compared_and_stored_as_python_does():
+    def kernel(wide, text, points, out):
+        out[0] = (wide[0] == points[0]["word"]) + 2 * (wide[1] < wide[2]) + 4 * (wide[2] >= SHORT)
+        out[1] = (
+            (text[0] != b"ab")
+            + 2 * (text[0] > text[1])
+            + 4 * (text[1] in (b"x", BYTES))
+            + 8 * (text[0] != "ab")
+        )
+        first, last = wide[0], wide[1] if out[0] > 100 else wide[2]
+        wide[0] = wide[1]
+        wide[1] = SHORT
+        text[2] = b"long"
+        points[0]["word"] = "zzzzz"
+        out[2] = (first == "ab") + 2 * (last == "xyz") + 4 * (wide[0] == "c") + 8 * (SHORT < "y")
+        for one in wide:
+            out[3] = 10 * out[3] + len(one)
+        wide[1:] = wide[0]
+
+    points = np.array([("ab", 1)], np.dtype([("word", "U4"), ("n", "i4")], align=True))
+    args = np.array(["ab", "c", "xyz"]), np.array([b"ab", b"c", b"xyz"]), points, np.zeros(4)
+    right = copy.deepcopy(args)
+    kernel(*right)
+    program = numba_program(kernel)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
+    program.specialized(args).store(run.arrays)
+    assert args[3].tolist() == right[3].tolist() == run.arrays["out"].tolist()
+    assert all(np.array_equal(*pair) for pair in zip(args, right, strict=True))
+
+
+def test_dates_are_computed_with_as_numba_does():
+    def kernel(days, hours, gaps, short, late, out, later):
+        latest = days[0]
+        for i in range(4):
+            out[i, 0] = (days[i] == hours[i]) + 2 * (days[i] != hours[i]) + 4 * np.isnat(days[i])
+            out[i, 1] = (days[i] < hours[i]) + 2 * (days[i] <= late) + 4 * (days[i] > DAY)
+            out[i, 2] = (gaps[i] >= short[i]) + 2 * (gaps[i] == short[i])
+            out[i, 3] = int(days[i] - hours[i])
+            out[i, 4] = int(gaps[i] * -2.5)
+            out[i, 5] = int(2 * short[i])
+            out[i, 6] = int(short[i] / -7)
+            out[i, 7] = int(short[i] // 1.5)
+            out[i, 8] = int(abs(gaps[i])) - int(-short[i])
+            ratio = gaps[i] / short[i]
+            out[i, 9] = 100 * ratio if ratio == ratio else -1
+            later[i] = days[i] + short[i]
+            if days[i] > latest:
+                latest = days[i]
+        out[0, 0] += 10 * (latest == days[1]) + days.itemsize
+        out[1, 0] += days.view(np.int64)[1]
+        gaps[0] = gaps[3]
+
+    days = np.array(["2026-01-02", "2026-03-01", "NaT", "1969-12-31"], "M8[D]")
+    hours = np.array(["2026-01-02T01", "2026-03-01T00", "NaT", "1950-01-01T05"], "M8[h]")
+    gaps, short = np.array([3, 4, "NaT", -5], "m8[D]"), np.array([72, -100, "NaT", 12345], "m8[h]")
+    args = days, hours, gaps, short, DAY, np.zeros((4, 10), int), hours.copy()
+    right = copy.deepcopy(args)
+    numba.njit(kernel)(*right)
+    run = MACHINE.run(numba_program(kernel), *args, threads=1, schedule="asynchronous")
+    for name, one in (("out", right[5]), ("later", right[6]), ("gaps", right[2])):
+        assert run.arrays[name].dtype == one.dtype
+        assert np.array_equal(run.arrays[name].view(int), one.view(int))
 
 
 @pytest.mark.parametrize("case", COMPUTING)
-def test_text_and_dates_can_only_be_copied(case):
+def test_other_operations_on_text_and_dates_are_refused(case):
     kernel, said = case
     days = np.array(["2026-01-02", "2026-01-01"], "M8[D]")
     with pytest.raises(LanguageError, match=said):
@@ -195,8 +263,9 @@ def test_text_and_dates_can_only_be_copied(case):
 
 
 def test_only_records_with_the_same_fields_are_stored():
-    def mixed(text):
-        text[0] = "abc"
+    def mixed(text, other):
+        text[:] = other
 
+    texts = np.array(["abc"]), np.array(["four"])
     with pytest.raises(LanguageError, match="only a record with the same fields"):
-        MACHINE.run(numba_program(mixed), np.array(["abc"]), threads=1)
+        MACHINE.run(numba_program(mixed), *texts, threads=1)

@@ -203,6 +203,8 @@ MESSAGES = {
     "«with a: pass»": "with isn't in the language of programs; write its body alone",
     "«del a[0]»": "del isn't in the language of programs",
     "«import os»": "import isn't in the language of programs; import outside the program",
+    "from pdb import set_trace; «set_trace()»": "no debugger stops in a simulated launch",
+    "«breakpoint()»": "no debugger stops in a simulated launch; set MMSIM_PYTHON=1 in the",
     "«global BIG»; BIG = 1": "global isn't in the language of programs; pass numbers as parameters",
     "«class C: pass»": "a class isn't in the language of programs",
     "«try: a[0] = 1»\n    finally: a[1] = 1": "try isn't in the language of programs; avoid the",

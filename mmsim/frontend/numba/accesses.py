@@ -10,11 +10,13 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
+from mmsim.frontend.numba.kinds import TEXT, in_bits
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
     Object,
     Slice,
+    Text,
     Value,
     binary,
 )
@@ -87,9 +89,10 @@ class ArrayLowering(AxisLowering):
             case "item":
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
-                if type_.layout != "C" and type_.dtype.bitwidth != sig.return_type.dtype.bitwidth:
+                old, new = (in_bits(as_dtype(one.dtype)) for one in (type_, sig.return_type))
+                if type_.layout != "C" and old.itemsize != new.itemsize:
                     raise self.refused(f"{ROW_MAJOR} viewed as numbers of another size", COPY)
-                return self.viewed(array, as_dtype(type_.dtype), as_dtype(sig.return_type.dtype))
+                return self.viewed(array, old, new)
         raise self.refused(
             f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
         )
@@ -100,16 +103,33 @@ class ArrayLowering(AxisLowering):
         """The value of x[index]."""
         if isinstance(array, tuple):
             return self.picked(array, index)
+        return self.element_or_part(self.indexed(array, index))
+
+    def indexed(self, array: Value, index: Value) -> Alias:
+        """The part of an array that an index leaves."""
         if not isinstance(array, Alias):
             raise self.refused("only arrays and tuples have elements")
-        given = index if isinstance(index, tuple) else (index,)
-        return self.element_or_part(self.part(array, given))
+        return self.part(array, index if isinstance(index, tuple) else (index,))
 
     def element_or_part(self, array: Alias) -> Value:
         """An array, or its element if it has no axes."""
-        if self.rank(array) or self.fields(array):
+        fields = self.fields(array)
+        if self.rank(array) or next(iter(fields), TEXT).find(TEXT):
             return array
-        return self.load(array, ())
+        if not fields:
+            return self.load(array, ())
+        ((name, own),) = fields.items()
+        count = range(int(name.removeprefix(TEXT)))
+        return Text(tuple(self.load(own, (ir.Const(number),)) for number in count))
+
+    def characters(self, text: Value) -> tuple[ir.Expr, ...]:
+        """The characters of a text, as numbers."""
+        if isinstance(text, Text):
+            return text.characters
+        known = getattr(text, "thing", None)
+        if not isinstance(known, str | bytes):
+            raise self.refused("a text stands here, and no text there")
+        return tuple(map(ir.Const, map(ord, known) if isinstance(known, str) else known))
 
     def picked(self, items: tuple[Value, ...], index: Value) -> Value:
         """One of several values, by a number."""
@@ -378,7 +398,13 @@ class ArrayLowering(AxisLowering):
     def assign_part(self, array: Alias, value: Value) -> None:
         """Store a number, an array or a tuple in the elements of an array, or a record in one."""
         fields = self.fields(array)
-        if fields:
+        if next(iter(fields), "").startswith(TEXT) and not isinstance(value, Alias):
+            ((name, own),) = fields.items()
+            count = int(name.removeprefix(TEXT))
+            padded = (*self.characters(value), *[ir.Const(0)] * count)[:count]
+            for number, one in enumerate(self.fixed(padded)):
+                self.assign_part(self.part(own, (Object(Ellipsis), ir.Const(number))), one)
+        elif fields:
             given = self.fields(value) if isinstance(value, Alias) else {}
             if set(given) != set(fields):
                 raise self.refused("only a record with the same fields can be stored here")

@@ -10,6 +10,7 @@ import numpy as np
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import Base
+from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.values import ONE, Index, Remade, Value, binary, open_axes
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Restart, Span, View
@@ -148,7 +149,9 @@ class AxisLowering(Base):
             return tuple(map(self.as_typed, value, type_))
         if isinstance(value, Alias) and type(value.parts[0]) is View:
             word = self.unit.words.get(value.parts[0].array)
-            return value if word is None else self.viewed(value, word, as_dtype(type_.dtype))
+            return (
+                value if word is None else self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
+            )
         return value
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:

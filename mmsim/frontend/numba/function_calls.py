@@ -10,11 +10,12 @@ import operator
 import types as python
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numba.core import types
+from numba.np.npdatetime_helpers import get_best_unit, get_timedelta_conversion_factor
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
@@ -28,12 +29,15 @@ from mmsim.frontend.numba.library import (
     CALLS,
     COMPLEX,
     OF_COMPLEX,
+    OF_DATES,
     WRITTEN_OUT,
     of_numba,
+    over,
 )
 from mmsim.frontend.numba.signatures import CALLED, Given, Vector
 from mmsim.frontend.numba.templates import WRITTEN, Word, sum_as
 from mmsim.frontend.numba.values import (
+    DATES,
     NONE,
     OPERATORS,
     Counted,
@@ -112,7 +116,8 @@ class CallLowering(InlineLowering):
         own = self.BUILT_IN.get(thing)
         if own is not None:
             return own(self, args, sig)
-        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
+        has_dates = any(isinstance(getattr(one, "dtype", one), DATES) for one in sig.args)
+        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1 and not has_dates:
             return self.elementwise(thing, type_, args)
         return self.operation(thing, args, sig)
 
@@ -147,6 +152,8 @@ class CallLowering(InlineLowering):
         """The value of a function of numbers, computed in the types of its signature."""
         if thing is bool and isinstance(args[0], tuple):
             return ir.Const(bool(args[0]))
+        if any(isinstance(one, DATES) for one in sig.args):
+            return self.of_dates(thing, args, sig)
         if thing is float and isinstance(args[0], Object):
             return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
@@ -166,7 +173,7 @@ class CallLowering(InlineLowering):
         is_own = isinstance(thing, python.FunctionType)
         written = thing if is_own else WRITTEN_OUT.get((thing, len(args)))
         if written is not None and (node is None or is_complex):
-            return self.inlined(written, self.types_of(given), given, {})
+            return self.written_out(written, given)
         if getattr(thing, "__module__", "") == "cmath":
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
@@ -179,6 +186,30 @@ class CallLowering(InlineLowering):
         own = self.of_complex(op, given) if is_written else ir.Call(op, tuple(given), self.place)
         return self.as_type(own, sig.return_type)
 
+    def of_dates(self, thing: Any, args: list[Value], sig: Any) -> Value:
+        """The value of a function of dates, in the smallest unit of them."""
+        name = OPERATORS.get(thing, (None, getattr(thing, "__name__", "")))[1]
+        pairs = [*zip(map(self.single, args), sig.args, strict=True)]
+        if not isinstance(pairs[0][1], DATES):  # a number times a time
+            pairs.reverse()
+        units = [type_.unit for type_ in (*sig.args, sig.return_type) if isinstance(type_, DATES)]
+        unit, given = reduce(get_best_unit, units), list[ir.Expr]()
+        for value, type_ in pairs:
+            if isinstance(type_, DATES):
+                factor = get_timedelta_conversion_factor(type_.unit, unit)
+                if factor is None:
+                    what = f"times in the units {type_.unit} and {unit} have no common unit"
+                    raise self.refused(what, "convert one before the launch: astype('M8[D]')")
+                if factor != 1:
+                    value = self.written_out(OF_DATES["*", 2], [value, ir.Const(factor)])
+            given.append(value)
+        written = OF_DATES.get((name, len(args)))
+        if name in ("/", "//") and not isinstance(pairs[-1][1], DATES):
+            written = over
+        if written is None:
+            raise self.refused(f"the call of {name!r} isn't in the language of programs", CALLED)
+        return self.as_type(self.single(self.written_out(written, given)), sig.return_type)
+
     def float_of(self, text: Any) -> ir.Expr:
         """float("inf") and other floats in the form of a text."""
         try:
@@ -187,6 +218,10 @@ class CallLowering(InlineLowering):
             raise self.refused(
                 f"{text!r} is not a float", "write float('inf') or float('nan')"
             ) from None
+
+    def written_out(self, function: Any, given: list[ir.Expr]) -> Value:
+        """The call of a function that is written in the language of kernels."""
+        return self.inlined(function, self.types_of(given), given, {})
 
     def types_of(self, given: list[ir.Expr]) -> Given:
         """Numba's types of numbers."""
@@ -200,7 +235,7 @@ class CallLowering(InlineLowering):
             type_ = context().resolve_value_type(getattr(cmath, name))
             context().resolve_function_type(type_, types, {})
             written = WRITTEN[type_.typing_key, types]
-        return self.single(self.inlined(written, types, given, {}))
+        return self.single(self.written_out(written, given))
 
     def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
         """np.sin(a, out): for each element, the result for numbers."""
@@ -301,6 +336,11 @@ class CallLowering(InlineLowering):
                 return NONE
             case "shared" | "registers" as kind:
                 return self.made(kind, named["shape"], sig.return_type, base_of(target))
+            case "load":
+                return self.single(self.item(*given))
+            case "store":
+                self.assign_part(self.indexed(*given[:2]), given[2])
+                return NONE
             case str(op):
                 return self.atomic(cast(ir.AtomicOp, op), named, is_used)
         found = rule.meaning(self.operands(given, sig), self.place)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
@@ -27,6 +28,7 @@ from mmsim.frontend.numba.values import (
     Maybe,
     Object,
     Slice,
+    Text,
     Value,
     Walked,
     binary,
@@ -130,6 +132,8 @@ class InlineLowering(ArrayLowering):
         member = name_of_object(thing)
         if member in VALUES:
             return self.number_of(member)
+        if isinstance(thing, np.datetime64 | np.timedelta64):
+            return ir.Const(int(thing.view(np.int64)))
         if is_number(type_) and not isinstance(thing, type):
             number = thing.item() if hasattr(thing, "item") else thing
             if isinstance(number, int | float | complex):
@@ -194,6 +198,12 @@ class InlineLowering(ArrayLowering):
         if isinstance(value, Counted):
             count = self.count(value.start, value.stop, value.step)
             return binary("max", count, ir.Const(0), self.place)
+        if isinstance(value, Text):
+            found: ir.Expr = ir.Const(0)
+            for number, one in enumerate(value.characters, 1):
+                is_there = ir.Compare("!=", one, ir.Const(0), self.place)
+                found = ir.Choose(is_there, ir.Const(number), found)
+            return found
         whole: Any = getattr(value, "thing", value)
         return ir.Const(len(whole))
 

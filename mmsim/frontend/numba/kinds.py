@@ -22,6 +22,10 @@ from mmsim.frontend.numba.names import python_function
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
 
+TEXT = "_text"
+"""The name of the field of a text, followed by the number of characters."""
+DATES = "Mm"
+"""NumPy's kinds of dates and of times between them, which are whole numbers of a unit."""
 element_type = cache(from_dtype)
 """Numba's type for one of NumPy's."""
 
@@ -56,8 +60,8 @@ class Flattened:
 
     An array that is given twice is one argument of the launch, because it is one array. `places`
     are the positions of the numbers and arrays among the values, in their order, an array of
-    records as one of each field. Text and dates are records of their bits. Of an object that the
-    kernel knows as it is, `places` has the object.
+    records as one of each field. Text is a record of its characters. Of an object that the kernel
+    knows as it is, `places` has the object.
     """
 
     def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
@@ -102,6 +106,8 @@ class Flattened:
             return self._array(copy, where)
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            known = int(value.view(np.int64))
         if known is None:
             advice = "; give np.array(...) of it, or a tuple" if isinstance(value, list) else ""
             raise LaunchError(
@@ -134,7 +140,10 @@ class Flattened:
             is_record = value.dtype.names and not value.ndim
             own = element_type(value.dtype)
             return own if is_record else types.Array(own, value.ndim, "A")
-        if not supported(value.dtype.name):
+        dtype = value.dtype
+        if dtype.kind in DATES:
+            value = np.asarray(value).view(held)
+        elif not supported(dtype.name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
                 f"{SUPPORTED_TEXT}"
@@ -142,7 +151,7 @@ class Flattened:
         self._add(np.atleast_1d(value))
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return array_type(value.dtype, value.ndim, layout)
+        return array_type(dtype, value.ndim, layout)
 
     def _add(self, value: Any) -> None:
         """Add a number, or an array that was not given before."""
@@ -165,15 +174,18 @@ def _is_object(value: Any) -> bool:
 
 
 def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same records, with text and dates as records of their bits.
+    """The same records, with text as records of its characters and dates as numbers.
 
     >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
-    (dtype([('bits', 'u1', (3,))]), dtype([('bits', '<u8')]))
+    (dtype([('_text3', 'u1', (3,))]), dtype('int64'))
     """
     base, shape = dtype.base, dtype.shape
-    if base.kind in "SUMm":
-        size = base.itemsize
-        base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
+    if base.kind in DATES:
+        base = np.dtype(np.int64)
+    elif base.kind in "SU":
+        character = np.dtype("u1" if base.kind == "S" else "u4")
+        count = base.itemsize // character.itemsize
+        base = np.dtype([(f"{TEXT}{count}", character, (count,))])
     elif base.names:
         fields = [base.fields[name] for name in base.names]  # type: ignore[index]
         base = np.dtype(

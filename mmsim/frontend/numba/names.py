@@ -22,6 +22,8 @@ PACKAGES = (
 INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernelapi", "api")
 """Parts of such a package whose members are those of the package."""
 AXES = ("x", "y", "z", "w")
+LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldcv", "ldlu"), ("stcg", "stcs", "stwb", "stwt")
+"""The accesses with hints for caches, which the model doesn't have."""
 ALIASES = {
     "int8": ("char",),
     "int16": ("short",),

@@ -17,7 +17,7 @@ from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.numba.base import is_tuple
 from mmsim.frontend.numba.context import inferred
 from mmsim.frontend.numba.inlined import text_of
-from mmsim.frontend.numba.kinds import Flattened, Known, in_bits, same
+from mmsim.frontend.numba.kinds import DATES, Flattened, Known, in_bits, same
 from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.options import DEFAULTS, Options
 from mmsim.frontend.numba.values import (
@@ -71,7 +71,7 @@ class Parameters:
             inside = zip(getattr(type_, "fields", range(type_.count)), type_, strict=True)
             return tuple(self._value(self.unit.unique(f"{name}_{n}"), own) for n, own in inside)
         if is_number(type_):
-            dtype = as_dtype(type_)
+            dtype = in_bits(as_dtype(type_))
             self._add(name, "number")
             held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
             self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
@@ -80,7 +80,8 @@ class Parameters:
         is_array = isinstance(type_, types.Array)
         if not is_array and not isinstance(type_, types.Record):
             return Object(next(self._places).thing)
-        dtype = in_bits(as_dtype(type_.dtype if is_array else type_))
+        own = as_dtype(type_.dtype if is_array else type_)
+        dtype = in_bits(own)
         rank = type_.ndim if is_array else 0
         shape = (ONE,) * max(rank, 1)
         if dtype.names:
@@ -89,14 +90,15 @@ class Parameters:
             name = self._array(name, dtype, shape)
             if rank and type_.layout == "C":
                 self.unit.whole.add(name)
+            if name in self.unit.words or own.kind in DATES:
+                at = self.unit.parameters.index(name)
+                self.given[at] = replace(self.given[at], type=own.name)
         return Alias((View(name, () if rank else (ir.Const(0),)),))
 
     def _array(self, name: str, dtype: Type, shape: Index) -> str:
         found = self._add(name, "array")
         if found == name:
             self.unit.array(name, self.unit.words.get(name, dtype), len(shape))
-            if name in self.unit.words:
-                self.given[-1] = replace(self.given[-1], type=dtype.name)
         return found
 
     def _add(self, name: str, use: ir.Use) -> str:

@@ -90,6 +90,9 @@ _KNOWN = (
 )
 """Messages of Numba that say what is wrong, in our words."""
 
+DEBUGGERS = {"breakpoint", "set_trace"}
+CALLS = "set MMSIM_PYTHON=1 in the environment, so that launches call the Python function"
+
 
 def kind_of(type_: types.Type) -> str:
     """A type in words."""
@@ -113,8 +116,23 @@ def outside_of(source: ir.Source, line: int | None) -> LanguageError | None:
     return None
 
 
+def debugger_in(source: ir.Source) -> LanguageError | None:
+    """The error for a function that calls a debugger; None for others."""
+    node = parsed(source)
+    if isinstance(node, ast.FunctionDef):
+        text = FunctionText(source, node)
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call) and ast.unparse(one.func).split(".")[-1] in DEBUGGERS:
+                return LanguageError(
+                    "no debugger stops in a simulated launch", text.place(one), CALLS
+                )
+    return None
+
+
 def refusal(function: python.FunctionType, error: Exception, infer: Any) -> LanguageError:
     """The error of ours for one of Numba's; `infer` is the inference of types, if it began."""
+    if stop := debugger_in(source_of(function)):
+        return stop
     at, error = (None, error) if infer is None else infer.refused(error)
     if isinstance(error.__cause__, LanguageError):  # of a function that this one calls
         return error.__cause__

@@ -22,11 +22,25 @@ from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
 from mmsim.frontend.numba.names import AXES
-from mmsim.frontend.numba.signatures import Given, Namespace, Resolve, Vector, cases, parts
-from mmsim.frontend.numba.values import is_number
+from mmsim.frontend.numba.signatures import (
+    NUMBER,
+    Given,
+    Namespace,
+    Resolve,
+    Vector,
+    cases,
+    parts,
+)
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
+TEXTS = types.UnicodeType | types.StringLiteral | types.UnicodeCharSeq, types.Bytes | types.CharSeq
+"""The types of texts, and those of texts of bytes."""
+
+
+def kind_of_text(type_: types.Type) -> Any:
+    """The one of the `TEXTS` that a type is of; None for none."""
+    return next((kind for kind in TEXTS if isinstance(type_, kind)), None)
 
 
 class Called(types.Callable, types.Opaque):
@@ -82,7 +96,7 @@ def declare(resolve: Resolve, *functions: Any) -> None:
     """Type functions of Python by what gives the signature for some arguments."""
 
     def generic(self: Any, args: Given, kws: Any) -> Any:
-        return None if kws else resolve(self.context, "", args)
+        return None if kws else resolve(self.context, self.key.__name__, args)
 
     for function in functions:
         facts = {"generic": generic}
@@ -94,22 +108,23 @@ def _extreme(context: Any, member: str, given: Given) -> Any:
     """max and min of two numbers or more, or of a tuple of them: their common type."""
     is_tuple = len(given) == 1 and isinstance(given[0], types.BaseTuple)
     numbers = tuple(map(types.unliteral, parts(given[0]) if is_tuple else given))
-    if len(numbers) < 2 - is_tuple or not all(map(is_number, numbers)):
+    if len(numbers) < 2 - is_tuple or not all(isinstance(one, NUMBER) for one in numbers):
         return None
     return signature(context.unify_types(*numbers), *(given if is_tuple else numbers))
 
 
 def _of_text(context: Any, member: str, given: Given) -> Any:
-    """The length and the comparison of texts, which are known before the launch."""
-    is_text = all(isinstance(one, types.UnicodeType | types.StringLiteral) for one in given)
-    result = types.intp if len(given) == 1 else types.boolean
-    return signature(result, *given) if is_text else None
+    """The length and the comparison of texts, of arrays or known before the launch."""
+    kinds = set(map(kind_of_text, given))
+    if None in kinds or (len(kinds) > 1 and member not in ("eq", "ne")):
+        return None
+    return signature(types.intp if len(given) == 1 else types.boolean, *given)
 
 
 def _integer(context: Any, member: str, given: Given) -> Any:
     """int of a number: an integer keeps its type."""
     own = types.unliteral(given[0]) if len(given) == 1 else None
-    if not isinstance(own, types.Integer | types.Float | types.Boolean):
+    if not isinstance(own, types.Integer | types.Float | types.Boolean | types.NPTimedelta):
         return None
     return signature(own if isinstance(own, types.Integer) else types.int64, own)
 
@@ -125,8 +140,9 @@ def _of_half(result: types.Type) -> Resolve:
     return resolve
 
 
+_ORDERS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 declare(_extreme, max, min)
-declare(_of_text, len, ord, operator.eq, operator.ne)
+declare(_of_text, len, ord, *_ORDERS)
 declare(_integer, int)
 declare(
     _of_half(types.float16),
@@ -134,10 +150,7 @@ declare(
     *(operator.iadd, operator.isub, operator.imul, operator.itruediv),
     *(operator.neg, operator.pos, abs, float),
 )
-declare(
-    _of_half(types.boolean),
-    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
-)
+declare(_of_half(types.boolean), *_ORDERS)
 _OF_FLOATS = ("dl", "dL", "ff", "dd")
 _OF_ONE = """
 acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tan

@@ -21,12 +21,14 @@ from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
 from mmsim.frontend.python.scope import Alias, Numbers, Span, Unit, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type, supported
+from mmsim.ir.dtypes import BOOL, INT, Type, supported
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.walk import with_expressions
 
 NOWHERE = Place("", "", 0)
+DATES = types.NPDatetime | types.NPTimedelta
+"""The types of dates and of times between them, which are whole numbers of a unit."""
 ONE = ir.Const(1)
 OPERATORS = {
     known: (node, op)
@@ -59,6 +61,13 @@ class Method:
 
     owner: Value
     name: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of an array: its characters, with zeros behind the last one."""
+
+    characters: tuple[ir.Expr, ...]
 
 
 @dataclass(frozen=True)
@@ -245,6 +254,8 @@ def dtype_of(type_: types.Type) -> Type:
     own = own.dtype if isinstance(own, types.EnumMember) else own
     if isinstance(own, types.Boolean):
         return BOOL
+    if isinstance(own, DATES):
+        return INT
     if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
     advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
@@ -253,7 +264,7 @@ def dtype_of(type_: types.Type) -> Type:
 
 def is_number(type_: types.Type) -> bool:
     """Return whether a type is of numbers."""
-    return isinstance(types.unliteral(type_), types.Number | types.Boolean)
+    return isinstance(types.unliteral(type_), types.Number | types.Boolean | DATES)
 
 
 def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
