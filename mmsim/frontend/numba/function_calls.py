@@ -269,7 +269,7 @@ class CallLowering(InlineLowering):
     def _range(self, args: list[Value], sig: Any) -> Counted:
         given = self._integers(args)
         start, stop, *step = given if len(given) > 1 else [ir.Const(0), *given]
-        return Counted(start, stop, step[0] if step else ir.Const(1))
+        return Counted(stop, start, step[0] if step else ir.Const(1))
 
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]

@@ -29,7 +29,7 @@ from mmsim.ir.walk import with_expressions
 NOWHERE = Place("", "", 0)
 DATES = types.NPDatetime | types.NPTimedelta
 """The types of dates and of times between them, which are whole numbers of a unit."""
-ONE = ir.Const(1)
+ZERO, ONE = ir.Const(0), ir.Const(1)
 OPERATORS = {
     known: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
@@ -156,8 +156,8 @@ class Counted:
     at the end, and gives whether there is an item, and the item.
     """
 
-    start: ir.Expr
-    stop: ir.Expr
+    stop: ir.Expr = ZERO
+    start: ir.Expr = ZERO
     step: ir.Expr = ONE
     item: Callable[[ir.Expr], Value] | None = None
     moves: Callable[[], tuple[ir.Expr, Value]] | None = None
@@ -168,14 +168,14 @@ class Counted:
 
     def of_items(self, make: Callable[[Value], Value]) -> Counted:
         """The same trips from 0 on, with what is made of each item."""
-        return Counted(self.start, self.stop, item=lambda number: make(self.at(number)))
+        return Counted(self.stop, self.start, item=lambda number: make(self.at(number)))
 
 
 @dataclass(frozen=True)
 class Walked(Alias):
     """The elements of an array that are also an iterator, as a.flat."""
 
-    trips: Counted = field(default_factory=lambda: Counted(ir.Const(0), ir.Const(0)))
+    trips: Counted = field(default_factory=Counted)
 
 
 class Held(NumbaTyping):
