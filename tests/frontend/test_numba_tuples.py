@@ -155,3 +155,19 @@ def test_a_tuple_without_a_value_is_named():
 
     with pytest.raises(UnassignedError, match="the variable 'found' is read before"):
         launch(never, np.zeros(3), np.zeros(1))
+
+
+@pytest.mark.parametrize("module", [cuda, own_cuda])
+def test_an_unrolled_loop_has_a_body_for_each_kind_of_value(module):
+    literal_unroll = module.literal_unroll
+
+    def loops(a, b, n, out):
+        for x in module.literal_unroll((n, 2.5, 7, 1j)):
+            out[0] = 2 * out[0] + abs(x)
+        for x in literal_unroll((a, b, a[1:])):
+            out[1] = 10 * out[1] + x.sum() + x.ndim
+        for k in literal_unroll((0, 1)):
+            out[2] += (a, b)[k].ndim
+
+    a, b = np.arange(3), np.ones((2, 2))
+    assert launch(loops, a, b, 4, np.zeros(3))["out"].tolist() == [57, 464, 3]

@@ -51,6 +51,7 @@ from numba.core.typing import (  # the first two fill the registry of the builti
 from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import signature
 from numba.cpython import rangeobj, tupleobj  # noqa: F401  # their methods, written in Python
+from numba.misc.special import literal_unroll
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
@@ -322,6 +323,19 @@ class _State:
         untyped_passes.PropagateLiterals().run_pass(self)
         _known_branches(self.func_ir, self.args)
 
+    def unrolled(self) -> None:
+        """Repeat the bodies of loops over `literal_unroll(...)`, by the types that are known."""
+        for block in self.func_ir.blocks.values():
+            for one in block.find_insts(numba_ir.Assign):
+                facts = vars(one.value).get("_kws", vars(one.value))
+                if "literal_unroll" in (facts.get("name"), facts.get("attr")):
+                    one.value = numba_ir.Global("literal_unroll", literal_unroll, one.loc)
+        self.func_ir._definitions = build_definitions(self.func_ir.blocks)
+        self.typemap, _, self.calltypes = Inference(self.func_ir).results(self.args, False)
+        untyped_passes.IterLoopCanonicalization().run_pass(self)
+        rewrite_semantic_constants(self.func_ir, self.args)
+        untyped_passes.MixedContainerUnroller().run_pass(self)
+
 
 def checked_names(func_ir: Any) -> None:
     """Take `strict=False` from calls of zip, which Numba types without keywords.
@@ -380,6 +394,8 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     _known_branches(func_ir, args)
     if has_inner:
         untyped_passes.MakeFunctionToJitFunction().run_pass(state)
+    if "literal_unroll" in (*code.co_names, *code.co_freevars):
+        state.unrolled()
     _without_jumps(func_ir.blocks)
     func_ir.blocks = canonicalize_cfg(func_ir.blocks)
     name_versions(func_ir.blocks)

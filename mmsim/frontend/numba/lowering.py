@@ -15,7 +15,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba.core import ir as numba_ir
@@ -261,6 +261,15 @@ class FunctionLowering(CallLowering):
                 return self.item(self.there(source.value), self.of(source.index))
             case "static_getitem":
                 return self.static_item(source)
+            case "typed_getitem":  # in an unrolled loop: one of the values of this type
+                whole, at = self.of(source.value), self.of(source.index)
+                types = enumerate(cast(Any, self.type_at(source.value)))
+                places = [place for place, type_ in types if type_ == source.dtype]
+                which: ir.Expr = ir.Const(0)
+                for number, place in enumerate(places):
+                    is_here = ir.Compare("==", at, ir.Const(place), self.place)
+                    which = ir.Choose(is_here, ir.Const(number), which)
+                return self.picked_at(tuple(whole[place] for place in places), which)
             case "getiter":
                 return self.counted(self.of(source.value))
             case "iternext":
