@@ -24,7 +24,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -59,10 +59,13 @@ build/axe/$(AXE).js:
 		| sed 's|$$|  axe-core-$(AXE).tgz|' | sha512sum --check --quiet
 	cd build/axe && tar -xzf axe-core-$(AXE).tgz package/axe.min.js && mv package/axe.min.js $(AXE).js
 
-test: $(VENV)/.testable ## check format, style and types, then run the tests and doctests
+test: $(VENV)/.testable ## check format and style, then types while the tests and doctests run
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs 2 test-types test-tests
+test-types: $(VENV)/.testable
 	$(BIN)/mypy --strict
+test-tests: $(VENV)/.testable
 	$(PYTEST) --doctest-modules mmsim .venv/names benchmarks/laboratory tests notebooks/classroom.py notebooks/sealed.py notebooks/course
 
 # The core of each room, and what holds the house together; tests/house/test_quick.py reads the list.

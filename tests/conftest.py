@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -42,25 +43,35 @@ ON_EVERY_ENGINE = {
 }
 
 IN_ONE_PROCESS = {
-    "tests/claims/test_verdicts_page.py": "a page of verdicts",
-    "tests/engines/test_compile_cache.py": "kept programs",
-    "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
-    "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/docs/test_course.py": "kernels",
+    "tests/docs/test_notebooks.py": "kernels",
+    "tests/docs/test_site.py": "kernels",
+    **{
+        f"tests/view/test_player{part}.py": "players"
+        for part in ("", "_axe", "_lecture", "_runs", "_stops", "_widget", "_work")
+    },
     "tests/gpu/test_counters_page.py": "the page about a card",
     "tests/gpu/test_metal.py": "the page about a card",
-    "tests/house/test_wheel.py": "a wheel",
     "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
-    "tests/papers/test_family_pictures.py": "pictures of families",
-    "tests/papers/test_rap_simulation.py": "simulated tables",
-    "tests/docs/test_course.py": "kernels",
-    "tests/docs/test_notebooks.py::test_a_fresh_kernel": "kernels",
-    "tests/docs/test_site.py": "kernels",
 }
-"""Beginnings of tests' names, and what they share: one process does it, once.
+"""Beginnings of tests' names, and what they share: one process does it, once. As it does each file.
 
 Kernels of notebooks share the choice of ports: of two begun at one time both may pick the same.
 """
+
+FIRST = [
+    "kernels",
+    "players",
+    "tests/cli/test_interrupts.py",
+    "tests/claims/test_papers.py",
+    "tests/papers/test_models.py",
+    "tests/sweeps/test_sweep.py",
+    "tests/view/test_terminal.py",
+    "tests/frontend/test_numba_calls.py",
+    "planted bugs",
+]
+"""What takes longest begins first, and then files of few tests: those of many take little each."""
 
 
 def pytest_configure(config):
@@ -71,11 +82,14 @@ def pytest_configure(config):
 
 
 def group_of(name):
-    """What the processes take as one piece: a test, or those that share something."""
+    """What a process takes as one piece: a file, or those that share something.
+
+    So each of its fixtures, programs and compiled kernels is made once.
+    """
     for beginning, group in IN_ONE_PROCESS.items():
         if name.startswith(beginning):
             return group
-    return name
+    return name.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -88,6 +102,16 @@ def pytest_xdist_make_scheduler(config, log):
     class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             return group_of(nodeid)
+
+        def _assign_work_unit(self, node):
+            if not any(self.assigned_work.values()):
+                order = {group: place for place, group in enumerate(FIRST)}
+                left = sorted(
+                    self.workqueue.items(),
+                    key=lambda one: (order.get(one[0], len(order)), len(one[1])),
+                )
+                self.workqueue = OrderedDict(left)
+            super()._assign_work_unit(node)
 
     return ByGroup(config, log)
 
@@ -152,6 +176,8 @@ def uncompiled(monkeypatch):
 
 BROWSERS = {}
 """The Chromium that runs, with Playwright, by the folder of the tests that share it."""
+EMPTY = {}
+"""The pages of each of them that no test shows anything on."""
 
 
 @pytest.fixture
@@ -177,31 +203,69 @@ def pytest_runtest_teardown(item, nextitem):
     for folder in list(BROWSERS):
         if nextitem is None or nextitem.path.parent != folder:
             started, running = BROWSERS.pop(folder)
+            EMPTY.pop(started, None)
             started.close()
             running.stop()
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched."""
-    pages, wrong, asked = [], [], []
+def new_page(browser):
+    """Gives an empty page, which later tests use again: Chromium takes long to make a new one.
 
-    def show(player, *, address="", before="", **options):
-        path = tmp_path / f"page{len(pages)}.html"
+    So it must not be left with scripts, routes or a clock that the next document has, too.
+    """
+    empty, taken = EMPTY.setdefault(browser, []), []
+
+    def take(*, viewport=None, color_scheme="light", reduced_motion="no-preference"):
+        page = empty.pop() if empty else browser.new_page()
+        taken.append(page)
+        page.set_viewport_size(viewport or {"width": 1280, "height": 720})
+        page.emulate_media(media="null", color_scheme=color_scheme, reduced_motion=reduced_motion)
+        return page
+
+    yield take
+    for page in taken:
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        empty.append(page)
+
+
+@pytest.fixture
+def show(browser, new_page, tmp_path):
+    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched.
+
+    `before` is a script that runs before those of the page, on a page of its own, as with `alone`;
+    `on` is the page of a player before, which is shown no more.
+    """
+    saved, pages, wrong, asked = [], {}, [], []
+    heard = {
+        "console": lambda message: wrong.append(message.text),
+        "pageerror": lambda error: wrong.append(str(error)),
+        "request": lambda request: asked.append(request.url),
+    }
+
+    def show(player, *, address="", before="", alone=False, on=None, **options):
+        path = tmp_path / f"page{len(saved)}.html"
         player.save(path)
-        shown = browser.new_page(**options)
-        pages.append(shown)
-        shown.on("console", lambda message: wrong.append(message.text))
-        shown.on("pageerror", lambda error: wrong.append(str(error)))
-        shown.on("request", lambda request: asked.append(request.url))
+        saved.append(path)
+        own = alone or before
+        shown = on or (browser.new_page(**options) if own else new_page(**options))
+        if not on:
+            pages[shown] = own
+            for event, hear in heard.items():
+                shown.on(event, hear)
         if before:
             shown.add_init_script(before)
         shown.goto(path.as_uri() + address)
         return shown
 
     yield show
-    for shown in pages:
-        shown.close()
+    for shown, own in pages.items():
+        if own:
+            shown.close()
+        else:
+            for event, hear in heard.items():
+                shown.remove_listener(event, hear)
     assert wrong == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert len([url for url in asked if url.startswith("file:")]) == len(pages)
+    assert len([url for url in asked if url.startswith("file:")]) == len(saved)

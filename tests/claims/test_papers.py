@@ -33,6 +33,8 @@ COSTLY = {
     *("DP-LB.sums", "RAP-T1.RAS.stride.least", "RAP-T1.RAS.stride.most", "SAT-hybrid", "SAT-trees"),
     *("SAT-trees.O", "SAT-trees.O.any", "SMM-w4.steps.tables"),
     *("ASM-flat.O", "DP-HMM.global", "SCAN-doubling.O", "SMM-C3.2.O", "SMM-L7.5"),
+    *("LIST-positions.O", "POLY-pipeline.O", "RAP-T1.RAS.any", "RAP-T1.RAS.worst"),
+    *("SAT-hybrid.matrix", "SAT-LB", "SCAN-TCU.calls.O", "SMM-w4.steps.data", "SMM-w4.steps.O"),
 }
 """Claims of which a few cases take seconds, too: left to `make verify` and the long tests."""
 

@@ -29,9 +29,9 @@ def address(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_every_verdict_is_in_sight_without_scrolling_sideways(browser, address, width):
+def test_every_verdict_is_in_sight_without_scrolling_sideways(new_page, address, width):
     url, results = address
-    shown = browser.new_page(viewport={"width": width, "height": 800})
+    shown = new_page(viewport={"width": width, "height": 800})
     shown.goto(url)
     rows = shown.evaluate(SEEN)
     assert {id_: result for id_, result, *_ in rows} == results
@@ -47,17 +47,15 @@ def test_every_verdict_is_in_sight_without_scrolling_sideways(browser, address, 
           .map(cell => cell.innerText)"""
     )
     assert cut == []  # a formula that is longer than its column scrolls within it
-    shown.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_barrier(browser, scheme):
+def test_axe_finds_no_barrier(new_page, scheme):
     """Verdicts of each kind of claim, with and without a curve."""
     every = from_json(KEPT.read_text("utf-8"))
     kinds = {(one.kind, one.result, one.curve is None): one for one in every}
     assert len(kinds) > 4
     script = axe.needed()
-    shown = browser.new_page(color_scheme=scheme)
+    shown = new_page(color_scheme=scheme)
     shown.set_content(verdicts_page(list(kinds.values()), paper_names()))
     assert axe.violations(shown, script) == []
-    shown.close()

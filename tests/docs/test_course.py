@@ -430,7 +430,8 @@ def test_a_picture_is_called_as_it_says_or_by_the_text_before():
 
 @pytest.mark.parametrize(("atol", "rtol"), [(0.25, 0), (0, 0.01)])
 @pytest.mark.parametrize("right", [25, -25.0, 0.5])
-def test_a_sealed_number_opens_within_its_tolerance_only(right, atol, rtol):
+def test_a_sealed_number_opens_within_its_tolerance_only(monkeypatch, right, atol, rtol):
+    monkeypatch.setattr("sealed.hashed", lambda text, salt: text + salt)  # in no time
     within = atol or rtol * abs(right)
     made = seal(right, "salt", atol=atol, rtol=rtol)
     for part in (-0.9, 0, 0.9):

@@ -1,6 +1,7 @@
 """The site: made without a warning and without a network, and whole.
 
-Only a few claims are verified for it here; `make docs` verifies them all.
+Only a few claims are verified for it here, and the pictures of one algorithm are drawn; `make docs`
+verifies and draws them all. The long tests draw them all, too.
 """
 
 import doctest
@@ -32,6 +33,7 @@ if find_spec("myst_nb") is None:  # without loading Sphinx
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.printed", "SMM-L7.1.O", "CFP-F7"]
+DRAWN = "histogram"
 PUBLIC = [
     *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
     "mmsim.sweeps",
@@ -82,11 +84,12 @@ def made():
 
 
 @pytest.fixture(scope="module")
-def site(made, verdicts, tmp_path_factory):
+def site(request, made, verdicts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     saved = folder / "verify.json"
     saved.write_text(to_json(verdicts, made), encoding="utf-8")
-    made = sphinx(DOCS, folder / "html", folder, MMSIM_VERDICTS=str(saved))
+    drawn = DRAWN if request.config.option.markexpr == "not long" else ""
+    made = sphinx(DOCS, folder / "html", folder, MMSIM_VERDICTS=str(saved), MMSIM_PICTURES=drawn)
     assert made.returncode == 0, made.stderr
     assert "WARNING" not in made.stderr
     return folder / "html"
@@ -375,6 +378,7 @@ def test_the_pages_of_algorithms_show_their_pictures(site):
         assert f'alt="{picture.alt}"' in html.unescape(page)
         assert picture.caption in text_of(site / "algorithms" / f"{picture.page}.html")
         assert "<!-- picture" not in page
+    assert "<path" in (site / "_images" / f"{DRAWN}.svg").read_text()
 
 
 def test_pictures_that_are_not_as_claims_and_papers_say_are_warnings(
@@ -402,6 +406,17 @@ def test_pictures_that_are_not_as_claims_and_papers_say_are_warnings(
         "X-F1 is not as in the paper: n=8 took 5",
     ]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_that_is_not_drawn_anew_is_empty_or_that_of_before(extension, tmp_path):
+    from mmsim_algorithms.drawings.measured import Picture
+
+    entry, picture = extension("family_pages").entry, Picture("sum", (), "A sum", "its picture")
+    assert entry(picture, tmp_path, drawn=False) == "![its picture](pictures/sum.svg)\n\nA sum"
+    assert "<path" not in (tmp_path / "sum.svg").read_text()
+    (tmp_path / "sum.svg").write_text("before")
+    entry(picture, tmp_path, drawn=False)
+    assert (tmp_path / "sum.svg").read_text() == "before"
 
 
 def test_words_of_a_caption_are_no_markdown(extension):

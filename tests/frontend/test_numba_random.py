@@ -33,7 +33,7 @@ def same_arrays(first, second):
 
 
 @settings(
-    max_examples=draws(15),
+    max_examples=draws(8),
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

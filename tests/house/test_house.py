@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import mmsim
-from tests.conftest import IN_ONE_PROCESS, group_of
+from tests.conftest import FIRST, IN_ONE_PROCESS, group_of
 
 PACKAGE = Path(mmsim.__file__).parent
 ROOT = PACKAGE.parent
@@ -40,6 +40,12 @@ def module_name(path, folder):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
 def modules(folder):
     return {module_name(path, folder): path for path in sorted(folder.rglob("*.py"))}
 
@@ -49,7 +55,7 @@ def imported(name, path, known):
 
     Importing a module loads its packages too; that counts only where the file names the package.
     """
-    found = imported_by(ast.parse(path.read_text("utf-8")), known)
+    found = imported_by(tree_of(path), known)
     yield from (one for one in found if one != name)
 
 
@@ -154,7 +160,7 @@ def loaded(name):
         if name in known and name not in found:
             found.add(name)
             wanted.append(name.rpartition(".")[0])
-            for node in at_once(ast.parse(known[name].read_text("utf-8"))):
+            for node in at_once(tree_of(known[name])):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     one = ast.Module([node], [])
                     wanted += imported_by(one, known)
@@ -165,7 +171,7 @@ def test_an_import_in_a_function_loads_something():
     """It stands there to spare a start what only some calls need; else it belongs at the top."""
     known, idle = modules(PACKAGE), []
     for name, path in known.items():
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path)
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 late = [one for one in imported_by(function, known) if one in loaded(name)]
@@ -186,11 +192,14 @@ def test_what_runs_upwards_or_in_a_circle_is_seen(tmp_path):
 
 @pytest.mark.parametrize("beginning", IN_ONE_PROCESS)
 def test_what_one_process_does_is_there(beginning):
-    file, _, name = beginning.partition("::")
-    text = (PACKAGE.parent / file).read_text("utf-8")
-    assert f"\ndef {name or 'test_'}" in text
+    assert "\ndef test_" in (ROOT / beginning).read_text("utf-8")
     assert group_of(f"{beginning}::test_another[1]") == IN_ONE_PROCESS[beginning]
-    assert group_of("tests/house/test_house.py::test_a") == "tests/house/test_house.py::test_a"
+    assert group_of("tests/house/test_house.py::test_a") == "tests/house/test_house.py"
+
+
+@pytest.mark.parametrize("group", FIRST)
+def test_what_begins_first_is_there(group):
+    assert group in IN_ONE_PROCESS.values() or (ROOT / group).exists()
 
 
 def test_one_process_does_all_of_a_group(tmp_path):
@@ -203,11 +212,15 @@ def test_one_process_does_all_of_a_group(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = long\n")
     note = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n):\n"
     note += "    with open('by', 'a') as by:\n        by.write(f'{os.getpid()} ')\n"
-    (folder / "docs" / "test_site.py").write_text(note)
+    for file in ("test_course.py", "test_site.py", "test_zoo.py"):
+        (folder / "docs" / file).write_text(
+            note.replace("by", "by_itself" if "zoo" in file else "by")
+        )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert "9 passed" in done.stdout, done.stdout + done.stderr
-    assert len(set((tmp_path / "by").read_text().split())) == 1
+    assert "27 passed" in done.stdout, done.stdout + done.stderr
+    (group,), (other,) = (set((tmp_path / by).read_text().split()) for by in ("by", "by_itself"))
+    assert group != other
 
 
 def test_all_lists_the_public_names():
@@ -222,7 +235,7 @@ def test_all_lists_the_public_names():
 
 def test_the_library_knows_no_algorithm():
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

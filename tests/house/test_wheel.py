@@ -136,7 +136,15 @@ def installed(wheel, tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("command", installing.listed())
+COMMANDS = dict.fromkeys(installing.listed())
+FIRST = {command.split()[1]: command for command in reversed(COMMANDS)}.values()
+"""One of each kind; `make bare` and the long tests run all."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [one if one in FIRST else pytest.param(one, marks=pytest.mark.long) for one in COMMANDS],
+)
 def test_each_command_of_the_readme_works_after_pip_install(installed, tmp_path, command):
     name, *words = installing.ready(command, tmp_path)
     assert name == "mmsim"

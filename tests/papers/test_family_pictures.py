@@ -17,7 +17,7 @@ PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
 
 each = pytest.mark.parametrize("picture", EVERY_PICTURE, ids=lambda picture: picture.name)
 QUICK = {"histogram", "fragments", "sum-models"}
-"""Pages whose pictures take a moment; building the site draws the others, too."""
+"""Pages whose pictures take a moment; the long tests and `make docs` draw the others, too."""
 each_drawn = pytest.mark.parametrize(
     "picture",
     [

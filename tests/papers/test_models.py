@@ -30,7 +30,7 @@ def exported(name):
 MODELS, OPEN = exported("MODELS"), exported("OPEN")
 ON_GRID, DRAWN = 3, 3
 """The numbers of cases of the grid and of others on which each claim is tried."""
-LARGEST, LARGEST_OF_CUBES = 256, 24
+LARGEST, LARGEST_OF_CUBES = 128, 16
 """The largest n of these, and for work of about n³; `make test-long` has all."""
 
 

@@ -871,16 +871,15 @@ def test_nothing_is_cut_off(show, scheme, width):
     assert shown.evaluate(background) != before
 
 
-def test_a_notebook_frame_works(browser, show, tmp_path):
+def test_a_notebook_frame_works(new_page, tmp_path):
     run = a_copy()
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><p>{run.trace.player()._repr_html_()}", encoding="utf-8")
-    shown = browser.new_page()
+    shown = new_page()
     shown.goto(path.as_uri())
     frame = shown.frame_locator("iframe")
     frame.locator("[data-go=last]").click()
     assert frame.locator("#now").inner_text() == f"Time {run.time} of {run.time}"
-    shown.close()
 
 
 def test_a_player_is_made_of_a_trace_alone():

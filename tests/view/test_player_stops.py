@@ -31,7 +31,7 @@ def now(shown):
 
 
 def test_space_plays_without_a_click_and_never_scrolls(show, run):
-    shown = show(run.player(), viewport={"width": 900, "height": 400})
+    shown = show(run.player(), viewport={"width": 900, "height": 400}, alone=True)  # with a clock
     shown.clock.install(time="2030-01-01")
     scrolled = "[scrollY, document.documentElement.scrollHeight > innerHeight]"
     assert shown.evaluate(scrolled) == [0, True]
@@ -69,13 +69,13 @@ def test_space_plays_without_a_click_and_never_scrolls(show, run):
     assert now(shown) == run.time
 
 
-def test_space_on_the_page_around_a_player(browser, run, tmp_path):
+def test_space_on_the_page_around_a_player(new_page, run, tmp_path):
     """As on the site's first page, whose script hands Space on to the player in sight."""
     script = Path(__file__).parents[2] / "docs" / "_static" / "player.js"
     path = tmp_path / "site.html"
     text = f"<!doctype html><p>{run.player()._repr_html_()}<p style='height: 4000px'><input>"
     path.write_text(f"{text}<script>{script.read_text('utf-8')}</script>", encoding="utf-8")
-    shown = browser.new_page(viewport={"width": 900, "height": 700})
+    shown = new_page(viewport={"width": 900, "height": 700})
     shown.goto(path.as_uri())
     frame = shown.frame_locator("iframe")
     frame.locator("#play").wait_for()
@@ -87,7 +87,6 @@ def test_space_on_the_page_around_a_player(browser, run, tmp_path):
     shown.locator("input").focus()  # far below: Space is not the player's
     shown.keyboard.press(" ")
     assert frame.locator("#play").inner_text() == "Play"
-    shown.close()
 
 
 def stops(shown, text):
@@ -191,18 +190,19 @@ def test_a_link_reopens_what_is_shown(show, run):
 
     link = shown.locator("#link").get_attribute("href")
     assert re.match(r"#t=17&warp=3&thread=14&stop=.*&show=addresses$", link)
-    assert view(show(player, address=link)) == view(shown)
+    again = show(player, address=link)
+    assert view(again) == view(shown)
     shown.locator("td[data-place='5']").click()
     assert "address=5&unit=memory" in shown.locator("#link").get_attribute("href")
     line = run.trace.dispatches[-1].line
     shown.locator(".source-line .code", has_text="b[T.id // 4").click()
     link = shown.locator("#link").get_attribute("href")
     assert f"line={line}&function=moving" in link
-    assert view(show(player, address=link)) == view(shown)
+    assert view(show(player, address=link, on=again)) == view(shown)
     # An address that is typed in goes there, on the same page.
     shown.evaluate("location.hash = '#t=3&warp=1&lecture'")
     until(shown, "mmsim.time === 3")
     assert shown.locator("#run.lecture").count() == 1
     assert shown.locator("#follow option:checked").inner_text() == "warp 1"
     for nonsense in ("#t=many", "#warp=99&t=2", "#stop=whenever", "#address=-1&unit=none", "#%"):
-        assert now(show(player, address=nonsense)) in (0, 2)
+        assert now(show(player, address=nonsense, on=again)) in (0, 2)

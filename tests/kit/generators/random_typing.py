@@ -2,8 +2,8 @@
 
 A thread reads and writes only its own elements. Names get values of other types, on some paths
 only, and types of operations are Numba's own. Left out are: where Numba leaves the result open
-(shifts by the width or more, floats out of range of an integer), where mmsim differs
-(docs/numba.md), and functions of which libraries round the results differently.
+(shifts by the width or more, floats out of range of an integer, the sign of a NaN), where mmsim
+differs (docs/numba.md), and functions of which libraries round the results differently.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba import cuda
-from numba.core import errors, types
+from numba.core import config, errors, types
 from numba.core.registry import cpu_target
+from numba.cpython import numbers
 from numba.np.numpy_support import from_dtype
 
+import mmsim as mm
+from mmsim.frontend.numba.kernel import numba_program
 from tests.kit.generators.random_programs import define
 
 THREADS = 8
@@ -116,10 +119,11 @@ class Author:
     """Writes one kernel; `names` has the types of its variables.
 
     A variable of which the type depends on the path counts as a double, as every type becomes one.
+    A kernel for a card has nothing that numba-cuda lacks: functions of NumPy, `min` of booleans.
     """
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+    def __init__(self, seed: int, for_card: bool) -> None:
+        self.random, self.for_card = random.Random(seed), for_card
         self.lines: list[str] = []
         self.names: dict[str, Any] = {}
         self.count = 0
@@ -138,6 +142,9 @@ class Author:
 
     def add(self, depth: int, line: str) -> None:
         self.lines.append("    " * depth + line)
+
+    def forms(self, table: dict[str, Any]) -> list[str]:
+        return [form for form in table if not (self.for_card and form.startswith("np."))]
 
     # Numbers
 
@@ -186,15 +193,24 @@ class Author:
         return self.leaf()
 
     def of_one(self, depth: int) -> tuple[str, Any] | None:
-        form, (x, own) = self.pick(*OF_ONE), self.number(depth)
+        form, (x, own) = self.pick(*self.forms(OF_ONE)), self.number(depth)
+        if form == "np.signbit({})":
+            x = self.signed(x, own)
         found = result_of(OF_ONE[form], *[own] * (1 + ("**" in form)))
         is_cube = "** 3" in form and isinstance(own, types.Float)
-        is_sign_of_unsigned = "sign(" in form and getattr(own, "signed", True) is False
+        is_sign_of_unsigned = "sign(" in form and (
+            own == types.float64 or getattr(own, "signed", True) is False
+        )
         is_left_out = found is None or is_cube or is_sign_of_unsigned
         return None if is_left_out else (form.format(x), found)
 
     def of_two(self, depth: int) -> tuple[str, Any] | None:
-        form, (x, own), (y, other) = self.pick(*OF_TWO), self.number(depth), self.number(depth)
+        form = self.pick(*self.forms(OF_TWO))
+        (x, own), (y, other) = self.number(depth), self.number(depth)
+        if self.for_card and form[:4] in ("min(", "max(") and types.boolean in (own, other):
+            return None
+        if "copysign" in form:
+            y = self.signed(y, other)
         found = result_of(OF_TWO[form], own, other)
         text = form.format(x, y)
         return None if found is None else (text if "(" in form else f"({text})", found)
@@ -207,13 +223,19 @@ class Author:
             other = types.float64 if by == "0.0" else types.int64
         if self.pick(True, False):
             by, other = "np.uint8(6)", types.uint8
-        form, function = self.pick(
-            *(("({} // {})", operator.floordiv), ("({} % {})", operator.mod)),
-            ("np.floor_divide({}, {})", np.floor_divide),
-            *(("np.remainder({}, {})", np.remainder), ("divmod({}, {})[0]", operator.floordiv)),
-        )
+        if self.for_card and types.float64 in (types.unliteral(own), other):
+            return None
+        functions = {
+            "({} // {})": operator.floordiv,
+            "({} % {})": operator.mod,
+            "np.floor_divide({}, {})": np.floor_divide,
+            "np.remainder({}, {})": np.remainder,
+            "divmod({}, {})[0]": divmod,
+        }
+        form = self.pick(*self.forms(functions))
+        function = functions[form]
         found = result_of(function, own, other)
-        return None if found is None else (form.format(x, by), found)
+        return None if found is None else (form.format(x, by), getattr(found, "dtype", found))
 
     def of_shift(self, depth: int) -> tuple[str, Any] | None:
         (x, own), (y, other), dtype = self.number(depth), self.number(depth), self.pick(*INTEGERS)
@@ -241,6 +263,10 @@ class Author:
     def small(self, x: str) -> str:
         """A number that every type of integers holds."""
         return f"({x} if abs({x}) < 100 and {x} >= 0 else 5)"
+
+    def signed(self, x: str, own: Any) -> str:
+        """A number with a sign: which one a NaN has, compilers leave open."""
+        return f"({x} if {x} == {x} else np.{own}(1))" if isinstance(own, types.Float) else x
 
     def of_part(self, depth: int) -> tuple[str, Any]:
         """A real number that is made of complex ones."""
@@ -425,11 +451,26 @@ class Author:
         return np.array([self.pick(*options) for _ in range(THREADS)], dtype)
 
 
+def same(found: list[Any], right: list[Any]) -> bool:
+    """Compare results bit for bit, but for the signs of NaN."""
+    return all(
+        np.array_equal(x, y, equal_nan=y.dtype.kind == "f")
+        and np.array_equal(np.signbit(x[y == 0]), np.signbit(y[y == 0]))
+        for x, y in zip(found, right, strict=True)
+    )
+
+
+def plainly(replace: Any) -> None:
+    """Let Numba compile integers that wrap around, which it leaves open, and in less time."""
+    replace(numbers, "_int_arith_flags", lambda type_: [])
+    replace(config, "OPT", type(config.OPT)(0))
+
+
 class TypedCase:
     """The kernel of a seed, and its arguments."""
 
-    def __init__(self, seed: int) -> None:
-        author = Author(seed)
+    def __init__(self, seed: int, for_card: bool = False) -> None:
+        author = Author(seed, for_card)
         self.body = author.body()
         self.arrays = [author.array(type_) for type_ in author.given]
 
@@ -450,6 +491,20 @@ class TypedCase:
         """Fresh arguments of a run."""
         results = [np.zeros((3, THREADS), one) for one in (np.int64, np.uint64, np.float64)]
         return [one.copy() for one in (*self.arrays, *results)]
+
+    def on_card(self) -> list[Any]:
+        """The results on a GPU, as numba-cuda compiles the kernel."""
+        helpers = {one.__name__: cuda.jit(device=True)(one) for one in HELPERS}
+        args = self.args()
+        cuda.jit(self.function("", KNOWN | helpers))[2, THREADS // 2](*args)
+        return args[4:]
+
+    def simulated(self) -> list[Any]:
+        """The results of mmsim."""
+        program = numba_program(self.kernel)
+        sizes: Any = {"grid": 2, "block": THREADS // 2, "engine": "events"}
+        run = mm.HMM(2, 4, 5, 3).run(program, *self.args(), schedule="asynchronous", **sizes)
+        return [run.arrays[name] for name in ("whole", "positive", "real")]
 
     def right(self) -> list[Any]:
         """The results of the same function as Numba compiles it, called for each thread."""
