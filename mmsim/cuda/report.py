@@ -227,12 +227,14 @@ def _of_memory(space: str, cost: Cost) -> str:
     ('bank conflicts take 31 of 62 stages of shared memory', 'global memory is coalesced')
     >>> _of_memory("shared", Cost(62, 31, 31))
     'atomics that wait for each other take 31 of 62 stages of shared memory'
+    >>> _of_memory("shared", Cost(90, 30, 20)).replace(CONTENTION, "contention")
+    'bank conflicts take 10 and contention take 20 of 90 stages of shared memory'
     """
     name = "memory" if space == "memory" else f"{space} memory"
     trouble, well = WORDS.get(space, ("conflicts", f"{name} has no conflict"))
     parts = {trouble: cost.wasted - cost.contended, CONTENTION: cost.contended}
-    texts = [f"{part} take {count} of" for part, count in parts.items() if count]
-    return f"{' and '.join(texts)} {cost.stages} stages of {name}" if texts else well
+    texts = [f"{part} take {count}" for part, count in parts.items() if count]
+    return f"{' and '.join(texts)} of {cost.stages} stages of {name}" if texts else well
 
 
 def _player(kernel: str, launched: Launched) -> str:
