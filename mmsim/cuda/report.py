@@ -166,7 +166,8 @@ class Report:
         name = f"{row.kernel} ({Path(row.file).name}:{row.line})"
         launches = counted(row.launches, "launch", "launches")
         launches += f", {counted(row.threads, 'thread')}"
-        costs = [_of_memory(space, cost) for space, cost in sorted(row.memories.items())]
+        waste_last = sorted(row.memories.items(), key=lambda one: (one[1].wasted > 0, one[0]))
+        costs = [_of_memory(space, cost) for space, cost in waste_last]
         worst = f", most of it in line {row.worst_line}" if row.worst_line else ""
         text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
         if row.checked < row.launches:
@@ -227,8 +228,6 @@ def _of_memory(space: str, cost: Cost) -> str:
     ('bank conflicts take 31 of 62 stages of shared memory', 'global memory is coalesced')
     >>> _of_memory("shared", Cost(62, 31, 31))
     'atomics that wait for each other take 31 of 62 stages of shared memory'
-    >>> _of_memory("shared", Cost(90, 30, 20)).replace(CONTENTION, "contention")
-    'bank conflicts take 10 and contention take 20 of 90 stages of shared memory'
     """
     name = "memory" if space == "memory" else f"{space} memory"
     trouble, well = WORDS.get(space, ("conflicts", f"{name} has no conflict"))
