@@ -401,7 +401,7 @@ def test_verdicts_as_json_and_as_a_page():
     assert "<math" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert summary(verdicts) == (
-        "1 exact claims and 0 bounds hold and 1 misprints are confirmed, over 12 cases on both "
+        "1 exact claim and 0 bounds hold and 1 misprint is confirmed, over 12 cases on both "
         "schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3
