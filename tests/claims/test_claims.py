@@ -133,7 +133,7 @@ def test_a_misprint_that_is_right_in_part_says_where():
 
 def test_claims_that_show_one_misprint_count_once():
     two = [claim(id=f"X-{n}", printed=True, misprint="slip", formula=lambda n: n) for n in (1, 2)]
-    assert "and 1 misprints are confirmed" in summary([verify_claim(one) for one in two])
+    assert "and 1 misprint is confirmed" in summary([verify_claim(one) for one in two])
     with pytest.raises(ClaimError, match="misprint and only are for printed=True"):
         claim(misprint="slip")
 
