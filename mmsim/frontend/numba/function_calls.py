@@ -32,7 +32,6 @@ from mmsim.frontend.numba.library import (
     OF_DATES,
     WRITTEN_OUT,
     of_numba,
-    over,
 )
 from mmsim.frontend.numba.signatures import CALLED, Given, Vector
 from mmsim.frontend.numba.templates import WRITTEN, Word, sum_as
@@ -201,11 +200,9 @@ class CallLowering(InlineLowering):
                     what = f"times in the units {type_.unit} and {unit} have no common unit"
                     raise self.refused(what, "convert one before the launch: astype('M8[D]')")
                 if factor != 1:
-                    value = self.written_out(OF_DATES["*", 2], [value, ir.Const(factor)])
+                    value = self.written_out(OF_DATES["*", 1], [value, ir.Const(factor)])
             given.append(value)
-        written = OF_DATES.get((name, len(args)))
-        if name in ("/", "//") and not isinstance(pairs[-1][1], DATES):
-            written = over
+        written = OF_DATES.get((name, sum(isinstance(one, DATES) for one in sig.args)))
         if written is None:
             raise self.refused(f"the call of {name!r} isn't in the language of programs", CALLED)
         return self.as_type(self.single(self.written_out(written, given)), sig.return_type)

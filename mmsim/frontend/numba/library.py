@@ -168,7 +168,9 @@ def over(x: Any, n: Any) -> Any:
 OF_DATES: dict[tuple[str, int], Callable[..., Any]] = {
     ("+", 2): lambda x, y: NAT if x == NAT or y == NAT else x + y,
     ("-", 2): lambda x, y: NAT if x == NAT or y == NAT else x - y,
-    ("*", 2): lambda x, n: NAT if x == NAT or n != n else int(x * n),
+    ("*", 1): lambda x, n: NAT if x == NAT or n != n else int(x * n),
+    ("/", 1): over,
+    ("//", 1): over,
     ("/", 2): lambda x, y: math.nan if x == NAT or y == NAT else float(x) / float(y),
     ("==", 2): lambda x, y: x != NAT and x == y,
     ("!=", 2): lambda x, y: x == NAT or x != y,
@@ -181,7 +183,10 @@ OF_DATES: dict[tuple[str, int], Callable[..., Any]] = {
     ("isnat", 1): lambda x: x == NAT,
     ("int", 1): lambda x: x,
 }
-"""The operators of dates and of times between them, which are whole numbers of a unit."""
+"""The operators of dates and of times between them, which are whole numbers of a unit.
+
+The key is the operator and the number of dates, or times, among the operands.
+"""
 OF_COMPLEX: dict[str, Callable[..., Any]] = {
     "log2": log2,
     "isnan": lambda z: math.isnan(z.real) or math.isnan(z.imag),
