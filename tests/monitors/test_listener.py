@@ -133,5 +133,5 @@ def test_a_single_thread_is_not_watched(monkeypatch):
     machine.run(total, a, threads=2, check=True)
     seen = len(watched)
     assert seen
-    machine.run(through_shared, a, threads=1, check=True)  # it may read what nobody has written
+    machine.run(through_shared, a, threads=1, check=True)  # it may read what no thread has written
     assert len(watched) > seen
