@@ -297,6 +297,21 @@ def test_atomics_that_wait_for_each_other_are_no_bank_conflict():
     )
 
 
+def test_a_verdict_names_the_line_behind_the_memory_that_wastes():
+    @cuda.jit
+    def spread(a):
+        own = cuda.shared.array(32, np.float32)
+        own[cuda.threadIdx.x] = a[32 * cuda.threadIdx.x]
+        cuda.atomic.add(a, 0, own[cuda.threadIdx.x])
+
+    spread[1, 32](np.zeros(1024, np.float32))
+    text = spread.verdict().partition(": ")[2]
+    assert text.startswith(
+        "shared memory has no bank conflict; uncoalesced accesses take 31 and atomics that wait "
+        "for each other take 31 of 64 stages of global memory, most of it in line "
+    )
+
+
 def test_a_machine_can_be_made_before_its_block_and_used_twice():
     one, two = mm.HMM(1, 4, 5), mm.HMM(2, 4, 5)
 

@@ -150,6 +150,7 @@ MESSAGES = {
     "«LIST»[0] = 1": "constants and tuples stay as they are",
     "«TABLE»[0] = 1": "'TABLE' is an array from outside the program; it is constant; make it a",
     "«(1, 2)»[0] = 3": "'(1, 2)' is a tuple, whose values stay as they are; assign a new tuple",
+    "a[0] = «cuda.blockDim[0]»": "'cuda.blockDim' is not a number; write cuda.blockDim.x, .y or .z",
     "«n[0] = 1»": "'n' is int64; only arrays and tuples have elements",
     "a[0] = «a[0, 0]»": "'a' has 1 axis, and the index 2 numbers; write a number for each axis",
     "a[0] = «a[1.5]»": "'a[1.5]' has no meaning for an array of int64 and float64",

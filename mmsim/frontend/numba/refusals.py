@@ -25,6 +25,7 @@ from mmsim.frontend.python.source import FunctionText, parsed, source_of
 from mmsim.ir import nodes as ir
 
 LOCAL = "a cuda.local.array"
+OF_AXES = "write {text}.x, .y or .z"
 KINDS: tuple[tuple[Any, str, str], ...] = (
     (types.NoneType, "None", "give it a number"),
     (types.Optional, "None on some paths", "give it a number on every path"),
@@ -39,7 +40,7 @@ KINDS: tuple[tuple[Any, str, str], ...] = (
     (types.EnumClass, "an enumeration", "write the value of a member"),
     (types.Module, "a module", "write a name in it"),
     ((types.Callable, types.MakeFunctionLiteral), "a function", "call it, as {text}(...)"),
-    (Namespace, "not a number", "write {text}.x, .y or .z"),
+    (Namespace, "not a number", OF_AXES),
 )
 """Kinds of values other than numbers, by Numba's types, and what to write instead."""
 ALLOWED = (ast.Tuple, ast.Slice, ast.Starred, ast.Raise, ast.Assert)
@@ -272,7 +273,10 @@ class Explanation:
                 what = f"{text!r} has {axes}, and the index {len(index)} numbers"
                 return what, "write a number for each axis"
         elif not isinstance(type_, types.BaseTuple):
-            return f"{text!r} is {kind_of(type_)}", "only arrays and tuples have elements"
+            advice = (
+                OF_AXES if isinstance(type_, Namespace) else "only arrays and tuples have elements"
+            )
+            return f"{text!r} is {kind_of(type_)}", advice.format(text=text)
         elif op in ("getitem", "getiter"):
             advice = "write a number as the index" + " of each" * (op == "getiter")
             return f"the values of {text!r} are of several kinds", advice
