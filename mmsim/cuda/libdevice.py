@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mmsim.cuda.in_python import current, of_numbers
 from mmsim.cuda.stubs import outside
 from mmsim.frontend.numba.libdevice import LIBRARIES
@@ -16,7 +18,7 @@ class Function:
     def __init__(self, package: str, name: str) -> None:
         self._name = name
         self._package = self.__module__ = package
-        self._meaning = LIBRARIES[package.rpartition(".")[2]][name].meaning
+        self._row = LIBRARIES[package.rpartition(".")[2]][name]
 
     def __repr__(self) -> str:
         return f"<{self._package.rpartition('.')[2]}.{self._name}>"
@@ -24,8 +26,14 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current() is None:
             outside(repr(self)[1:-1])
-        meaning = self._meaning
-        return of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
+        meaning = self._row.meaning
+        found = of_numbers(meaning, *args) if isinstance(meaning, str) else meaning(*args)
+        several = found if isinstance(found, tuple) else (found,)
+        types = self._row.given.replace("b", "?")
+        typed = (
+            np.asarray(one).astype(type_)[()] for one, type_ in zip(several, types, strict=True)
+        )
+        return tuple(typed) if isinstance(found, tuple) else next(typed)
 
 
 def functions(package: str) -> dict[str, Any]:

@@ -301,6 +301,11 @@ def cbrt(a: float) -> float:
     return of_numbers("cbrt", a)
 
 
+def literal_unroll(container: Any) -> Any:
+    """A tuple of several kinds of values for a loop, whose body is repeated for each of them."""
+    return container
+
+
 class atomic(metaclass=_Name):
     """Indivisible reads and writes of one element. All return the old value.
 

@@ -26,6 +26,10 @@ def as_signed(x):
     return np.uint32(x % 2**32).astype(np.int32)
 
 
+def low_bits(x):
+    return (x + 2**23) % 2**24 - 2**23
+
+
 RIGHT = {
     "fabs": abs,
     "abs": abs,
@@ -78,6 +82,28 @@ RIGHT = {
     "brevll": lambda x: int(np.uint64(int(f"{x % 2**64:064b}"[::-1], 2)).astype(np.int64)),
     "mulhi": lambda x, y: x * y >> 32,
     "umulhi": lambda x, y: as_signed((x % 2**32) * (y % 2**32) >> 32),
+    "mul24": lambda x, y: as_signed(low_bits(x) * low_bits(y)),
+    "umul24": lambda x, y: as_signed((x % 2**24) * (y % 2**24)),
+    "mul64hi": lambda x, y: x * y >> 64,
+    "umul64hi": lambda x, y: np.uint64((x % 2**64) * (y % 2**64) >> 64).astype(np.int64),
+    "umin": lambda x, y: as_signed(min(x % 2**32, y % 2**32)),
+    "umax": lambda x, y: as_signed(max(x % 2**32, y % 2**32)),
+    "ullmin": lambda x, y: np.uint64(min(x % 2**64, y % 2**64)).astype(np.int64),
+    "ullmax": lambda x, y: np.uint64(max(x % 2**64, y % 2**64)).astype(np.int64),
+    "uhadd": lambda x, y: as_signed(x % 2**32 + y % 2**32 >> 1),
+    "urhadd": lambda x, y: as_signed(x % 2**32 + y % 2**32 + 1 >> 1),
+    "usad": lambda x, y, z: as_signed(abs(x % 2**32 - y % 2**32) + z),
+    "byte_perm": lambda x, y, places: as_signed(
+        sum(
+            ((x % 2**32 | y % 2**32 << 32) >> 8 * (places >> 4 * k & 7) & 255) << 8 * k
+            for k in range(4)
+        )
+    ),
+    "double2hiint": lambda x: int(np.float64(x).view(np.int64)) >> 32,
+    "double2loint": lambda x: as_signed(int(np.float64(x).view(np.int64))),
+    "hiloint2double": lambda x, y: np.int64(x << 32 | y % 2**32).view(np.float64),
+    "logb": lambda x: math.frexp(x)[1] - 1,
+    "remquo": lambda x, y: (math.remainder(x, y), math.fmod(round(x / y), 8)),
     "hadd": lambda x, y: x + y >> 1,
     "rhadd": lambda x, y: x + y + 1 >> 1,
     "sincos": lambda x: (math.sin(x), math.cos(x)),
@@ -101,8 +127,8 @@ COLUMNS = {
 def right(name):
     """The function for a name: without the letters for its types."""
     if "2" in name and "_r" in name:
-        if name.startswith("uint"):
-            return lambda x: x % 2**32
+        if name.startswith(("uint", "ull")):
+            return lambda x: x % (2**32 if name.startswith("uint") else 2**64)
         return float if CODES[name][0] in "fd" else ROUNDED[name[-2:]]
     base = name.removeprefix("fast_")
     if base.endswith("_rn") and base not in RIGHT:
@@ -134,7 +160,10 @@ def test_a_function_gives_what_its_name_says(name):
             else:
                 out[i] = called(given[0][i])
         elif count == 2:
-            out[i] = called(given[0][i], given[1][i])
+            if pair:
+                out[i], other[i] = called(given[0][i], given[1][i])
+            else:
+                out[i] = called(given[0][i], given[1][i])
         else:
             out[i] = called(given[0][i], given[1][i], given[2][i])
 

@@ -13,7 +13,6 @@ from numba.np import numpy_support as numba_types
 import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.names import record_dtype
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 POINT = np.dtype(
@@ -140,11 +139,20 @@ def test_kernels_make_arrays_of_records():
     assert out["inner"]["k"].tolist() == [233, 222, 211, 200]
 
 
-def test_numbas_type_of_records_is_numpys():
-    assert record_dtype(np.dtype("f4")) is None
-    found = record_dtype(numba_types.from_dtype(POINT))
-    assert found is not None
-    assert (found["y"], found["inner"], found.itemsize) == (POINT["y"], POINT["inner"], 20)
+def test_an_array_of_records_may_be_given_twice():
+    def shifted(points, same, out):
+        same[0].x = points[1].x + 1
+        same[1].y[1] = 7
+        out[0] = points[0].x
+        out[1] = points[1].y[1] + same.size
+
+    points, out = np.zeros(2, POINT), np.zeros(2)
+    points["x"] = 5
+    program = numba_program(shifted)
+    args = [points, points, out]
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
+    program.specialized(args).store(run.arrays)
+    assert (out.tolist(), points["x"].tolist()) == ([6, 9], [6, 5])
 
 
 def test_text_and_dates_are_copied():
@@ -173,12 +181,43 @@ def test_text_and_dates_are_copied():
 
 
 COMPUTING = [
-    (lambda text, days, out: out.fill(text[0] is text[0]), "text can only be copied"),
+    (lambda text, days, out: out.fill(text[0] is text[0]), "text can only be copied and compared"),
     (lambda text, days, out: out.fill(days[0] > YEAR), "times in the units D and Y have no common"),
     (lambda text, days, out: np.subtract(days, days, out), "an array stands where a number must"),
-    (lambda text, days, out: out.fill(len(text[0])), "no types fit the call len"),
+    (lambda text, days, out: out.fill(text[0] + text[0]), "has no meaning for"),
 ]
+SHORT, BYTES = "x", b"c"
 DAY, YEAR = np.datetime64("2026-01-01"), np.datetime64("2026")
+
+
+def test_texts_are_compared_and_stored_as_python_does():
+    def kernel(wide, text, points, out):
+        out[0] = (wide[0] == points[0]["word"]) + 2 * (wide[1] < wide[2]) + 4 * (wide[2] >= SHORT)
+        out[1] = (
+            (text[0] != b"ab")
+            + 2 * (text[0] > text[1])
+            + 4 * (text[1] in (b"x", BYTES))
+            + 8 * (text[0] != "ab")
+        )
+        first, last = wide[0], wide[1] if out[0] > 100 else wide[2]
+        wide[0] = wide[1]
+        wide[1] = SHORT
+        text[2] = b"long"
+        points[0]["word"] = "zzzzz"
+        out[2] = (first == "ab") + 2 * (last == "xyz") + 4 * (wide[0] == "c") + 8 * (SHORT < "y")
+        for one in wide:
+            out[3] = 10 * out[3] + len(one)
+        wide[1:] = wide[0]
+
+    points = np.array([("ab", 1)], np.dtype([("word", "U4"), ("n", "i4")], align=True))
+    args = np.array(["ab", "c", "xyz"]), np.array([b"ab", b"c", b"xyz"]), points, np.zeros(4)
+    right = copy.deepcopy(args)
+    kernel(*right)
+    program = numba_program(kernel)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
+    program.specialized(args).store(run.arrays)
+    assert args[3].tolist() == right[3].tolist() == run.arrays["out"].tolist()
+    assert all(np.array_equal(*pair) for pair in zip(args, right, strict=True))
 
 
 def test_dates_are_computed_with_as_numba_does():
@@ -224,8 +263,9 @@ def test_other_operations_on_text_and_dates_are_refused(case):
 
 
 def test_only_records_with_the_same_fields_are_stored():
-    def mixed(text):
-        text[0] = "abc"
+    def mixed(text, other):
+        text[:] = other
 
+    texts = np.array(["abc"]), np.array(["four"])
     with pytest.raises(LanguageError, match="only a record with the same fields"):
-        MACHINE.run(numba_program(mixed), np.array(["abc"]), threads=1)
+        MACHINE.run(numba_program(mixed), *texts, threads=1)

@@ -99,7 +99,9 @@ def test_a_tuple_with_an_object_in_it_is_refused():
     def first(pair, out):
         out[0] = pair[1]
 
-    with pytest.raises(LaunchError, match="'pair' is a tuple with None in it"):
+    with pytest.raises(
+        LaunchError, match=r"\('pair'\) of the kernel 'first' is a tuple with None in"
+    ):
         launch(first, (None, 1), np.zeros(1))
 
 
@@ -153,3 +155,19 @@ def test_a_tuple_without_a_value_is_named():
 
     with pytest.raises(UnassignedError, match="the variable 'found' is read before"):
         launch(never, np.zeros(3), np.zeros(1))
+
+
+@pytest.mark.parametrize("module", [cuda, own_cuda])
+def test_an_unrolled_loop_has_a_body_for_each_kind_of_value(module):
+    literal_unroll = module.literal_unroll
+
+    def loops(a, b, n, out):
+        for x in module.literal_unroll((n, 2.5, 7, 1j)):
+            out[0] = 2 * out[0] + abs(x)
+        for x in literal_unroll((a, b, a[1:])):
+            out[1] = 10 * out[1] + x.sum() + x.ndim
+        for k in literal_unroll((0, 1)):
+            out[2] += (a, b)[k].ndim
+
+    a, b = np.arange(3), np.ones((2, 2))
+    assert launch(loops, a, b, 4, np.zeros(3))["out"].tolist() == [57, 464, 3]

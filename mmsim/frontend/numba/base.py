@@ -20,6 +20,7 @@ from mmsim.frontend.numba.values import (
     NOWHERE,
     KernelUnit,
     Maybe,
+    Text,
     Value,
     dtype_of,
     is_number,
@@ -254,6 +255,8 @@ class Base:
         """A value of which no number can change any more."""
         if isinstance(value, tuple):
             return tuple(map(self.fixed, value))
+        if isinstance(value, Text):
+            return Text(self.fixed(value.characters))
         if isinstance(value, Maybe):
             return Maybe(self.fixed(value.is_there), self.fixed(value.value))
         if isinstance(value, ir.Expr) and not isinstance(value, LEAVES):

@@ -51,14 +51,13 @@ from numba.core.typing import (  # the first two fill the registry of the builti
 from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import signature
 from numba.cpython import rangeobj, tupleobj  # noqa: F401  # their methods, written in Python
+from numba.misc.special import literal_unroll
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.names import (
     name_of_object,
     python_function,
-    record_dtype,
-    type_name,
 )
 from mmsim.frontend.numba.refusals import refusal
 from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
@@ -91,11 +90,7 @@ class DeviceFunction(Called):
 
     def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, by the types of the function for these arguments."""
-        given = arguments(self.function, args, kws)
-        try:
-            return signature(inferred(self.function, given).result, *given)
-        except LanguageError as error:
-            raise TypingError(str(error)) from error
+        return context.written(self, self.function, args, kws)
 
 
 class DeviceArray(types.Array):
@@ -205,10 +200,13 @@ class Context(BASE):  # type: ignore[misc]
         return _calls[key]
 
     def written(self, key: Any, function: python.FunctionType, args: Given, kws: Any) -> Any:
-        """The signature of a call of what Numba writes in Python."""
+        """The signature of a call of a function in Python: a device function, or one of Numba's."""
         given = arguments(function, args, kws)
         WRITTEN[key, given] = function
-        return signature(inferred(function, given).result, *given)
+        try:
+            return signature(inferred(function, given).result, *given)
+        except LanguageError as error:
+            raise TypingError(str(error)) from error
 
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""
@@ -218,7 +216,7 @@ class Context(BASE):  # type: ignore[misc]
         if lies is not None:  # an array of the device
             dtype = np.dtype(getattr(val, "dtype", lies["typestr"]))
             return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
-        member, function, name = name_of_object(val), python_function(val), type_name(val)
+        member, function = name_of_object(val), python_function(val)
         if member in VALUES:
             return types.int32
         if member in NAMESPACES:
@@ -228,14 +226,8 @@ class Context(BASE):  # type: ignore[misc]
         is_here = (not member or is_own) and not is_of_numpy and self._lookup_global(val) is None
         if function is not None and is_here:
             return DeviceFunction(function)
-        if member and not name:
+        if member:
             return Word(member)
-        if type(val).__module__ == "mmsim.cuda.types":
-            dtype = record_dtype(val)
-            if dtype is not None:
-                return types.DType(from_dtype(dtype))
-            if name:
-                return types.NumberClass(from_dtype(np.dtype(name)))
         if callable(val) and not isinstance(val, type):
             known = self._lookup_global(val)
             if any(map(is_declared, getattr(known, "templates", ()))):
@@ -331,6 +323,19 @@ class _State:
         untyped_passes.PropagateLiterals().run_pass(self)
         _known_branches(self.func_ir, self.args)
 
+    def unrolled(self) -> None:
+        """Repeat the bodies of loops over `literal_unroll(...)`, by the types that are known."""
+        for block in self.func_ir.blocks.values():
+            for one in block.find_insts(numba_ir.Assign):
+                facts = vars(one.value).get("_kws", vars(one.value))
+                if "literal_unroll" in (facts.get("name"), facts.get("attr")):
+                    one.value = numba_ir.Global("literal_unroll", literal_unroll, one.loc)
+        self.func_ir._definitions = build_definitions(self.func_ir.blocks)
+        self.typemap, _, self.calltypes = Inference(self.func_ir).results(self.args, False)
+        untyped_passes.IterLoopCanonicalization().run_pass(self)
+        rewrite_semantic_constants(self.func_ir, self.args)
+        untyped_passes.MixedContainerUnroller().run_pass(self)
+
 
 def checked_names(func_ir: Any) -> None:
     """Take `strict=False` from calls of zip, which Numba types without keywords.
@@ -389,6 +394,8 @@ def _untyped_passes(func_ir: Any, args: Given) -> None:
     _known_branches(func_ir, args)
     if has_inner:
         untyped_passes.MakeFunctionToJitFunction().run_pass(state)
+    if "literal_unroll" in (*code.co_names, *code.co_freevars):
+        state.unrolled()
     _without_jumps(func_ir.blocks)
     func_ir.blocks = canonicalize_cfg(func_ir.blocks)
     name_versions(func_ir.blocks)

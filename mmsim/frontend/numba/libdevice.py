@@ -1,6 +1,6 @@
 """The functions of cuda.libdevice: operations of the language, or written out in it.
 
-Those that round in another direction, take half of a number's bits or have no formula are left out.
+Those that round in another direction or have no formula are left out.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ class Function(NamedTuple):
     meaning: str | Callable[..., Any]
 
     @property
+    def given(self) -> str:
+        """The letters of the results."""
+        return self.code.partition(",")[0] if "," in self.code else self.code[0]
+
+    @property
     def taken(self) -> str:
         """The letters of the arguments."""
         return self.code.partition(",")[2] or self.code[1:]
@@ -42,6 +47,53 @@ def _high_half(x: Any, y: Any) -> Any:
     return np.uint64(np.uint32(x)) * np.uint64(np.uint32(y)) >> np.uint64(32)
 
 
+def _high_half_of_64(x: Any, y: Any) -> Any:
+    """The upper 64 bits of a product of two natural numbers of 64 bits."""
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    first, second = np.uint64(x) >> half, np.uint64(y) >> half
+    low, other = np.uint64(x) & mask, np.uint64(y) & mask
+    middle = first * other + (low * other >> half)
+    rest = low * second + (middle & mask)
+    return first * second + (middle >> half) + (rest >> half)
+
+
+def _permuted(x: Any, y: Any, places: Any) -> Any:
+    """Four of the bytes of y and x, by the three lowest bits of each digit of `places`."""
+    whole = np.uint64(np.uint32(y)) << np.uint64(32) | np.uint64(np.uint32(x))
+    found = np.uint64(0)
+    for number in range(4):
+        place = np.uint64(places >> 4 * number & 7)
+        byte = whole >> np.uint64(8) * place & np.uint64(255)
+        found |= byte << np.uint64(8 * number)
+    return found
+
+
+def _with_quotient(x: Any, y: Any) -> Any:
+    """remquo(x, y): the remainder, and the last three bits of the quotient with its sign."""
+    rest = math.remainder(x, y)
+    quotient = np.rint((math.fmod(x, 8 * y) - rest) / y)
+    bits = int(abs(quotient)) & 7
+    return rest, -bits if math.copysign(1.0, x) * math.copysign(1.0, y) < 0 else bits
+
+
+def _exponent(x: Any) -> Any:
+    """logb(x): the exponent of the power of two in it."""
+    if x == 0:
+        return -math.inf
+    return abs(x) if math.isinf(x) or math.isnan(x) else library.split(x)[1] - 1.0
+
+
+def _bits(x: Any) -> Any:
+    return np.float64(x).view(np.int64)
+
+
+def _of_bits(x: Any) -> Any:
+    return np.int64(x).view(np.float64)
+
+
+for _own, _name in ((_bits, "double_as_longlong"), (_of_bits, "longlong_as_double")):
+    _own.__module__, _own.__qualname__ = "mmsim.cuda.libdevice", _name
+    """In kernels they are these functions."""
 _OF_DOUBLES: dict[str, tuple[str, Any]] = {
     **{
         row.c: ("d" * (1 + row.arity), op)
@@ -58,6 +110,8 @@ _OF_DOUBLES: dict[str, tuple[str, Any]] = {
     "ldexp scalbn": ("ddi", library.scaled),
     "powi": ("ddi", lambda x, exponent: x ** float(exponent)),
     "frexp": ("di,d", library.split),
+    "logb": ("dd", _exponent),
+    "remquo": ("di,dd", _with_quotient),
     "modf": ("dd,d", library.parts),
     "rsqrt": ("dd", lambda x: 1 / math.sqrt(x)),
     "rcbrt": ("dd", lambda x: 1 / np.cbrt(x)),
@@ -124,6 +178,26 @@ _OTHERS: dict[str, tuple[str, Any]] = {
     "rhadd": ("iii", lambda x, y: np.int64(x) + np.int64(y) + 1 >> 1),
     "sad": ("iiii", lambda x, y, z: abs(np.int64(x) - np.int64(y)) + z),
     "double2float_rn": ("fd", lambda x: x),
+    "double2hiint": ("id", lambda x: _bits(x) >> 32),
+    "double2loint": ("id", lambda x: _bits(x)),
+    "hiloint2double": ("dii", lambda x, y: _of_bits(np.int64(x) << 32 | np.int64(np.uint32(y)))),
+    "byte_perm": ("iiii", _permuted),
+    "umin": ("iii", lambda x, y: min(np.uint32(x), np.uint32(y))),
+    "umax": ("iii", lambda x, y: max(np.uint32(x), np.uint32(y))),
+    "ullmin": ("lll", lambda x, y: min(np.uint64(x), np.uint64(y))),
+    "ullmax": ("lll", lambda x, y: max(np.uint64(x), np.uint64(y))),
+    "mul24": ("iii", lambda x, y: (np.int64(x) << 40 >> 40) * (np.int64(y) << 40 >> 40)),
+    "umul24": ("iii", lambda x, y: (np.int64(x) & 0xFFFFFF) * (np.int64(y) & 0xFFFFFF)),
+    "umul64hi": ("lll", _high_half_of_64),
+    "mul64hi": (
+        "lll",
+        lambda x, y: np.int64(_high_half_of_64(x, y)) - (y if x < 0 else 0) - (x if y < 0 else 0),
+    ),
+    "uhadd": ("iii", lambda x, y: np.int64(np.uint32(x)) + np.int64(np.uint32(y)) >> 1),
+    "urhadd": ("iii", lambda x, y: np.int64(np.uint32(x)) + np.int64(np.uint32(y)) + 1 >> 1),
+    "usad": ("iiii", lambda x, y, z: abs(np.int64(np.uint32(x)) - np.int64(np.uint32(y))) + z),
+    "ull2double_rn": ("dl", lambda x: np.uint64(x)),
+    "ull2float_rn": ("fl", lambda x: np.uint64(x)),
     **{
         f"{integer}2{real}_rn": (real[0] + letter, meaning)
         for real in ("double", "float")

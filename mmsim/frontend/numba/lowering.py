@@ -15,8 +15,9 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.ir_utils import find_topo_order
@@ -31,7 +32,7 @@ from mmsim.frontend.numba.names import AXES
 from mmsim.frontend.numba.places import named
 from mmsim.frontend.numba.refusals import outside_of
 from mmsim.frontend.numba.signatures import Namespace, Refusal
-from mmsim.frontend.numba.templates import WRITTEN
+from mmsim.frontend.numba.templates import WRITTEN, kind_of_text
 from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
@@ -41,6 +42,7 @@ from mmsim.frontend.numba.values import (
     Object,
     Remade,
     Slice,
+    Text,
     Value,
     Walked,
     dtype_of,
@@ -55,9 +57,10 @@ from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
 TEXT = types.CharSeq | types.UnicodeCharSeq
-"""The types of elements that a kernel can copy, and do nothing else with."""
+"""The types of elements that a kernel can copy and compare, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
-"""The comparisons of tuples by their order."""
+"""The comparisons of tuples and texts by their order."""
+TEXT_OPERATORS = (operator.eq, operator.ne, operator.contains, *ORDERS)
 PRINT = (
     "print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the environment, so that "
     "launches call the Python function, or step through the launch, as with kernel.player()"
@@ -159,12 +162,11 @@ class FunctionLowering(CallLowering):
             case numba_ir.Assign():
                 self.assign(one)
             case numba_ir.SetItem():
-                wanted = self.found.calls[one].args[-1]
-                self.stored(one.target, self.of(one.index), one.value, wanted)
+                self.stored(one.target, self.of(one.index), one.value)
             case numba_ir.StaticSetItem():
                 field = self.field_name(one.target, one.index)
                 index = self.of(one.index_var) if field is None else Object(field)
-                self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
+                self.stored(one.target, index, one.value)
             case numba_ir.SetAttr():
                 record = self.of(one.target)
                 if not isinstance(record, Alias):
@@ -234,10 +236,11 @@ class FunctionLowering(CallLowering):
 
     def expression(self, source: Any, one: Any) -> Value:
         """The value of an operation of Numba's."""
-        if source.op not in ("cast", "build_tuple"):
+        compares = source._kws.get("fn") in TEXT_OPERATORS
+        if source.op not in ("cast", "build_tuple", "call") and not compares:
             for var in source.list_vars():
                 if isinstance(self.type_at(var), TEXT):
-                    raise self.refused("text can only be copied here")
+                    raise self.refused("text can only be copied and compared here")
         match source.op:
             case "binop" | "inplace_binop" | "unary":
                 fn = source._kws.get("immutable_fn", source.fn)
@@ -258,6 +261,15 @@ class FunctionLowering(CallLowering):
                 return self.item(self.there(source.value), self.of(source.index))
             case "static_getitem":
                 return self.static_item(source)
+            case "typed_getitem":  # in an unrolled loop: one of the values of this type
+                whole, at = self.of(source.value), self.of(source.index)
+                types = enumerate(cast(Any, self.type_at(source.value)))
+                places = [place for place, type_ in types if type_ == source.dtype]
+                which: ir.Expr = ir.Const(0)
+                for number, place in enumerate(places):
+                    is_here = ir.Compare("==", at, ir.Const(place), self.place)
+                    which = ir.Choose(is_here, ir.Const(number), which)
+                return self.picked_at(tuple(whole[place] for place in places), which)
             case "getiter":
                 return self.counted(self.of(source.value))
             case "iternext":
@@ -297,9 +309,13 @@ class FunctionLowering(CallLowering):
             )
             return ir.Const(same == (fn is operator.is_))
         is_equality = fn in (operator.eq, operator.ne)
+        if is_equality and len(set(map(kind_of_text, sig.args))) > 1 and Text in map(type, values):
+            return ir.Const(fn is operator.ne)  # bytes are no text
         if is_equality and not all(isinstance(v, ir.Expr | Alias) for v in values):
             return self.equal(values[0], values[1], fn is operator.ne)
-        if fn in ORDERS and all(isinstance(one, tuple) for one in values):
+        if fn in ORDERS and all(isinstance(one, Object) for one in values):
+            return ir.Const(fn(*(one.thing for one in values)))
+        if fn in ORDERS and all(isinstance(one, tuple | Text | Object) for one in values):
             return self.ordered(ORDERS[fn], *values)
         if fn is operator.add and all(isinstance(v, tuple) for v in values):
             return (*values[0], *values[1])
@@ -314,6 +330,7 @@ class FunctionLowering(CallLowering):
 
     def equal(self, left: Value, right: Value, differ: bool) -> ir.Expr:
         """Return whether two values are equal, or whether they differ."""
+        left, right = self.texts(left, right)
         if isinstance(left, tuple) and isinstance(right, tuple):
             found: ir.Expr = ir.Const(len(left) == len(right))
             for one, other in zip(left, right, strict=False):
@@ -324,8 +341,17 @@ class FunctionLowering(CallLowering):
             return ir.Compare("!=" if differ else "==", *pair, self.place)
         return ir.Const((left == right) != differ)
 
+    def texts(self, left: Value, right: Value) -> tuple[Value, Value]:
+        """Two values; if one is a text of an array, both as tuples of as many characters."""
+        if not isinstance(left, Text) and not isinstance(right, Text):
+            return left, right
+        one, other = self.characters(left), self.characters(right)
+        more = [ir.Const(0)] * abs(len(one) - len(other))
+        return ((*one, *more), other) if len(one) < len(other) else (one, (*other, *more))
+
     def ordered(self, op: str, left: Value, right: Value) -> ir.Expr:
         """Compare two numbers, or tuples: the first values that differ decide, else the lengths."""
+        left, right = self.texts(left, right)
         if not isinstance(left, tuple) or not isinstance(right, tuple):
             return ir.Compare(op, self.single(left), self.single(right), self.place)
         shorter = (len(left) > len(right)) - (len(left) < len(right))
@@ -400,6 +426,8 @@ class FunctionLowering(CallLowering):
 
     def settings(self, path: str, target: Value, value: Value) -> Settings:
         """The assignments by which a choice gets a value."""
+        if isinstance(target, Text):
+            return self.settings(path, target.characters, self.characters(value))
         if isinstance(target, tuple):
             pairs = zip(target, value, strict=True)
             return [
@@ -482,6 +510,10 @@ class FunctionLowering(CallLowering):
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
                 for n, (part, own) in enumerate(zip(known, type_, strict=True))
             )
+        if isinstance(known, Text):
+            count = range(len(known.characters))
+            names = (self.new_variable(f"{text}_{n}", np.dtype(np.uint32)) for n in count)
+            return Text(tuple(ir.Var(name, self.place) for name in names))
         if isinstance(known, ir.Expr) or isinstance(type_, types.EnumMember) or is_number(type_):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
         if isinstance(known, Alias) and path in self.unit.keys:
