@@ -12,6 +12,7 @@ from mmsim.cli.loading import CommandError
 from mmsim.cli.output import add_targets, complain, save_text, show
 from mmsim.model.byte_banks import BANK_BYTES
 
+NONE = "no launch was simulated"
 OWN = {"--check", "--lenient", "--json", "--html", "--machine"}
 OWN |= {f"--{name.replace('_', '-')}" for name in machine.OPTIONS}
 """The options of the command itself."""
@@ -64,7 +65,7 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         status = run_script(begin[0], [*begin[1], *arguments.arguments])
     finally:
-        show(*map(rich_table, report.tables()))
+        show(*(map(rich_table, report.tables()) if report.kernels else [NONE]))
         show(*report.verdicts(), soft_wrap=True)
         save_text(arguments.json, report.to_json)
         save_text(arguments.html, report.to_html)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmsim.cli.output import show, status
+from mmsim.printable import counted
 
 if TYPE_CHECKING:
     from mmsim.claims.fit import Fitted
@@ -105,4 +106,4 @@ def fits_summary(found: Sequence[Fitted]) -> str:
     """
     counts = Counter(one.outcome for one in found)
     parts = [f"{count} {outcome}" for outcome, count in sorted(counts.items())]
-    return f"{len(found)} exact claims: {', '.join(parts) or 'none found'}"
+    return f"{counted(len(found), 'exact claim')}: {', '.join(parts) or 'none found'}"

@@ -188,7 +188,7 @@ class Dispatcher(Guessed):
         if self.specialized and (found := reinterpreted(given, next(iter(self.overloads)))):
             pairs = zip(args, found, strict=True)
             return self.overloads[found], tuple(seen_as(*pair) for pair in pairs)
-        known = "; ".join(str(kernel.signature) for kernel in self.overloads.values())
+        known = "; ".join(f"({', '.join(map(str, types))})" for types in self.overloads)
         raise TypingError(
             f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
             f"{self.__name__!r}, which takes {known}"

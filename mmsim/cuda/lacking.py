@@ -16,8 +16,6 @@ REASONS = instead(
         "BaseCUDAMemoryManager GetIpcHandleMixin HostOnlyCUDAMemoryManager IpcHandle MappedMemory "
         "MemoryPointer NumbaCUDAMemoryManager PinnedMemory open_ipc_array set_memory_manager":
         "the device's arrays are NumPy's, in the memory of this process",
-        "ldca ldcg ldcs ldcv ldlu": "the model has no hints for caches; write array[i]",
-        "stcg stcs stwb stwt": "the model has no hints for caches; write array[i] = value",
     }
 )  # fmt: skip
 """The reason for each name."""

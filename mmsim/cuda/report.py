@@ -166,7 +166,8 @@ class Report:
         name = f"{row.kernel} ({Path(row.file).name}:{row.line})"
         launches = counted(row.launches, "launch", "launches")
         launches += f", {counted(row.threads, 'thread')}"
-        costs = [_of_memory(space, cost) for space, cost in sorted(row.memories.items())]
+        waste_last = sorted(row.memories.items(), key=lambda one: (one[1].wasted > 0, one[0]))
+        costs = [_of_memory(space, cost) for space, cost in waste_last]
         worst = f", most of it in line {row.worst_line}" if row.worst_line else ""
         text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
         if row.checked < row.launches:
@@ -231,8 +232,8 @@ def _of_memory(space: str, cost: Cost) -> str:
     name = "memory" if space == "memory" else f"{space} memory"
     trouble, well = WORDS.get(space, ("conflicts", f"{name} has no conflict"))
     parts = {trouble: cost.wasted - cost.contended, CONTENTION: cost.contended}
-    texts = [f"{part} take {count} of" for part, count in parts.items() if count]
-    return f"{' and '.join(texts)} {cost.stages} stages of {name}" if texts else well
+    texts = [f"{part} take {count}" for part, count in parts.items() if count]
+    return f"{' and '.join(texts)} of {cost.stages} stages of {name}" if texts else well
 
 
 def _player(kernel: str, launched: Launched) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from mmsim.cuda.in_python import WORDS, current, elements, here, of_numbers, with_fields
 from mmsim.errors import MMSimError
+from mmsim.frontend.numba.names import LOADS, STORES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,6 +78,25 @@ def declare_device(name: str, sig: Any, *args: Any, **kwargs: Any) -> Callable[.
         f"cuda.declare_device({name!r}, ...) names a function of CUDA C or PTX, which mmsim cannot "
         "run; write it in Python with cuda.jit(device=True)"
     )
+
+
+def _with_hints() -> dict[str, FunctionType]:
+    """The accesses with hints for caches, which the model doesn't have."""
+
+    def load(array: Any, i: Any) -> Any:
+        """`array[i]`."""
+        return array[i]
+
+    def store(array: Any, i: Any, value: Any) -> None:
+        """`array[i] = value`."""
+        array[i] = value
+
+    found = {}
+    for names, access in ((LOADS, load), (STORES, store)):
+        for name in names:
+            found[name] = FunctionType(access.__code__, globals(), name)
+            found[name].__qualname__ = name
+    return found
 
 
 _OTHERS = {*globals(), "_OTHERS", "Dim3"} - {"declare_device"}
@@ -345,6 +365,7 @@ class atomic(metaclass=_Name):
         """`array[index] = value` if `array[index] == old`."""
 
 
+globals().update(_with_hints())
 __all__ = sorted(set(globals()) - _OTHERS)
 for _name in set(__all__) - {"declare_device"}:
     if isinstance(globals()[_name], FunctionType):

@@ -42,7 +42,8 @@ class Argument:
     addresses: upload `words()`, and if it is `written`, pass the downloaded words to `elements`.
     The "offsets" of a layout are a pointer to a table, uploaded likewise. "repeat" is an `int`: the
     number of runs of the program between the two readings of the clock. "cycles" is a pointer to
-    one int64, which receives the clock cycles between them.
+    one int64, which receives the clock cycles between them. `type` is that of an array's numbers,
+    if the program takes their words as smaller ones.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Argument:
     written: bool = False
     memory: ArrayInMemory | None = None
     table: npt.NDArray[np.int32] | None = None
+    type: str | None = None
 
     def words(self) -> npt.NDArray[Any]:
         """The words to upload before the launch."""
@@ -67,7 +69,8 @@ class Argument:
         """An array of the program, in logical order, from its words after the launch."""
         assert self.memory is not None
         where = slice(None) if self.memory.offsets is None else self.memory.offsets
-        return words[where].astype(self.memory.dtype).reshape(self.memory.shape)
+        found = words[where].astype(self.memory.dtype).reshape(self.memory.shape)
+        return found.view(self.type or found.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +159,12 @@ def _placements(launch: Launch, args: tuple[Any, ...], names: Names) -> dict[str
 
 
 def _arguments(launch: Launch, body: Body) -> list[Argument]:
-    arguments = []
+    arguments, types = [], {one.name: one.type for one in launch.code.parameters}
     for name in launch.parameters:
         memory = launch.arrays[name]
         dtype = word_type(memory.dtype, shared=False)
-        arguments.append(Argument(name, "array", dtype, memory.words, name in body.written, memory))
+        written, type_ = name in body.written, types[name]
+        arguments.append(Argument(name, "array", dtype, memory.words, written, memory, type=type_))
     for name, given in body.placements.items():
         if given.table is not None:
             table = given.table.astype(np.int32)

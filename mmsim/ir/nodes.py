@@ -467,12 +467,16 @@ class LocalArray:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter after T: whether the program uses it as an array, as a number, or not at all."""
+    """A parameter after T: whether the program uses it as an array, as a number, or not at all.
+
+    `type` is that of the argument's numbers, if the program takes their words as smaller numbers.
+    """
 
     name: str
     use: Use
     default: Scalar | None
     place: Place
+    type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

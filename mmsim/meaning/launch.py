@@ -294,7 +294,9 @@ class Launch:
 
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The current contents of the array parameters."""
-        return {name: self.arrays[name].contents() for name in self.parameters}
+        found = {name: self.arrays[name].contents() for name in self.parameters}
+        given = {one.name: one.type for one in self.code.parameters if one.type is not None}
+        return found | {name: found[name].view(type_) for name, type_ in given.items()}
 
 
 class _Binding:

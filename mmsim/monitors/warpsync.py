@@ -15,7 +15,6 @@ by which one follows the other (`LaneClocks`). Nothing is needed between
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -68,6 +67,8 @@ class WarpSyncCheck(Listener):
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
+        self.warps: Integers | int = -1  # of the latest access, and where its requests begin
+        self.starts = np.zeros(0, bool)
         # The latest plain write of each thread: the number of the request, and the elements.
         self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
         self.clocks = LaneClocks(self.launch)
@@ -104,8 +105,11 @@ class WarpSyncCheck(Listener):
             self.latest[key] = LatestLanes(size, alone=kind == "write")
             self._ask()
         lanes = len(cells)
-        starts = first_rows(np.broadcast_to(access.warps, lanes))  # of each warp's request
-        numbers = self.count - 1 + np.cumsum(starts)
+        if access.warps is not self.warps or lanes != len(self.starts):
+            self.warps = access.warps  # often the same array again
+            self.starts = first_rows(np.broadcast_to(access.warps, lanes))
+            self.order = np.cumsum(self.starts) - 1
+        numbers = self.count + self.order
         end = int(numbers[-1]) + 1
         if end > self.requests.shape[1]:
             more = np.zeros((4, max(end - self.count, self.count)), np.int64)
@@ -114,7 +118,9 @@ class WarpSyncCheck(Listener):
         line = self.lines.of_site[access.site.number]
         columns = line, access.intervals, events, access.times
         for row, column in zip(self.requests, columns, strict=True):
-            row[self.count : end] = np.broadcast_to(column, lanes)[starts]
+            row[self.count : end] = (
+                column[self.starts] if isinstance(column, np.ndarray) else column
+            )
         self.latest[key].note(cells, access.threads, numbers)
         if kind == "write":
             first = slice(None, None, access.site.vector)
@@ -127,13 +133,19 @@ class WarpSyncCheck(Listener):
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
         """Return whether other lanes of the warps touched the elements before, unordered."""
         kind, threads = access.site.kind, access.threads
-        first = self.grid.warp_ends[access.warps]
-        end = self.grid.warp_ends[access.warps + 1]
-        needs: Any = access.changes if kind == earlier == "write" else True
-        for others, requests in self.latest[access.site.array, earlier].of(cells):
-            bad = needs & (others >= first) & (others < end) & (others != threads)
+        latest = self.latest[access.site.array, earlier]
+        for other, request in zip(latest.thread, latest.request, strict=True):
+            others = other[cells]
+            bad = others != threads
+            if not bad.any():
+                continue  # each lane meets itself only
+            bad &= others >= self.grid.warp_ends[access.warps]
+            bad &= others < self.grid.warp_ends[access.warps + 1]
+            if kind == earlier == "write":
+                bad &= access.changes
             if not bad.any():
                 continue
+            requests = request[cells]
             lines, intervals, events, times = self.requests[:, requests]
             bad &= intervals == access.intervals
             if earlier == "write" and kind != "write":
@@ -193,6 +205,9 @@ class LatestLanes:
     def note(self, cells: Integers, threads: Integers, requests: Integers) -> None:
         """Note requests, of lanes in ascending order."""
         if not self.alone:
+            if (self.thread[0, cells] == threads).all():  # so no two touch one element
+                self.request[0, cells] = requests
+                return
             thread, number = self.thread[:, cells], self.request[:, cells]
         self.thread[0, cells[::-1]] = threads[::-1]  # the last of equal indices stays
         self.request[0, cells[::-1]] = requests[::-1]
@@ -204,7 +219,3 @@ class LatestLanes:
         older = (thread[0, single] == threads[single]).astype(np.intp)
         self.thread[1, cells[single]] = thread[older, single]
         self.request[1, cells[single]] = number[older, single]
-
-    def of(self, cells: Integers) -> Iterator[tuple[Integers, Integers]]:
-        """The threads that touched the elements, `NO_THREAD` without one, and their requests."""
-        yield from zip(self.thread[:, cells], self.request[:, cells], strict=True)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mmsim.claims.verify import Verdict
-from mmsim.printable import printable
+from mmsim.printable import counted, printable
 from mmsim.view.figures.times import curve_svg
 from mmsim.view.tables import columns, rich_rows, rich_text
 
@@ -90,8 +90,9 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     own = sum(len(verdict.own) for verdict in verdicts)
     short = [verdict.id for verdict in verdicts if verdict.left_out]
     text = (
-        f"{exact} exact claims and {len(holding) - exact} bounds hold and {len(misprints)} "
-        f"misprints are confirmed, over {cases} cases on both schedules"
+        f"{counted(exact, 'exact claim')} and {counted(len(holding) - exact, 'bound')} hold and "
+        f"{counted(len(misprints), 'misprint is', 'misprints are')} confirmed, over "
+        f"{counted(cases, 'case')} on both schedules"
     )
     if points:
         text += f", {points} of them random points of the claims' domains"

@@ -133,7 +133,7 @@ def test_a_misprint_that_is_right_in_part_says_where():
 
 def test_claims_that_show_one_misprint_count_once():
     two = [claim(id=f"X-{n}", printed=True, misprint="slip", formula=lambda n: n) for n in (1, 2)]
-    assert "and 1 misprints are confirmed" in summary([verify_claim(one) for one in two])
+    assert "and 1 misprint is confirmed" in summary([verify_claim(one) for one in two])
     with pytest.raises(ClaimError, match="misprint and only are for printed=True"):
         claim(misprint="slip")
 
@@ -401,7 +401,7 @@ def test_verdicts_as_json_and_as_a_page():
     assert "<math" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert summary(verdicts) == (
-        "1 exact claims and 0 bounds hold and 1 misprints are confirmed, over 12 cases on both "
+        "1 exact claim and 0 bounds hold and 1 misprint is confirmed, over 12 cases on both "
         "schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3

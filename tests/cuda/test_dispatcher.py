@@ -131,7 +131,7 @@ def test_a_signature_converts_numbers_and_refuses_arrays():
     array = np.ones(4, np.float32)
     typed[1, 4](array, 2.5)
     assert array.tolist() == [2.5] * 4
-    with pytest.raises(TypingError, match="No matching definition"):
+    with pytest.raises(TypingError, match=r"No matching definition.*, which takes \("):
         typed[1, 4](np.ones(4), 2.5)
     with pytest.raises(TypeError):
         typed[1, 4](array)
@@ -294,6 +294,21 @@ def test_atomics_that_wait_for_each_other_are_no_bank_conflict():
     assert text.startswith(
         "atomics that wait for each other take 31 of 32 stages of global memory; "
         "atomics that wait for each other take 31 of 32 stages of shared memory, "
+    )
+
+
+def test_a_verdict_names_the_line_behind_the_memory_that_wastes():
+    @cuda.jit
+    def spread(a):
+        own = cuda.shared.array(32, np.float32)
+        own[cuda.threadIdx.x] = a[32 * cuda.threadIdx.x]
+        cuda.atomic.add(a, 0, own[cuda.threadIdx.x])
+
+    spread[1, 32](np.zeros(1024, np.float32))
+    text = spread.verdict().partition(": ")[2]
+    assert text.startswith(
+        "shared memory has no bank conflict; uncoalesced accesses take 31 and atomics that wait "
+        "for each other take 31 of 64 stages of global memory, most of it in line "
     )
 
 

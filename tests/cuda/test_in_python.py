@@ -178,6 +178,13 @@ def over_blocks(a):
     a[cuda.grid(1)] = total
 
 
+@cuda.jit
+def hinted(a, out):
+    i = cuda.grid(1)
+    cuda.stcs(out, (i, 1), cuda.ldca(a, i) + 1)
+    cuda.stwt(out, (i, 0), cuda.ldcv(out, (i, -1)))
+
+
 GRID = np.arange(16 * 16).reshape(16, 16)
 CASES = {
     "shared arrays": (reversed_in_blocks, (2, 2), (8, 8), GRID, np.zeros_like(GRID)),
@@ -190,6 +197,7 @@ CASES = {
     "libdevice": (of_library, 1, 3, np.array([0.5, -2.5, 1.25]), np.zeros((3, 4))),
     "tables": (read, 1, 4, np.zeros(4), (np.ones(4), 2.5)),
     "records": (moved, 1, 4, np.zeros(4, POINTS)),
+    "hints for caches": (hinted, 1, 4, np.arange(4.0), np.zeros((4, 2), int)),
     "the grid": (over_blocks, 4, 32, np.zeros(128, int)),
 }
 

@@ -116,6 +116,13 @@ def other_sizes(a, b, out):
     out[6], out[7] = z.strides[0], z.shape[1]
 
 
+def smaller_numbers(a, out):
+    small = a.view(np.uint8)
+    small[5] = 2
+    a[0] += 70000
+    out[0] = small[0] + a[1] + a.view(np.uint16)[2]
+
+
 def steps(a, out):
     b = a[::-1]
     c = a[-1:1:-2]
@@ -177,6 +184,21 @@ def parts_by_path(a, out):
         if k > 5:
             row = a[:, 1]
         out[4] = 10 * out[4] + row[1]
+
+
+def axes_by_path(a, out):
+    turned = a.T if out[0] > 0 else a
+    turned[0, 1] = 30
+    out[0] = turned[-1, 0] + 100 * turned.shape[0] + 1000 * turned.T[1, 0]
+    shaped = whole = a
+    for i in range(1, 5):
+        other = whole.reshape(i, -1) if i < 4 else turned
+        if i % 2:
+            shaped = other
+        out[i] += shaped[0, 1] + 10 * shaped.shape[0] + 100 * turned[1:].T[0, -1]
+        a, turned = turned, a
+    once = whole.reshape(-1).T if out[1] > 0 else whole[:, None, 1][1]
+    out[5] = once[-1]
 
 
 def rows_stay(a, out):
@@ -262,10 +284,13 @@ CASES = [
     (other_signs, np.array([1, -1, 3, -2], np.int32), np.zeros(2)),
     (other_kinds, np.float32([1.5, -2, 3, -4]), line(3), np.zeros(4, int)),
     (other_sizes, line(8, np.float32), line(16, np.uint8).reshape(2, 8), np.zeros(8)),
+    (smaller_numbers, line(4, np.int32), np.zeros(1)),
     (steps, line(8), np.zeros(2)),
     (steps_by_variables, line(8), np.zeros(2)),
     (slices_by_path, line(6), np.zeros(8)),
     (parts_by_path, line(9).reshape(3, 3), np.zeros(5)),
+    (axes_by_path, line(6).reshape(2, 3), np.zeros(6)),
+    (axes_by_path, line(6).reshape(2, 3), np.ones(6)),
     (rows_stay, line(6).reshape(2, 3), np.zeros(2)),
     (rows_by_path, line(6).reshape(2, 3), np.zeros(1)),
     (indices, line(6).reshape(2, 3), np.zeros(3)),
@@ -348,6 +373,31 @@ def test_a_part_of_a_complex_number_is_added_to_atomically():
     assert out.tolist() == [10, 21, 32, 43]
 
 
+def test_a_parameter_has_the_words_of_its_smallest_view():
+    def small_words(a, z, pair, f, out):
+        i = cuda.threadIdx.x
+        small = a.view(np.uint8)
+        small[i, 5] = 2
+        a[i, 0] = 70000 + i
+        cuda.atomic.max(z.real, 0, i)
+        cuda.atomic.min(z[1:].imag, 0, -i)
+        z.real[2] += 1
+        cuda.atomic.max(f.view(np.int32), 0, 2**29 * i)
+        pair[1].view(np.float64)[0, 2 * i + 1] = i
+        cuda.syncthreads()
+        out[i] = a[i, 1] + small.shape[1] + pair[0].view(np.int16)[i, 4]
+        out[i] += f[0] + a.view(np.uint16)[i, 0]
+
+    a, z, f = np.zeros((2, 3), np.int32), np.ones(3, complex), np.zeros(1, np.float32)
+    pair, out = (np.ones((2, 3), np.int64), np.ones((2, 3), complex)), np.zeros(2)
+    a, z, pair, f, out = ended(small_words, a, z, pair, f, out, threads=2)
+    assert a.tolist() == [[70000, 512, 0], [70001, 512, 0]]
+    assert z.tolist() == [1, 1 - 1j, 2]
+    assert pair[1].tolist() == [[1, 1 + 1j, 1], [1, 1, 1]]
+    assert f.view(np.int32).tolist() == [2**29]
+    assert out.tolist() == [525 + 4464 + f[0], 526 + 4464 + f[0]]
+
+
 def test_an_atomic_on_an_array_with_another_sign_is_one_on_its_bits():
     def count(a, out):
         v = a.view(np.uint32)
@@ -368,10 +418,6 @@ def changes_a_table(a, z):
     TABLE[0, 0] = a[0]
 
 
-def has_another_atomic(a, z):
-    cuda.atomic.max(z.real, 0, 1.0)
-
-
 def adds_to_a_table(a, z):
     cuda.atomic.add(TABLE, (0, 0), 1)
 
@@ -381,7 +427,7 @@ def adds_complex_numbers(a, z):
 
 
 def views_as_small_numbers(a, z):
-    a.view(np.int16)[0] = 1
+    a[0] = TABLE.view(np.int16)[0, 0]
 
 
 def views_a_slice_as_large_numbers(a, z):
@@ -396,8 +442,9 @@ def views_a_part(a, z):
     a[0] = z.real.view(np.int64)[0]
 
 
-def adds_to_other_bits(a, z):
+def adds_to_two_types(a, z):
     cuda.atomic.add(a.view(np.int32), 0, 1)
+    cuda.atomic.add(a, 0, 1.0)
 
 
 def copies(a, z):
@@ -417,9 +464,9 @@ def has_flags(a, z):
     a[0] = a.flags.c_contiguous
 
 
-def chooses_the_axes(a, z):
+def turns_in_each_trip(a, z):
     part = a.reshape(2, 4)
-    if a[0] > 0:
+    for _ in range(3):
         part = part.T
     part[0, 0] = 1
 
@@ -438,22 +485,21 @@ def has_another_kind(a, z):
 
 
 REFUSED = [
-    (chooses_the_axes, "which array under other axes a name stands for depends on the path"),
+    (turns_in_each_trip, "an array gets more and more indices"),
     (unpacks_too_many, "2 names can't take 3 values"),
     (has_another_kind, "on one way and array"),
     (stores_a_part_of_an_element, r"can't be stored alone; write z\[i\] = complex\(x, y\)"),
     (changes_a_table, "'TABLE' is an array from outside the program; it is constant"),
-    (has_another_atomic, "no atomic max here of real values; parts of complex numbers have"),
     (adds_to_a_table, "an atomic needs an array of numbers; make it a parameter"),
     (adds_complex_numbers, "write it for the parts, a.real and a.imag"),
     (
         views_as_small_numbers,
-        "an array of float32 can't be viewed as one of int16; give the kernel an array of int16",
+        "an array of int32 can't be viewed as one of int16; give the kernel an array of int16",
     ),
     (views_a_slice_as_large_numbers, "only an array in row-major order can be viewed as numbers"),
     (adds_to_large_numbers, "there is no atomic add here of int64 values"),
     (views_a_part, "an array of float64 can't be viewed as one of int64"),
-    (adds_to_other_bits, "there is no atomic add here of int32 values"),
+    (adds_to_two_types, "no atomic add here of float32 values; let all atomics on an array take"),
     (copies, "an array has no method 'copy' here"),
     (reshapes_a_slice, "only an array in row-major order can be reshaped; copy it"),
     (mixes_parts, "which ones depends on the run"),

@@ -50,6 +50,19 @@ def sign(x, y):
     return np.sign(x) + y
 
 
+def least(x, y):
+    return min(x, y)
+
+
+def largest(x, y):
+    return max(x, y)
+
+
+@pytest.mark.parametrize("function", [least, largest])
+def test_the_least_and_the_largest_float_leave_a_nan_out_as_on_a_card(function):
+    assert both(function, 1.5, np.nan, float)[1] == both(function, np.nan, 1.5, float)[1] == 1.5
+
+
 LEAST, LARGEST = np.int64(-(2**63)), np.uint64(2**64 - 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import enum
+import operator
 
 import numba
 import numpy as np
@@ -266,12 +267,52 @@ def test_texts_that_are_known_are_compared_and_measured():
         assert run.arrays["a"].tolist() == [first, len(op) + 30, 0]
 
 
-def test_ranges_have_a_length():
-    def kernel(a, n):
-        a[0], a[1], a[2] = len(range(n)), len(range(-n)), len(range(n, 0, -2))
+def test_ranges_and_slices_have_ends():
+    def kernel(n, out):
+        out[0], out[1], out[2] = len(range(n)), len(range(-n)), len(range(n, 0, -2))
+        r, s, t = range(1, n, 2), slice(n), slice(n, None, -1)
+        out[3] = r.start + 10 * r.stop + 100 * r.step
+        out[4] = s.start + 10 * s.stop + 100 * s.step
+        out[5] = t.start + 10 * (t.stop < -n) + 100 * t.step
+        out[6] = 4 in r
+        out[7] = 5 in r
+        out[8] = n in range(9, 1, -2)
+        out[9] = n in range(7)
+        first, last, step = slice(-3, n).indices(5)
+        out[10] = first + 10 * last + 100 * step
 
-    run = MACHINE.run(numba_program(kernel), np.zeros(3), 7, threads=1)
-    assert run.arrays["a"].tolist() == [7, 0, 4]
+    same_as_numba(kernel, 7, np.zeros(11))
+
+
+def test_types_members_and_operators_are_called():
+    def kernel(x, n, a, out):
+        out[0] = type(n)(3.7) + type(x)(2.5)
+        out[1] = (4, 7, n).index(n)
+        if hasattr(a, "shape"):
+            out[2] = operator.iadd(n, 2) + operator.getitem((1, n), 1)
+        out[3] = hasattr(a, "colour") + 10 * operator.is_(n, 2) + 100 * operator.contains((n, 1), 1)
+        out[4] = np.count_nonzero(a) + 10 * np.count_nonzero(a[1:])
+        out[5] = ord("n")
+
+    same_as_python(kernel, np.float32(1), 5, np.array([1, 0, 2, 0]), np.zeros(6))
+
+
+def test_a_number_is_stored_at_several_indices():
+    def kernel(a, b, mask, out):
+        out[a] = 1
+        b[1, a[:2]] = out[0] + 2
+        b[a[1:]] = 5
+        out[mask] = b[1, 2] + 4
+        b[mask[:3]] = 7
+        out[1] += b[2, 1] + b[1, 0] + b[0, 0]
+
+    def several(a, out):
+        out[a] = out
+
+    a, b, mask = np.array([2, 0]), np.zeros((3, 3)), np.array([False, False, True, True])
+    same_as_python(kernel, a, b, mask, np.zeros(4))
+    with pytest.raises(LanguageError, match="an array stands where a number must"):
+        MACHINE.run(numba_program(several), a, np.zeros(4), threads=1)
 
 
 def test_an_overload_may_be_defined_after_other_kernels():

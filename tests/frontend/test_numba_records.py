@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import numba
 import numpy as np
 import pytest
 from numba import cuda
@@ -172,14 +173,50 @@ def test_text_and_dates_are_copied():
 
 
 COMPUTING = [
-    (lambda text, days, out: out.fill(days[0] > days[1]), "text and dates can only be copied"),
-    (lambda text, days, out: abs(days[0] - days[1]), "text and dates can only be copied"),
-    (lambda text, days, out: len(text[0]), "no types fit the call len"),
+    (lambda text, days, out: out.fill(text[0] is text[0]), "text can only be copied"),
+    (lambda text, days, out: out.fill(days[0] > YEAR), "times in the units D and Y have no common"),
+    (lambda text, days, out: np.subtract(days, days, out), "an array stands where a number must"),
+    (lambda text, days, out: out.fill(len(text[0])), "no types fit the call len"),
 ]
+DAY, YEAR = np.datetime64("2026-01-01"), np.datetime64("2026")
+
+
+def test_dates_are_computed_with_as_numba_does():
+    def kernel(days, hours, gaps, short, late, out, later):
+        latest = days[0]
+        for i in range(4):
+            out[i, 0] = (days[i] == hours[i]) + 2 * (days[i] != hours[i]) + 4 * np.isnat(days[i])
+            out[i, 1] = (days[i] < hours[i]) + 2 * (days[i] <= late) + 4 * (days[i] > DAY)
+            out[i, 2] = (gaps[i] >= short[i]) + 2 * (gaps[i] == short[i])
+            out[i, 3] = int(days[i] - hours[i])
+            out[i, 4] = int(gaps[i] * -2.5)
+            out[i, 5] = int(2 * short[i])
+            out[i, 6] = int(short[i] / -7)
+            out[i, 7] = int(short[i] // 1.5)
+            out[i, 8] = int(abs(gaps[i])) - int(-short[i])
+            ratio = gaps[i] / short[i]
+            out[i, 9] = 100 * ratio if ratio == ratio else -1
+            later[i] = days[i] + short[i]
+            if days[i] > latest:
+                latest = days[i]
+        out[0, 0] += 10 * (latest == days[1]) + days.itemsize
+        out[1, 0] += days.view(np.int64)[1]
+        gaps[0] = gaps[3]
+
+    days = np.array(["2026-01-02", "2026-03-01", "NaT", "1969-12-31"], "M8[D]")
+    hours = np.array(["2026-01-02T01", "2026-03-01T00", "NaT", "1950-01-01T05"], "M8[h]")
+    gaps, short = np.array([3, 4, "NaT", -5], "m8[D]"), np.array([72, -100, "NaT", 12345], "m8[h]")
+    args = days, hours, gaps, short, DAY, np.zeros((4, 10), int), hours.copy()
+    right = copy.deepcopy(args)
+    numba.njit(kernel)(*right)
+    run = MACHINE.run(numba_program(kernel), *args, threads=1, schedule="asynchronous")
+    for name, one in (("out", right[5]), ("later", right[6]), ("gaps", right[2])):
+        assert run.arrays[name].dtype == one.dtype
+        assert np.array_equal(run.arrays[name].view(int), one.view(int))
 
 
 @pytest.mark.parametrize("case", COMPUTING)
-def test_text_and_dates_can_only_be_copied(case):
+def test_other_operations_on_text_and_dates_are_refused(case):
     kernel, said = case
     days = np.array(["2026-01-02", "2026-01-01"], "M8[D]")
     with pytest.raises(LanguageError, match=said):

@@ -76,6 +76,7 @@ REFUSED = {
     "all_of_them": "no atomic greater of float64",
     "atomics": "no atomic greater of float64",
     "extremes": "no atomic greater of float64",
+    "small_words": "no atomic greater of float64",
     "some": "all threads have to come to a barrier of the grid",
     "grid_waits": "all threads have to come to a barrier of the grid",
 }

@@ -6,6 +6,7 @@ import mmsim as mm
 from mmsim.engines.events.engine import drive, driver_of
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.listener import Listener
+from mmsim.monitors.watch import Monitors
 
 
 @mm.program
@@ -110,3 +111,27 @@ def test_a_warp_that_runs_independently_reports_each_request_when_it_is_dispatch
         ("worked", 8),
         ("ended", 1),
     ]
+
+
+def test_a_single_thread_is_not_watched(monkeypatch):
+    @mm.program
+    def total(T, a):
+        for k in range(1, len(a)):
+            a[0] += a[k]
+
+    @mm.program
+    def through_shared(T, a):
+        own = mm.shared(1)
+        a[0] = own[0]
+
+    watched = []
+    monkeypatch.setattr(Monitors, "accessed", lambda self, access: watched.append(access))
+    machine, a = mm.HMM(2, 4, 10), np.arange(5.0)
+    for schedule in ("synchronous", "asynchronous"):
+        run = machine.run(total, a, threads=1, schedule=schedule, check=True)
+        assert (run.findings, run["a"][0], watched) == ((), 10, [])
+    machine.run(total, a, threads=2, check=True)
+    seen = len(watched)
+    assert seen
+    machine.run(through_shared, a, threads=1, check=True)  # it may read what no thread has written
+    assert len(watched) > seen

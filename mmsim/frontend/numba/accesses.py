@@ -10,6 +10,7 @@ from numba.core import types
 from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.axes import PARTS, AxisLowering, form_of
+from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.values import (
     NONE,
     Index,
@@ -22,7 +23,7 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import UNSIGNED, Type, part
+from mmsim.ir.dtypes import BOOL, UNSIGNED, Type, part
 
 ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
 """Parts of a message about an array of another order."""
@@ -88,9 +89,10 @@ class ArrayLowering(AxisLowering):
             case "item":
                 return self.load(array, (ir.Const(0),) * self.rank(array))
             case "view":
-                if type_.layout != "C" and type_.dtype.bitwidth != sig.return_type.dtype.bitwidth:
+                old, new = (in_bits(as_dtype(one.dtype)) for one in (type_, sig.return_type))
+                if type_.layout != "C" and old.itemsize != new.itemsize:
                     raise self.refused(f"{ROW_MAJOR} viewed as numbers of another size", COPY)
-                return self.viewed(array, as_dtype(type_.dtype), as_dtype(sig.return_type.dtype))
+                return self.viewed(array, old, new)
         raise self.refused(
             f"an array has no method {name!r} here", "a kernel gets no new memory: write a loop"
         )
@@ -101,10 +103,13 @@ class ArrayLowering(AxisLowering):
         """The value of x[index]."""
         if isinstance(array, tuple):
             return self.picked(array, index)
+        return self.element_or_part(self.indexed(array, index))
+
+    def indexed(self, array: Value, index: Value) -> Alias:
+        """The part of an array that an index leaves."""
         if not isinstance(array, Alias):
             raise self.refused("only arrays and tuples have elements")
-        given = index if isinstance(index, tuple) else (index,)
-        return self.element_or_part(self.part(array, given))
+        return self.part(array, index if isinstance(index, tuple) else (index,))
 
     def element_or_part(self, array: Alias) -> Value:
         """An array, or its element if it has no axes."""
@@ -160,7 +165,7 @@ class ArrayLowering(AxisLowering):
         found: list[ir.Expr | Span] = []
         for axis, one in enumerate(given):
             if isinstance(one, Slice):
-                found.append(self.span(array, one, axis))
+                found.append(self.span(one, self.extent(array, axis)))
             else:
                 number = self.single(one)
                 found.append(number if is_element else self.fixed(number))
@@ -181,9 +186,9 @@ class ArrayLowering(AxisLowering):
         keep = [number for number, axis in enumerate(axes) if axis is not None]
         return self.remade(inner, extents, lambda given: tuple(given[number] for number in keep))
 
-    def span(self, array: Alias, given: Slice, axis: int) -> Span:
-        """The elements of an axis that a slice takes, as Python counts them."""
-        extent, step = self.extent(array, axis), self.spill(given.step)
+    def bounds(self, given: Slice, extent: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
+        """The start, the stop and the step of a slice of an axis, as Python counts them."""
+        step = self.spill(given.step)
         zero, one = ir.Const(0), ir.Const(1)
         is_zero, back = (ir.Compare(op, step, zero, self.place) for op in ("==", "<"))
         if not isinstance(step, ir.Const) or step == zero:
@@ -204,9 +209,14 @@ class ArrayLowering(AxisLowering):
         stop = (
             side(least, most) if given.stop is None else self.bound(given.stop, extent, least, most)
         )
+        return start, stop, step
+
+    def span(self, given: Slice, extent: ir.Expr) -> Span:
+        """The elements of an axis that a slice takes."""
+        start, stop, step = self.bounds(given, extent)
         count = self.count(start, stop, step)
         if given.start is not None or given.stop is not None:
-            count = binary("max", count, zero, self.place)
+            count = binary("max", count, ir.Const(0), self.place)
         return Span(self.fixed(start), self.fixed(step), self.fixed(count), self.place)
 
     def bound(self, given: ir.Expr, extent: ir.Expr, least: ir.Expr, most: ir.Expr) -> ir.Expr:
@@ -329,7 +339,7 @@ class ArrayLowering(AxisLowering):
     def store_part(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write a part of a complex number, which no access to the other part changes."""
         held = part(self.unit.held.arrays[array.parts[0].array])
-        self.in_words(array, held.itemsize)
+        self.in_words(array, held)
         value = self.spill(self.as_type(value, held))
         whole, op = (
             ir.Call("complex", (value, value), self.place),
@@ -358,12 +368,16 @@ class ArrayLowering(AxisLowering):
     # All elements
 
     def fill(self, array: Alias, make: Callable[[Index], ir.Expr]) -> None:
-        """Store in each element the result of `make` for its index, in row-major order."""
+        """Store in each element the result of `make` for its index."""
+        self.for_each(array, lambda index: self.store(array, index, make(index)))
+
+    def for_each(self, array: Alias, put: Callable[[Index], None]) -> None:
+        """Put statements for the index of each element, in row-major order."""
         rank = self.rank(array)
         index = tuple(
             ir.Var(self.unit.temporary(np.dtype(np.int64)), self.place) for _ in range(rank)
         )
-        body = self.aside(lambda: self.store(array, index, make(index)))
+        body = self.aside(lambda: put(index))
         for axis in reversed(range(rank)):
             stop, name = self.extent(array, axis), index[axis].name
             body = (ir.For(name, ir.Const(0), stop, ir.Const(1), body, self.place),)
@@ -400,6 +414,10 @@ class ArrayLowering(AxisLowering):
         if not isinstance(array, Alias):
             raise self.refused("constants and tuples stay as they are")
         given = index if isinstance(index, tuple) else (index,)
+        several = [n for n, one in enumerate(given) if isinstance(one, Alias) and self.rank(one)]
+        if several:
+            self.stored_at(array, list(given), several[0], self.spill(self.single(self.of(value))))
+            return
         if given and isinstance(given[0], Object) and isinstance(given[0].thing, str):
             self.assign_part(self.fields(array)[given[0].thing], self.of(value))
             return
@@ -411,3 +429,17 @@ class ArrayLowering(AxisLowering):
             self.store(array, tuple(given), number)
             return
         self.assign_part(self.part(array, given), self.of(value))
+
+    def stored_at(self, array: Alias, index: list[Value], at: int, value: ir.Expr) -> None:
+        """a[indices] = value: for each number in `index[at]`, or each place where it is true."""
+        chosen = index[at]
+
+        def store(number: Index) -> None:
+            index[at] = found = self.load(chosen, number)
+            is_test = self.type_of(found) == BOOL
+            if is_test:
+                (index[at],) = number
+            body = self.aside(lambda: self.assign_part(self.part(array, index), value))
+            self.block += [ir.If(found, body, (), self.place)] if is_test else body
+
+        self.for_each(chosen, store)

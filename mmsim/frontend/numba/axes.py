@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import Base
-from mmsim.frontend.numba.values import ONE, Index, Remade, binary
+from mmsim.frontend.numba.kinds import in_bits
+from mmsim.frontend.numba.values import ONE, Index, Remade, Value, binary, open_axes
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Restart, Span, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type, part
 from mmsim.ir.walk import with_expressions
 
+LARGEST = np.dtype("V99")
 PARTS = ("real", "imag")
 """The parts of a complex number."""
 
@@ -101,18 +105,13 @@ class AxisLowering(Base):
         """
 
         def part(one: View) -> Remade:
-            return Remade(
-                one.array,
-                spans,
-                lambda index: self.further(one.element(to(index)), words(index)),
-                len(spans),
-                self.unit.ranks[one.array],
-                form or form_of(one),
-            )
+            own = self.further(one.element(to(given)), words(given))
+            return Remade(one.array, spans, own, len(spans), form or form_of(one))
 
         spans = tuple(
             Span(ir.Const(0), ir.Const(1), self.fixed(one), self.place) for one in extents
         )
+        given = open_axes(len(spans))
         return Alias(tuple(map(part, array.parts)), array.which)
 
     def viewed(self, array: Alias, old: Type, new: Type) -> Alias:
@@ -129,18 +128,31 @@ class AxisLowering(Base):
             if own.itemsize <= size and own.kind not in "bc":
                 count = old.itemsize // own.itemsize, new.itemsize // own.itemsize
                 return self.of_words(array, *count, new.name)
-            self.in_words(array, size)
+            is_part = own.kind == "c" and size == part(own).itemsize
+            self.in_words(array, part(own) if is_part else np.dtype(f"u{size}"), self.unit.whole)
         raise self.refused(
             f"an array of {old} can't be viewed as one of {new}",
             f"give the kernel an array of {new}, and view it as one of {old}",
         )
 
-    def in_words(self, array: Alias, size: int) -> None:
-        """Begin again with words of so many bytes, if the kernel makes the array."""
-        names = {one.array for one in array.parts}
-        if names <= {one.name for one in self.unit.locals}:
-            self.unit.words |= dict.fromkeys(names, np.dtype(f"u{size}"))
+    def in_words(self, array: Alias, word: Type, others: Collection[str] = ()) -> None:
+        """Begin again with words of a type, if the kernel makes the array or it is another one."""
+        names, known = {one.array for one in array.parts}, self.unit.words
+        is_new = any(known.get(one, LARGEST).itemsize > word.itemsize for one in names)
+        if is_new and names <= {*others, *(one.name for one in self.unit.locals)}:
+            self.unit.words |= dict.fromkeys(names, word)
             raise Restart
+
+    def as_typed(self, value: Value, type_: Any) -> Value:
+        """An argument as it is typed, if its memory consists of other words."""
+        if isinstance(value, tuple):
+            return tuple(map(self.as_typed, value, type_))
+        if isinstance(value, Alias) and type(value.parts[0]) is View:
+            word = self.unit.words.get(value.parts[0].array)
+            return (
+                value if word is None else self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
+            )
+        return value
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:
         """An array with `old` words in each element as one with `new`, the powers of two."""
@@ -182,8 +194,8 @@ class AxisLowering(Base):
 
         def half(one: View, number: int) -> View:
             assert isinstance(one, Remade)
-            words, old = ir.Const(number * wanted.itemsize // held.itemsize // 2), one.to
-            return replace(one, to=lambda index: self.further(old(index), words), form=own)
+            words = ir.Const(number * wanted.itemsize // held.itemsize // 2)
+            return replace(one, own=self.further(one.own, words), form=own)
 
         return [
             Alias(tuple(half(one, number) for one in array.parts), array.which)

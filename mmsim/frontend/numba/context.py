@@ -50,6 +50,7 @@ from numba.core.typing import (  # the first two fill the registry of the builti
 )
 from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import signature
+from numba.cpython import rangeobj, tupleobj  # noqa: F401  # their methods, written in Python
 from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LanguageError

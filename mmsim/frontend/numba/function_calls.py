@@ -6,14 +6,16 @@ Those of numba.cuda are barriers, exchange, atomics, and arrays that a kernel ma
 from __future__ import annotations
 
 import cmath
+import operator
 import types as python
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numba.core import types
+from numba.np.npdatetime_helpers import get_best_unit, get_timedelta_conversion_factor
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
@@ -26,13 +28,16 @@ from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
     COMPLEX,
     OF_COMPLEX,
+    OF_DATES,
     OF_NUMBERS,
     WRITTEN_OUT,
     of_numba,
+    over,
 )
 from mmsim.frontend.numba.signatures import CALLED, Given, Vector
 from mmsim.frontend.numba.templates import WRITTEN, Word, sum_as
 from mmsim.frontend.numba.values import (
+    DATES,
     NONE,
     OPERATORS,
     Counted,
@@ -88,6 +93,8 @@ class CallLowering(InlineLowering):
         if isinstance(type_, types.NamedTupleClass):
             fields = type_.instance_class._fields[len(args) :]
             return tuple((*args, *(kws[name] for name in fields)))
+        if isinstance(sig.return_type, types.BooleanLiteral):
+            return ir.Const(sig.return_type.literal_value)
         simple = self.simple(called) if isinstance(called, Method) else None
         if simple is not None:
             return simple
@@ -102,14 +109,21 @@ class CallLowering(InlineLowering):
         if is_sum and is_number(sig.return_type):  # of old versions of Numba
             wanted: Any = as_dtype(sig.return_type).type
             return self.inlined(sum_as(wanted), given[:1], [*before, *args][:1], {})
+        if isinstance(called, Method) and isinstance(called.owner, Slice):
+            return self.bounds(called.owner, self.single(args[0]))
         if isinstance(called, Method) and isinstance(called.owner, Alias):
             return self.method_of_array(called.owner, type_.this, called.name, args, sig)
         own = self.BUILT_IN.get(thing)
         if own is not None:
             return own(self, args, sig)
-        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1:
+        has_dates = any(isinstance(getattr(one, "dtype", one), DATES) for one in sig.args)
+        if isinstance(thing, np.ufunc) and len(args) == thing.nin + 1 and not has_dates:
             return self.elementwise(thing, type_, args)
-        return self.numeric(thing, args, sig)
+        return self.operation(thing, args, sig)
+
+    def operation(self, fn: Any, values: list[Value], sig: Any) -> Value:
+        """The value of an operator, or of another function of numbers."""
+        raise NotImplementedError
 
     def of_numba(
         self, function: Any, given: Given, args: list[Value], kws: dict[str, Value], text: str
@@ -138,6 +152,8 @@ class CallLowering(InlineLowering):
         """The value of a function of numbers, computed in the types of its signature."""
         if thing is bool and isinstance(args[0], tuple):
             return ir.Const(bool(args[0]))
+        if any(isinstance(one, DATES) for one in sig.args):
+            return self.of_dates(thing, args, sig)
         if thing is float and isinstance(args[0], Object):
             return self.float_of(args[0].thing)
         if thing in (int, float, bool, complex) and len(args) == 1:
@@ -172,6 +188,30 @@ class CallLowering(InlineLowering):
         if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
             return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
         return value
+
+    def of_dates(self, thing: Any, args: list[Value], sig: Any) -> Value:
+        """The value of a function of dates, in the smallest unit of them."""
+        name = OPERATORS.get(thing, (None, getattr(thing, "__name__", "")))[1]
+        pairs = [*zip(map(self.single, args), sig.args, strict=True)]
+        if not isinstance(pairs[0][1], DATES):  # a number times a time
+            pairs.reverse()
+        units = [type_.unit for type_ in (*sig.args, sig.return_type) if isinstance(type_, DATES)]
+        unit, given = reduce(get_best_unit, units), list[ir.Expr]()
+        for value, type_ in pairs:
+            if isinstance(type_, DATES):
+                factor = get_timedelta_conversion_factor(type_.unit, unit)
+                if factor is None:
+                    what = f"times in the units {type_.unit} and {unit} have no common unit"
+                    raise self.refused(what, "convert one before the launch: astype('M8[D]')")
+                if factor != 1:
+                    value = self.written_out(OF_DATES["*", 2], [value, ir.Const(factor)])
+            given.append(value)
+        written = OF_DATES.get((name, len(args)))
+        if name in ("/", "//") and not isinstance(pairs[-1][1], DATES):
+            written = over
+        if written is None:
+            raise self.refused(f"the call of {name!r} isn't in the language of programs", CALLED)
+        return self.as_type(self.single(self.written_out(written, given)), sig.return_type)
 
     def float_of(self, text: Any) -> ir.Expr:
         """float("inf") and other floats in the form of a text."""
@@ -223,7 +263,11 @@ class CallLowering(InlineLowering):
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
         for other in others:
-            first = ir.Binary(op, first, other, self.place)
+            if isinstance(sig.return_type, types.Float):  # a card leaves a NaN out
+                function = WRITTEN_OUT[np.fmin if op == "min" else np.fmax, 2]
+                first = self.single(self.written_out(function, [first, other]))
+            else:
+                first = ir.Binary(op, first, other, self.place)
         return first
 
     def _integers(self, args: list[Value]) -> list[ir.Expr]:
@@ -255,6 +299,9 @@ class CallLowering(InlineLowering):
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: lambda self, args, sig: self.length(args[0]),
+        ord: lambda self, args, sig: ir.Const(ord(args[0].thing)),
+        type: lambda self, args, sig: Object(sig.return_type),
+        operator.getitem: lambda self, args, sig: self.item(*args),
         min: lambda self, args, sig: self._extreme("min", args, sig),
         max: lambda self, args, sig: self._extreme("max", args, sig),
         slice: _slice,
@@ -296,6 +343,11 @@ class CallLowering(InlineLowering):
                 return NONE
             case "shared" | "registers" as kind:
                 return self.made(kind, named["shape"], sig.return_type, base_of(target))
+            case "load":
+                return self.single(self.item(*given))
+            case "store":
+                self.assign_part(self.indexed(*given[:2]), given[2])
+                return NONE
             case str(op):
                 return self.atomic(cast(ir.AtomicOp, op), named, is_used)
         found = rule.meaning(self.operands(given, sig), self.place)
@@ -351,16 +403,19 @@ class CallLowering(InlineLowering):
         is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
         is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
-        is_same = is_whole and op in OF_BITS
+        is_same = own == held or (is_whole and op in OF_BITS)
         if is_part and op in ("add", "sub"):  # -0.0 is added to the other part
             value = self.as_type(value, part(held))
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
         elif is_part or (form and not is_same):
+            word = part(held) if is_part else own
+            if word.itemsize <= held.itemsize:
+                self.in_words(array, word, self.unit.whole)
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
-                "parts of complex numbers have add and sub",
+                "let all atomics on an array take numbers of one type, not larger than its own",
             )
         old = self.single(given["old"]) if "old" in given else None
         old = None if old is None else self.reread(self.as_type(old, own), held)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numba.core import ir as numba_ir
 from numba.core import types
 from numba.core.analysis import compute_cfg_from_blocks
@@ -26,6 +27,7 @@ from mmsim.frontend.numba.values import (
     KernelUnit,
     Maybe,
     Object,
+    Slice,
     Value,
     Walked,
     binary,
@@ -129,6 +131,8 @@ class InlineLowering(ArrayLowering):
         member = name_of_object(thing)
         if member in VALUES:
             return self.number_of(member)
+        if isinstance(thing, np.datetime64 | np.timedelta64):
+            return ir.Const(int(thing.view(np.int64)))
         if is_number(type_) and not isinstance(thing, type):
             number = thing.item() if hasattr(thing, "item") else thing
             if isinstance(number, int | float | complex):
@@ -137,7 +141,7 @@ class InlineLowering(ArrayLowering):
             inside = zip(thing, type_, strict=True)
             return tuple(self.outside(one, own, name) for one, own in inside)
         if isinstance(type_, types.Array):
-            return self.array_from_outside(thing, name)
+            return self.as_typed(self.array_from_outside(thing, name), type_)
         return Object(thing)
 
     def number_of(self, member: str) -> ir.Expr:
@@ -195,6 +199,16 @@ class InlineLowering(ArrayLowering):
             return binary("max", count, ir.Const(0), self.place)
         whole: Any = getattr(value, "thing", value)
         return ir.Const(len(whole))
+
+    def end_of(self, given: Slice | Counted, name: str) -> ir.Expr:
+        """The start, stop or step of a range or a slice, which ends as far as a number goes."""
+        found: ir.Expr | None = getattr(given, name)
+        if found is not None:
+            return found
+        back = ir.Compare("<", given.step, ir.Const(0), self.place)
+        first, last = ir.Const(0), ir.Const(-(2**63))
+        ends = (ENDLESS, first) if name == "start" else (last, ENDLESS)
+        return ir.Choose(back, *ends)
 
     def from_zero(self, given: Counted) -> Counted:
         """The same trips, counted from 0 on by ones."""

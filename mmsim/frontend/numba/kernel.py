@@ -31,7 +31,7 @@ class Specialized(NamedTuple):
         """Copy a run's results into the arrays that the launch got, or that the kernel captures."""
         for parameter, value in zip(self.program.code.parameters, self.args, strict=True):
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                np.copyto(value, arrays[parameter.name])
+                np.copyto(value, arrays[parameter.name].view(value.dtype))
         self.given.put_back()
 
 
@@ -55,7 +55,9 @@ class NumbaProgram(Program):
         if not device:
             self._returns = None
         self._options = options
-        self._specialized: dict[tuple[Kind, ...], tuple[Program, tuple[Any, ...]]] = {}
+        self._specialized: dict[
+            tuple[Kind, ...], tuple[Program, tuple[Any, ...], tuple[Any, ...]]
+        ] = {}
         self._dynamic: dict[int, NumbaProgram] = {}
 
     def with_shared(self, dynamic_bytes: int) -> NumbaProgram:
@@ -81,11 +83,13 @@ class NumbaProgram(Program):
             from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
 
             parsed = parse_kernel(python, given.kinds, self._options)
-            found = Program(python, parsed.code), parsed.from_outside
+            found = Program(python, parsed.code), parsed.from_outside, parsed.words
             self._specialized[given.kinds] = found
             self._code = parsed.code
-        program, from_outside = found
-        return Specialized(program, (*given.values, *from_outside), given)
+        program, from_outside, words = found
+        values = zip((*given.values, *from_outside), words, strict=True)
+        args = tuple(value if word is None else value.view(word) for value, word in values)
+        return Specialized(program, args, given)
 
     def __getstate__(self) -> dict[str, Any]:
         """The function alone; another process parses it again for its arguments."""

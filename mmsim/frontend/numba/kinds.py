@@ -20,6 +20,8 @@ from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
 
 Layout = Literal["C", "F", "A"]
+DATES = "Mm"
+"""NumPy's kinds of dates and of times between them, which are whole numbers of a unit."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class SameKind:
 class RecordKind:
     """An array of `ndim` axes of records of a type: an array for each of their fields.
 
-    A field's array has the axes of the records, followed by those of the field. Text and dates are
-    records of their bits.
+    A field's array has the axes of the records, followed by those of the field. Text is a record of
+    its bits.
     """
 
     dtype: np.dtype[Any]
@@ -127,6 +129,9 @@ class Flattened:
             return self._array(copy, where)
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            self.values.append(int(value.view(np.int64)))
+            return NumberKind(value.dtype.name)
         if known is None:
             advice = "; give np.array(...) of it, or a tuple" if isinstance(value, list) else ""
             raise LaunchError(
@@ -148,7 +153,10 @@ class Flattened:
                 (name, self._array(plain[name], f"{where}[{name!r}]")) for name in held.names
             )
             return RecordKind(value.dtype, fields, value.ndim)
-        if not supported(value.dtype.name):
+        name = value.dtype.name
+        if value.dtype.kind in DATES:
+            value = np.asarray(value).view(held)
+        elif not supported(name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
                 f"{SUPPORTED_TEXT}"
@@ -159,7 +167,7 @@ class Flattened:
         self.values.append(value if value.ndim else value.reshape(1))
         flags = value.flags
         layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return ArrayKind(value.dtype.name, value.ndim, layout)
+        return ArrayKind(name, value.ndim, layout)
 
 
 def _is_object(value: Any) -> bool:
@@ -172,13 +180,15 @@ def _is_object(value: Any) -> bool:
 
 
 def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same records, with text and dates as records of their bits.
+    """The same records, with text as records of its bits and dates as numbers.
 
     >>> in_bits(np.dtype("S3")), in_bits(np.dtype([("day", "M8[D]")])).fields["day"][0]
-    (dtype([('bits', 'u1', (3,))]), dtype([('bits', '<u8')]))
+    (dtype([('bits', 'u1', (3,))]), dtype('int64'))
     """
     base, shape = dtype.base, dtype.shape
-    if base.kind in "SUMm":
+    if base.kind in DATES:
+        base = np.dtype(np.int64)
+    elif base.kind in "SU":
         size = base.itemsize
         base = np.dtype([("bits", f"u{size}" if size in (1, 2, 4, 8) else ("u1", (size,)))])
     elif base.names:

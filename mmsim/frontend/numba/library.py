@@ -178,6 +178,37 @@ WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
 
 If the called one is an operator, it is replaced for complex numbers alone.
 """
+NAT = -(2**63)
+"""The number of a date, or of a time between two, that is not there."""
+
+
+def over(x: Any, n: Any) -> Any:
+    """A time divided by a number, rounded towards 0."""
+    if x == NAT or n == 0 or n != n:
+        return NAT
+    if isinstance(n, (float, np.float32)):
+        return int(x / n)
+    found = x // n
+    return found + 1 if found < 0 and found * n != x else found
+
+
+OF_DATES: dict[tuple[str, int], Callable[..., Any]] = {
+    ("+", 2): lambda x, y: NAT if x == NAT or y == NAT else x + y,
+    ("-", 2): lambda x, y: NAT if x == NAT or y == NAT else x - y,
+    ("*", 2): lambda x, n: NAT if x == NAT or n != n else int(x * n),
+    ("/", 2): lambda x, y: math.nan if x == NAT or y == NAT else float(x) / float(y),
+    ("==", 2): lambda x, y: x != NAT and x == y,
+    ("!=", 2): lambda x, y: x == NAT or x != y,
+    ("<", 2): lambda x, y: x != NAT and x < y,
+    ("<=", 2): lambda x, y: x != NAT and x <= y,
+    (">", 2): lambda x, y: y != NAT and x > y,
+    (">=", 2): lambda x, y: y != NAT and x >= y,
+    ("-", 1): lambda x: NAT if x == NAT else -x,
+    ("abs", 1): lambda x: NAT if x == NAT else abs(x),
+    ("isnat", 1): lambda x: x == NAT,
+    ("int", 1): lambda x: x,
+}
+"""The operators of dates and of times between them, which are whole numbers of a unit."""
 OF_COMPLEX: dict[str, Callable[..., Any]] = {
     one.__name__: one for one in (log2, isnan, isinf, isfinite)
 }

@@ -35,11 +35,11 @@ from mmsim.frontend.numba.templates import WRITTEN
 from mmsim.frontend.numba.values import (
     LEAVES,
     NONE,
-    OPERATORS,
     Counted,
     Maybe,
     Method,
     Object,
+    Remade,
     Slice,
     Value,
     Walked,
@@ -54,7 +54,7 @@ from mmsim.ir.dtypes import BOOL, INT
 from mmsim.ir.structured import BasicBlock, Label, structured
 from mmsim.ir.walk import parts, reads_registers
 
-TEXT = types.CharSeq | types.UnicodeCharSeq | types.NPDatetime | types.NPTimedelta
+TEXT = types.CharSeq | types.UnicodeCharSeq
 """The types of elements that a kernel can copy, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 """The comparisons of tuples by their order."""
@@ -224,7 +224,7 @@ class FunctionLowering(CallLowering):
             case numba_ir.Var():
                 return self.of(source)
             case numba_ir.Arg():
-                return self.given[source.index]
+                return self.as_typed(self.given[source.index], self.type_at(one.target))
             case numba_ir.Const() | numba_ir.Global() | numba_ir.FreeVar():
                 name = getattr(source, "name", "constant")
                 return self.outside(source.value, self.type_at(one.target), name)
@@ -237,14 +237,13 @@ class FunctionLowering(CallLowering):
         if source.op not in ("cast", "build_tuple"):
             for var in source.list_vars():
                 if isinstance(self.type_at(var), TEXT):
-                    raise self.refused("text and dates can only be copied here")
+                    raise self.refused("text can only be copied here")
         match source.op:
-            case "binop":
-                return self.operator(source.fn, source, (source.lhs, source.rhs))
-            case "inplace_binop":
-                return self.operator(source.immutable_fn, source, (source.lhs, source.rhs))
-            case "unary":
-                return self.operator(source.fn, source, (source.value,))
+            case "binop" | "inplace_binop" | "unary":
+                fn = source._kws.get("immutable_fn", source.fn)
+                return self.operation(
+                    fn, [*map(self.of, source.list_vars())], self.found.calls[source]
+                )
             case "call":
                 return self.call(source, one)
             case "cast":
@@ -281,9 +280,8 @@ class FunctionLowering(CallLowering):
         trips = self.iterator(self.counted(value))
         return Walked(value.parts, value.which, trips) if isinstance(value, Alias) else trips
 
-    def operator(self, fn: Any, source: Any, operands: tuple[Any, ...]) -> Value:
-        """The value of an operator."""
-        values, sig = [*map(self.of, operands)], self.found.calls[source]
+    def operation(self, fn: Any, values: list[Value], sig: Any) -> Value:
+        """The value of an operator, or of another function of numbers."""
         if fn in (operator.is_, operator.is_not):
             for one, other in (values, values[::-1]):
                 if isinstance(one, Maybe) and other == NONE:
@@ -312,8 +310,6 @@ class FunctionLowering(CallLowering):
             return found
         if (fn, sig.args) in WRITTEN:
             return self.of_numba(WRITTEN[fn, sig.args], sig.args, values, {}, fn.__name__)
-        if fn not in OPERATORS:
-            raise self.refused(f"the operator {fn.__name__} isn't in the language of programs")
         return self.numeric(fn, values, sig)
 
     def equal(self, left: Value, right: Value, differ: bool) -> ir.Expr:
@@ -364,6 +360,8 @@ class FunctionLowering(CallLowering):
             return ir.Call(name, (value,), self.place)
         if isinstance(value, Object):
             return self.outside(getattr(value.thing, name), type_, name)
+        if isinstance(value, Slice | Counted):
+            return self.end_of(value, name)
         raise self.refused(f"{owner} has no {name}")
 
     def field_name(self, var: Any, index: Any) -> str | None:
@@ -427,7 +425,8 @@ class FunctionLowering(CallLowering):
         if merged is None or not merged.holds(value):
             keys = self.unit.keys.setdefault(path, set())
             keys |= set(map(key_of, (*target.parts, *value.parts)))
-            if any(len(axes) > MOST_FIXED for _, axes in keys):
+            remade = [view for view, _ in keys if isinstance(view, Remade)]
+            if max(len(remade), *(len(axes) for _, axes in keys)) > MOST_FIXED:
                 raise self.refused("an array gets more and more indices", "write a loop")
             raise Restart
         return [

@@ -28,6 +28,8 @@ INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernela
 TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
 """The modules of the types' classes; the text of such a type is its name."""
 AXES = ("x", "y", "z", "w")
+LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldcv", "ldlu"), ("stcg", "stcs", "stwb", "stwt")
+"""The accesses with hints for caches, which the model doesn't have."""
 ALIASES = {
     "int8": ("char",),
     "int16": ("short",),

@@ -19,6 +19,7 @@ from mmsim.errors import LanguageError, LaunchError, Place, shown
 from mmsim.frontend.numba.context import context, inferred
 from mmsim.frontend.numba.inlined import text_of
 from mmsim.frontend.numba.kinds import (
+    DATES,
     DEFAULTS,
     ArrayKind,
     Flattened,
@@ -29,22 +30,27 @@ from mmsim.frontend.numba.kinds import (
     RecordKind,
     SameKind,
     TupleKind,
+    in_bits,
     same,
 )
 from mmsim.frontend.numba.lowering import FunctionLowering
 from mmsim.frontend.numba.values import KernelUnit, Object, Value, dtype_of
 from mmsim.frontend.python.scope import Alias, Restart, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED
+from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 from mmsim.ir.numba_types import WIDE
 from mmsim.ir.walk import numbered, statements
 
 
 class Parsed(NamedTuple):
-    """A kernel for some arguments, and the additional arguments of each launch."""
+    """A kernel for some arguments, and the additional arguments of each launch.
+
+    `words` are the types as which it takes the words of its arguments, None for their own.
+    """
 
     code: ir.Code
     from_outside: tuple[Any, ...]
+    words: tuple[Type | None, ...]
 
 
 @cache
@@ -85,20 +91,25 @@ class Parameters:
                     own = self.unit.unique(f"{name}_{field}")
                     self.unit.records[name][field] = own
                     self.value(own, inner, place)
+                    self.unit.whole.discard(own)
                 type_ = from_dtype(dtype)
                 is_array = ndim or not dtype.names
                 return Alias((View(name),)), types.Array(type_, ndim, "A") if is_array else type_
             case ArrayKind(text, ndim, layout):
                 dtype = np.dtype(text)
-                self.unit.array(name, dtype, ndim)
+                self.unit.array(name, self.unit.words.get(name, in_bits(dtype)), ndim)
+                if ndim and layout == "C":
+                    self.unit.whole.add(name)
                 self._add(name, "array", types.Array(from_dtype(dtype), ndim, layout), place)
+                if name in self.unit.words or dtype.kind in DATES:
+                    self.given[-1] = replace(self.given[-1], type=text)
                 return Alias((View(name),)), self._types[-1]
             case NumberKind(text):
                 dtype = np.dtype(text)
                 held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
                 self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
                 self._add(name, "number", from_dtype(dtype), place)
-                plain = ir.Number(name)
+                plain, dtype = ir.Number(name), in_bits(dtype)
                 value = plain if dtype in WIDE else ir.Unary(dtype.name, plain, place)
                 return value, self._types[-1]
 
@@ -199,7 +210,9 @@ def _lowered(
         tuple(unit.sources.values()),
         "numba",
     )
-    return Parsed(replace(code, body=numbered(code.body)), tuple(parameters.from_outside))
+    words = tuple(unit.words.get(one.name) for one in parameters.given)
+    code = replace(code, body=numbered(code.body))
+    return Parsed(code, tuple(parameters.from_outside), words)
 
 
 def _without_waits(body: ir.Block) -> ir.Block:

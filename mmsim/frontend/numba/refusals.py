@@ -25,6 +25,7 @@ from mmsim.frontend.python.source import FunctionText, parsed, source_of
 from mmsim.ir import nodes as ir
 
 LOCAL = "a cuda.local.array"
+OF_AXES = "write {text}.x, .y or .z"
 KINDS: tuple[tuple[Any, str, str], ...] = (
     (types.NoneType, "None", "give it a number"),
     (types.Optional, "None on some paths", "give it a number on every path"),
@@ -39,7 +40,7 @@ KINDS: tuple[tuple[Any, str, str], ...] = (
     (types.EnumClass, "an enumeration", "write the value of a member"),
     (types.Module, "a module", "write a name in it"),
     ((types.Callable, types.MakeFunctionLiteral), "a function", "call it, as {text}(...)"),
-    (Namespace, "not a number", "write {text}.x, .y or .z"),
+    (Namespace, "not a number", OF_AXES),
 )
 """Kinds of values other than numbers, by Numba's types, and what to write instead."""
 ALLOWED = (ast.Tuple, ast.Slice, ast.Starred, ast.Raise, ast.Assert)
@@ -90,6 +91,9 @@ _KNOWN = (
 )
 """Messages of Numba that say what is wrong, in our words."""
 
+DEBUGGERS = {"breakpoint", "set_trace"}
+CALLS = "set MMSIM_PYTHON=1 in the environment, so that launches call the Python function"
+
 
 def kind_of(type_: types.Type) -> str:
     """A type in words."""
@@ -113,8 +117,23 @@ def outside_of(source: ir.Source, line: int | None) -> LanguageError | None:
     return None
 
 
+def debugger_in(source: ir.Source) -> LanguageError | None:
+    """The error for a function that calls a debugger; None for others."""
+    node = parsed(source)
+    if isinstance(node, ast.FunctionDef):
+        text = FunctionText(source, node)
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call) and ast.unparse(one.func).split(".")[-1] in DEBUGGERS:
+                return LanguageError(
+                    "no debugger stops in a simulated launch", text.place(one), CALLS
+                )
+    return None
+
+
 def refusal(function: python.FunctionType, error: Exception, infer: Any) -> LanguageError:
     """The error of ours for one of Numba's; `infer` is the inference of types, if it began."""
+    if stop := debugger_in(source_of(function)):
+        return stop
     at, error = (None, error) if infer is None else infer.refused(error)
     if isinstance(error.__cause__, LanguageError):  # of a function that this one calls
         return error.__cause__
@@ -250,7 +269,10 @@ class Explanation:
                 what = f"{text!r} has {axes}, and the index {len(index)} numbers"
                 return what, "write a number for each axis"
         elif not isinstance(type_, types.BaseTuple):
-            return f"{text!r} is {kind_of(type_)}", "only arrays and tuples have elements"
+            advice = (
+                OF_AXES if isinstance(type_, Namespace) else "only arrays and tuples have elements"
+            )
+            return f"{text!r} is {kind_of(type_)}", advice.format(text=text)
         elif op in ("getitem", "getiter"):
             advice = "write a number as the index" + " of each" * (op == "getiter")
             return f"the values of {text!r} are of several kinds", advice

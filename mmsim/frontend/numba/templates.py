@@ -28,7 +28,7 @@ from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, p
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
-REAL = types.Integer | types.Float | types.Boolean
+REAL = types.Integer | types.Float | types.Boolean | types.NPTimedelta
 
 
 class Called(types.Callable, types.Opaque):
@@ -59,6 +59,8 @@ def member_of(owner: Any, name: str) -> Any:
     """The type of a member of a name of numba.cuda or of a vector; None for none."""
     if isinstance(owner, Vector):
         return owner.base if name in AXES[: owner.count] else None
+    if isinstance(owner, types.RangeType):
+        return owner.dtype if name in ("start", "stop", "step") else None
     member = f"{owner.member}.{name}" if isinstance(owner, Namespace) else ""
     if member in VALUES:
         return types.int32
@@ -96,6 +98,7 @@ class Extreme(templates.AbstractTemplate):
 
 
 @REGISTRY.register_global(len)
+@REGISTRY.register_global(ord)
 @REGISTRY.register_global(operator.eq)
 @REGISTRY.register_global(operator.ne)
 class OfText(templates.AbstractTemplate):
@@ -167,11 +170,12 @@ def is_declared(template: Any) -> bool:
 
 def taken(template: Any) -> Any:
     """A template of Numba's, or ours in its place; None for one that needs a compiler."""
-    if is_declared(template):
+    written = getattr(template, "_overload_func", getattr(template, "_definition_func", None))
+    name = getattr(written, "__name__", "")
+    if is_declared(template) or name == "resolve_hasattr":
         return template
-    name = getattr(getattr(template, "_definition_func", None), "__name__", "")
-    if name in OF_INTRINSICS:
-        return _function(template.key, OF_INTRINSICS[name], False, ())
+    if name in OURS:
+        return _function(template.key, OURS[name], False, ())
     return _inlining(template) if hasattr(template, "_overload_func") else None
 
 
@@ -200,7 +204,20 @@ def _total(array: Any, axis: Any, dtype: Any) -> Any:
     return without_axis
 
 
-OF_INTRINSICS = {"_numpy_sum": _total}
+def _nonzero(a: Any, axis: Any = None) -> Any:
+    """np.count_nonzero without an axis, for which Numba makes an array."""
+
+    def count(a: Any, axis: Any = None) -> Any:
+        found = 0
+        for one in a.flat:
+            found += bool(one)
+        return found
+
+    return count if axis is None else None
+
+
+OURS = {"_numpy_sum": _total, "np_count_nonzero": _nonzero}
+"""By the name of a function of Numba that writes a function for types: ours in its place."""
 
 
 @cache

@@ -6,8 +6,9 @@ A number is an expression, an array an `Alias`; a tuple consists of values. Ever
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,23 @@ from mmsim.frontend.numba.kinds import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
-from mmsim.frontend.python.scope import Alias, Unit, View
+from mmsim.frontend.python.scope import Alias, Numbers, Span, Unit, View
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type, supported
+from mmsim.ir.dtypes import BOOL, INT, Type, supported
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
+from mmsim.ir.walk import with_expressions
 
 NOWHERE = Place("", "", 0)
+DATES = types.NPDatetime | types.NPTimedelta
+"""The types of dates and of times between them, which are whole numbers of a unit."""
 ONE = ir.Const(1)
 OPERATORS = {
-    one: (node, op)
+    known: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
     for op, row in table.items()
     for one in row.means
+    for known in (one, getattr(operator, f"i{getattr(one, '__name__', '')}", one))
     if callable(one) and not isinstance(one, type)
 }
 """The operation of the representation for a function of `operator` or of NumPy."""
@@ -78,27 +83,62 @@ class Slice:
 Index = tuple[ir.Expr, ...]
 
 
+def open_axes(count: int) -> Index:
+    """The indices of an array's first axes, wherever they get their values."""
+    return tuple(ir.ThreadField(f"axis {number}") for number in range(count))
+
+
+def replaced(value: ir.Expr, leaf: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """An expression with other leaves, from left to right."""
+    if isinstance(value, LEAVES | ir.Var):
+        return leaf(value)
+    return with_expressions(value, lambda inner: replaced(inner, leaf))
+
+
 @dataclass(frozen=True)
 class Remade(View):
-    """An array under other axes, as a.T: `count` of them, from which `to` gives `taken` own ones.
+    """An array under other axes, as a.T: `count` of them, in which `own` are its own indices.
 
     `form` is "real" or "imag" for that part of each element, or a type as which each is read.
     """
 
-    to: Callable[[Index], Index] = tuple
+    own: Index = ()
     count: int = 0
-    taken: int = 0
     form: str = ""
 
     @property
     def axes(self) -> int:
         """The number of the array's axes that `index` restricts."""
-        return self.taken + len(self.index) - self.count
+        return len(self.own) + len(self.index) - self.count
 
     def element(self, index: Sequence[ir.Expr]) -> Index:
         """The array's own indices of an element."""
         whole = super().element(index)
-        return (*self.to(whole[: self.count]), *whole[self.count :])
+        given = dict(zip(open_axes(self.count), whole, strict=False))
+        own = (replaced(one, lambda leaf: given.get(leaf, leaf)) for one in self.own)
+        return (*own, *whole[self.count :])
+
+    @property
+    def numbers(self) -> Index:
+        """The variables in its own indices."""
+        found: list[ir.Expr] = []
+
+        def note(leaf: ir.Expr) -> ir.Expr:
+            found.append(leaf)
+            return leaf
+
+        for one in self.own:
+            replaced(one, note)
+        return tuple(leaf for leaf in found if isinstance(leaf, ir.Var))
+
+    def with_numbers(self, index: tuple[ir.Expr | Span, ...], numbers: Numbers) -> Remade:
+        """A part of the same kind with other numbers."""
+        rest = iter(numbers)
+        own = (
+            replaced(one, lambda leaf: next(rest) if isinstance(leaf, ir.Var) else leaf)
+            for one in self.own
+        )
+        return replace(self, index=index, own=tuple(own))
 
 
 @dataclass(frozen=True)
@@ -150,7 +190,8 @@ class KernelUnit(Unit):
     records, `tables` constant arrays from outside. `held` are the types of names, `block` the
     statements of the block at work. `keys` are the arrays that a name may stand for, if they depend
     on the path, found by earlier tries, and `merged` their variables. `words` are the types of the
-    memory of arrays that are viewed as smaller numbers.
+    memory of arrays that are viewed as smaller numbers; parameters can be that are `whole`, in
+    row-major order.
     """
 
     options: Options = field(default_factory=Options)
@@ -163,6 +204,7 @@ class KernelUnit(Unit):
     tables: dict[str, Any] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)
     words: dict[str, Type] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
 
     @property
     def arrays(self) -> list[str]:
@@ -188,6 +230,8 @@ def dtype_of(type_: types.Type) -> Type:
     own = own.dtype if isinstance(own, types.EnumMember) else own
     if isinstance(own, types.Boolean):
         return BOOL
+    if isinstance(own, DATES):
+        return INT
     if isinstance(own, types.Number) and supported(own.name):
         return np.dtype(own.name)
     advice = "give it a number on every path" if isinstance(own, types.Optional) else ""
@@ -196,7 +240,7 @@ def dtype_of(type_: types.Type) -> Type:
 
 def is_number(type_: types.Type) -> bool:
     """Return whether a type is of numbers."""
-    return isinstance(types.unliteral(type_), types.Number | types.Boolean)
+    return isinstance(types.unliteral(type_), types.Number | types.Boolean | DATES)
 
 
 def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:

@@ -16,7 +16,7 @@ from numba.core.typing.templates import signature
 from mmsim.errors import Place
 from mmsim.frontend.numba import signatures as of
 from mmsim.frontend.numba.libdevice import LIBRARIES
-from mmsim.frontend.numba.names import AXES, VECTORS
+from mmsim.frontend.numba.names import AXES, LOADS, STORES, VECTORS
 from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
 from mmsim.frontend.python.words import Operands, called
 from mmsim.ir import nodes as ir
@@ -28,7 +28,8 @@ Meaning = Callable[[Operands, Place], Any]
 class Rule(NamedTuple):
     """The parameters of a name, what gives a signature, and the meaning: None for no effect.
 
-    The meaning of an atomic is its operation, that of a function that makes an array the kind. A
+    The meaning of an atomic is its operation, that of a function that makes an array the kind, that
+    of an access "load" or "store". A
     call needs the first ones of the parameters.
     """
 
@@ -152,6 +153,8 @@ RULES: dict[str, Rule] = {
     },
     "atomic.cas": _rule("array index old value", of.atomic(True, 2), "cas"),
     "atomic.compare_and_swap": _rule("array old value", of.atomic(False, 2), "cas"),
+    **{name: _rule("array i", of.atomic(True, 0), "load") for name in LOADS},
+    **{name: _rule("array i value", of.atomic(True, 1), "store") for name in STORES},
     "popc": _rule("value", of.cases(*_INTEGERS), partial(called, "popc")),
     "clz": _rule("value", of.cases(*_INTEGERS), partial(called, "clz")),
     "ffs": _rule("value", of.cases(*_FOUND_FIRST), partial(called, "ffs")),

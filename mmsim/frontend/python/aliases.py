@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
 from mmsim.frontend.python.scope import FIRST, Alias, Span, Unit, View
 from mmsim.ir import nodes as ir
 
+UNKNOWN = ir.Var("", Place("", "", 0))
+"""Stands for each further number in a key."""
 MOST_FIXED = 8
 """The most restricted leading axes of an alias that depends on the path to a line."""
 
-Key = tuple[str, tuple[bool, ...]]
-"""An array, and of each of its restricted leading axes whether a span remains."""
+Key = tuple[View, tuple[bool, ...]]
+"""A part without its numbers, and of each of its restricted leading axes whether a span remains."""
 
 
 def chosen(alias: Alias, make: Callable[[View], ir.Stmt], place: Place) -> ir.Stmt:
@@ -82,13 +84,14 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
 class Merged:
     """A name whose array is known only when the program runs: variables identify the array.
 
-    `indices` has the variables of the restricted leading axes for each of `keys`; the variable
-    `which` selects one of these.
+    `indices` has the variables of the restricted leading axes for each of `keys`, `more` those of
+    its further numbers; the variable `which` selects one of these.
     """
 
     keys: tuple[Key, ...]
     which: ir.Var
     indices: tuple[tuple[ir.Var | Span, ...], ...]
+    more: tuple[tuple[ir.Var, ...], ...]
 
     @staticmethod
     def of(keys: Iterable[Key], place: Place, unit: Unit) -> Merged:
@@ -98,7 +101,7 @@ class Merged:
         """
         several = set(keys)
         known = [one for one in several if not any(_is_of(one, other) for other in several - {one})]
-        known.sort(key=lambda key: (unit.arrays.index(key[0]), key[1]))
+        known.sort(key=lambda key: (unit.arrays.index(key[0].array), key[1], repr(key[0])))
 
         def variable() -> ir.Var:
             return ir.Var(unit.unique("t"), place)
@@ -107,19 +110,22 @@ class Merged:
             return Span(variable(), variable(), variable(), place) if is_span else variable()
 
         indices = tuple(tuple(map(axis, axes)) for _, axes in known)
-        return Merged(tuple(known), variable(), indices)
+        more = tuple(tuple(variable() for _ in view.numbers) for view, _ in known)
+        return Merged(tuple(known), variable(), indices, more)
 
     @property
     def variables(self) -> list[ir.Var]:
         """All variables that identify the array."""
         inside = [one for axes in self.indices for axis in axes for one in _numbers(axis)]
-        return [self.which, *(one for one in inside if isinstance(one, ir.Var))]
+        further = [one for several in self.more for one in several]
+        return [self.which, *(one for one in (*inside, *further) if isinstance(one, ir.Var))]
 
     @property
     def alias(self) -> Alias:
         """The alias that the name stands for."""
-        parts = (View(key[0], index) for key, index in zip(self.keys, self.indices, strict=True))
-        return Alias(tuple(parts), self.which if len(self.keys) > 1 else FIRST)
+        rows = zip(self.keys, self.indices, self.more, strict=True)
+        parts = tuple(view.with_numbers(index, more) for (view, _), index, more in rows)
+        return Alias(parts, self.which if len(self.keys) > 1 else FIRST)
 
     def _position(self, part: View) -> int | None:
         own = key_of(part)
@@ -135,19 +141,13 @@ class Merged:
         The `first` time all variables get a value.
         """
         found: list[tuple[ir.Expr, ir.Expr]] = []
-        if any(type(part) is not View for part in alias.parts):
-            raise LanguageError(
-                "which array under other axes a name stands for depends on the path to this line",
-                place,
-                "give each a name of its own",
-            )
         positions = [self._position(part) or 0 for part in alias.parts]
         if len(self.keys) > 1:
             which = chosen_value(alias.which, map(ir.Const, positions), place)
             if positions == list(range(len(positions))) and len(positions) > 1:
                 which = alias.which
             found.append((self.which, which))
-        for position, axes in enumerate(self.indices):
+        for position, (axes, more) in enumerate(zip(self.indices, self.more, strict=True)):
             here = [at == position for at in positions]
             if not any(here) and not first:
                 continue
@@ -155,12 +155,15 @@ class Merged:
             parts = [
                 part if is_here else own for part, is_here in zip(alias.parts, here, strict=True)
             ]
-            for number, axis in enumerate(axes):
-                rows = [_numbers(_axis(part, number, place)) for part in parts]
-                for variable, values in zip(_numbers(axis), zip(*rows, strict=True), strict=False):
-                    is_one = all(value == values[0] for value in values)
-                    value = values[0] if is_one else chosen_value(alias.which, values, place)
-                    found.append((variable, value))
+            variables = [*(one for axis in axes for one in _numbers(axis)), *more]
+            rows = [
+                [FIRST] * len(variables) if part is None else _all_numbers(part, len(axes), place)
+                for part in parts
+            ]
+            for variable, *values in zip(variables, *rows, strict=True):
+                is_one = all(value == values[0] for value in values)
+                value = values[0] if is_one else chosen_value(alias.which, values, place)
+                found.append((variable, value))
         return [
             ir.Assign(variable.name, value, place)
             for variable, value in found
@@ -173,18 +176,18 @@ def _numbers(axis: ir.Expr | Span) -> tuple[ir.Expr, ...]:
     return (axis.start, axis.step, axis.count) if isinstance(axis, Span) else (axis,)
 
 
-def _axis(part: View | None, axis: int, place: Place) -> ir.Expr | Span:
-    """The restriction of an axis of a part, if there is one; a span of all of it without any."""
-    if part is None:
-        return Span(ir.Const(0), ir.Const(0), ir.Const(0), place)
-    if axis < len(part.index):
-        return part.index[axis]
-    return Span(ir.Const(0), ir.Const(1), ir.Extent(part.array, axis, None, place), place)
+def _all_numbers(part: View, count: int, place: Place) -> list[ir.Expr]:
+    """The numbers of so many restricted axes, and the further ones."""
+    own = range(part.axes, part.axes + count - len(part.index))
+    extents = (ir.Extent(part.array, axis, None, place) for axis in own)
+    rest = (Span(ir.Const(0), ir.Const(1), extent, place) for extent in extents)
+    return [*(one for axis in (*part.index, *rest) for one in _numbers(axis)), *part.numbers]
 
 
 def key_of(part: View) -> Key:
-    """The key of a part: all but the values of its restricted axes."""
-    return part.array, tuple(isinstance(one, Span) for one in part.index)
+    """The key of a part: all but its numbers."""
+    view = part.with_numbers((), [UNKNOWN] * len(part.numbers))
+    return view, tuple(isinstance(one, Span) for one in part.index)
 
 
 def _is_of(one: Key, other: Key) -> bool:

@@ -295,7 +295,7 @@ class Loops(Assignments):
             else:
                 known = unit.known.keys.setdefault((unit.loops, name), set())
                 known.update(aliases.keys_of(entry))
-                here = [key for key in known if key[0] in unit.arrays]
+                here = [key for key in known if key[0].array in unit.arrays]
                 loop.keys[name], loop.merged[name] = known, aliases.Merged.of(here, place, unit)
                 self.block += loop.merged[name].settings(entry, place, True)
         loop.begin_trip(self.bound)

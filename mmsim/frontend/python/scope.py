@@ -96,6 +96,9 @@ def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
     return ir.Binary("*", left, right, place)
 
 
+Numbers = Sequence[ir.Expr]
+
+
 @dataclass(frozen=True)
 class View:
     """An array of the program under its unique name, with its leading axes restricted.
@@ -115,6 +118,15 @@ class View:
     def axes(self) -> int:
         """The number of the array's axes that `index` restricts."""
         return len(self.index)
+
+    @property
+    def numbers(self) -> tuple[ir.Expr, ...]:
+        """Further numbers that say which elements these are."""
+        return ()
+
+    def with_numbers(self, index: tuple[ir.Expr | Span, ...], numbers: Numbers) -> View:
+        """A part of the same kind with other numbers."""
+        return replace(self, index=index)
 
     @property
     def fixed(self) -> int:
@@ -217,7 +229,7 @@ class Known:
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
-    keys: dict[tuple[int, str], set[tuple[str, tuple[bool, ...]]]] = field(default_factory=dict)
+    keys: dict[tuple[int, str], set[tuple[View, tuple[bool, ...]]]] = field(default_factory=dict)
 
 
 @dataclass

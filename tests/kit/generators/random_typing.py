@@ -209,8 +209,8 @@ class Author:
         (x, own), (y, other) = self.number(depth), self.number(depth)
         if self.for_card and form[:4] in ("min(", "max(") and types.boolean in (own, other):
             return None
-        if "copysign" in form:
-            y = self.signed(y, other)
+        if "copysign" in form or (not self.for_card and form[:4] in ("min(", "max(")):
+            x, y = self.signed(x, own), self.signed(y, other)
         found = result_of(OF_TWO[form], own, other)
         text = form.format(x, y)
         return None if found is None else (text if "(" in form else f"({text})", found)
@@ -223,7 +223,7 @@ class Author:
             other = types.float64 if by == "0.0" else types.int64
         if self.pick(True, False):
             by, other = "np.uint8(6)", types.uint8
-        if self.for_card and types.float64 in (types.unliteral(own), other):
+        if self.for_card and {types.float32, types.float64} & {own, other}:
             return None
         functions = {
             "({} // {})": operator.floordiv,
