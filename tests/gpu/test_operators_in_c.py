@@ -120,4 +120,4 @@ def test_quotients_of_complex_numbers(tmp_path):
 
 def test_a_number_has_the_suffix_or_the_cast_of_its_type():
     texts = [literal_of(1.5, np.dtype(dtype)).code for dtype in ("f2", "f4", "f8")]
-    assert texts == ["(__half)1.5", "1.5f", "1.5"]
+    assert texts == ["(half_float)1.5", "1.5f", "1.5"]
