@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numba.core import types
+from numba.np.numpy_support import as_dtype
 
 from mmsim.cuda.allocation import auto_device
-from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, as_type, is_type, of_value
+from mmsim.cuda.types import Type, as_type, is_number, is_type, of_value
 
 Afterwards = list[Callable[[], Any]]
 """The actions after a launch."""
@@ -72,7 +74,7 @@ def on_host(value: Any) -> Any:
     return found if found.ctypes.data == again.ctypes.data else value
 
 
-def of_argument(value: Any) -> Type:
+def of_argument(value: Any) -> Any:
     """The type of an argument for a kernel."""
     return of_value(value.value if isinstance(value, ArgHint) else value)
 
@@ -92,7 +94,7 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     if isinstance(value, tuple):
         return tuple_like(value, [prepared(part, afterwards) for part in value])
     if is_type(value):
-        return as_type(value).dtype.type  # type: ignore[attr-defined]
+        return as_dtype(as_type(value)).type
     if type(value) is np.ndarray or isinstance(value, np.generic | int | float | complex | str):
         return value
     if isinstance(value, np.ndarray):
@@ -118,18 +120,19 @@ def memory_of(value: Any) -> Any:
     return auto_device(value)[0].gpu_data
 
 
-def converted(value: Any, wanted: Type) -> Any:
+def converted(value: Any, wanted: Any) -> Any:
     """An argument as a value of its type in a signature, which fits it."""
-    if isinstance(wanted, Scalar):
+    if is_number(wanted):
         with np.errstate(all="ignore"):
-            return np.asarray(value).astype(wanted.dtype)[()]
-    if isinstance(wanted, TupleType) and isinstance(value, tuple):
-        return tuple_like(value, map(converted, value, wanted.types))
+            return np.asarray(value).astype(as_dtype(wanted))[()]
+    if hasattr(wanted, "count") and isinstance(value, tuple):
+        return tuple_like(value, map(converted, value, wanted))
     return value
 
 
 def seen_as(value: Any, wanted: Type) -> Any:
     """An argument as a value of a signature's type; integers of an array keep their bits."""
-    if isinstance(wanted, ArrayType):
-        return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
+    if isinstance(wanted, types.Array):
+        given: Any = of_argument(value)
+        return value if given.dtype == wanted.dtype else value.view(as_dtype(wanted.dtype))
     return converted(value, wanted)

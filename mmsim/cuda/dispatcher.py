@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from numba.core.typing.templates import Signature, signature
+
 from mmsim.api.machines import Machine
 from mmsim.api.result import Run
 from mmsim.cuda import in_python, machines, stepping
@@ -22,21 +24,21 @@ from mmsim.cuda.launches import (
     launch,
     launch_in_python,
 )
-from mmsim.cuda.overloads import ByTypes, best, reinterpreted
 from mmsim.cuda.source_text import defined
 from mmsim.cuda.types import (
-    Signature,
     Type,
+    Types,
     TypingError,
     as_signature,
-    as_type,
-    is_numbas,
+    best,
+    listed,
     none,
+    reinterpreted,
     signatures_of,
 )
 from mmsim.errors import Brief, CallError, MMSimError, shown
 from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile
@@ -76,9 +78,9 @@ class Dispatcher(Guessed):
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
         self.targetoptions = targetoptions
-        self.overloads: ByTypes[Kernel] = ByTypes()
+        self.overloads: dict[Types, Kernel] = {}
         self.specialized = False
-        self.specializations: ByTypes[Dispatcher] = ByTypes()
+        self.specializations: dict[Types, Dispatcher] = {}
         self._launched: Launched | None = None
         self._can_compile = True
         self._parsed: NumbaProgram | None = None
@@ -188,27 +190,26 @@ class Dispatcher(Guessed):
         if self.specialized and (found := reinterpreted(given, next(iter(self.overloads)))):
             pairs = zip(args, found, strict=True)
             return self.overloads[found], tuple(seen_as(*pair) for pair in pairs)
-        known = "; ".join(f"({', '.join(map(str, types))})" for types in self.overloads)
         raise TypingError(
             f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
-            f"{self.__name__!r}, which takes {known}"
+            f"{self.__name__!r}, which takes {'; '.join(map(listed, self.overloads))}"
         )
 
     def compile(self, sig: Any) -> Kernel:
         """Return the overload for such argument types; make it if necessary."""
-        signature = as_signature(sig)
-        if signature.args in self.overloads:
-            return self.overloads[signature.args]
+        wanted = as_signature(sig)
+        if wanted.args in self.overloads:
+            return self.overloads[wanted.args]
         if not self._can_compile:
             raise RuntimeError("Compilation disabled")
         expected = len(inspect.signature(self.py_func).parameters)
-        if len(signature.args) != expected:
+        if len(wanted.args) != expected:
             raise TypingError(
-                f"the signature {signature} has {len(signature.args)} arguments, but "
+                f"the signature {listed(wanted.args)} has {len(wanted.args)} arguments, but "
                 f"{self.__name__!r} takes {expected}"
             )
-        kernel = Kernel(self, Signature(none, signature.args))
-        self.overloads[signature.args] = kernel
+        kernel = Kernel(self, signature(none, *wanted.args))
+        self.overloads[wanted.args] = kernel
         return kernel
 
     def compile_device(self, args: Any, return_type: Any = None) -> Kernel:
@@ -220,7 +221,7 @@ class Dispatcher(Guessed):
         self._can_compile = not val
 
     @property
-    def signatures(self) -> list[tuple[Type, ...]]:
+    def signatures(self) -> list[Types]:
         """The argument types of the overloads."""
         return list(self.overloads)
 
@@ -230,10 +231,7 @@ class Dispatcher(Guessed):
         """Return this kernel for such arguments, or arguments of such types, only."""
         if self.specialized:
             raise RuntimeError("Dispatcher already specialized")
-        given = tuple(
-            as_type(arg) if isinstance(arg, Type) or is_numbas(arg) else of_argument(arg)
-            for arg in args
-        )
+        given = tuple(arg if isinstance(arg, Type) else of_argument(arg) for arg in args)
         found = self.specializations.get(given)
         if found is None:
             found = Dispatcher(self.py_func, self.targetoptions)
@@ -315,7 +313,7 @@ class Dispatcher(Guessed):
             return getattr(self.overloads[as_signature(signature).args], name)
         if self.specialized:
             return getattr(next(iter(self.overloads.values())), name)
-        return ByTypes((types, getattr(one, name)) for types, one in self.overloads.items())
+        return {types: getattr(one, name) for types, one in self.overloads.items()}
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
         """The registers of a thread (`Run.registers`), by argument types."""
@@ -469,8 +467,8 @@ def jit(
     ...     i = cuda.grid(1)
     ...     if i < a.size:
     ...         a[i] *= factor
-    >>> scale.signatures
-    [(array(float32, 1d, A), float32)]
+    >>> len(scale.signatures)
+    1
     """
     if link:
         raise NotImplementedError(
@@ -518,10 +516,10 @@ def _decorated(
     if not isinstance(function, python.FunctionType):
         raise TypeError(f"{shown(function)} is not a Python function, which cuda.jit decorates")
     dispatcher = Dispatcher(defined(function), options)
-    for signature in signatures:
-        if signature.return_type != none and not options["device"]:
+    for one in signatures:
+        if one.return_type != none and not options["device"]:
             raise TypeError("CUDA kernel must have void return type.")
-        dispatcher.compile(signature)
+        dispatcher.compile(one)
     if signatures:
         dispatcher.disable_compile()
         dispatcher.specialized = specialized

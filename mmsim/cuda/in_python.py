@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.np.numpy_support import as_dtype
 
 from mmsim.cuda.types import as_type
 from mmsim.errors import MMSimError, thread_named
@@ -264,8 +265,7 @@ The first operand is the thread.
 
 def elements(dtype: Any) -> np.dtype[Any]:
     """NumPy's type for the elements of an array that a kernel makes."""
-    found = dtype if isinstance(dtype, type | np.dtype) else as_type(dtype).dtype  # type: ignore[attr-defined]
-    return np.dtype(found)
+    return np.dtype(dtype if isinstance(dtype, type | np.dtype) else as_dtype(as_type(dtype)))
 
 
 def _barrier(name: str, result: Callable[[list[bool]], Any]) -> None:

@@ -9,10 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba.core import types
+from numba.core.typing.templates import Signature
+from numba.np.numpy_support import as_dtype
 
 from mmsim.cuda.devices import Device, get_current_device
 from mmsim.cuda.launches import Launched, bytes_of, size_of
-from mmsim.cuda.types import ArrayType, Scalar, Signature, TupleType, Type, TypingError
+from mmsim.cuda.types import Types, TypingError, is_number, listed
 from mmsim.frontend.program import Program
 from mmsim.ir.liveness import registers
 
@@ -38,9 +41,10 @@ class Kernel:
         return str(self._dispatcher.__name__)
 
     @property
-    def argument_types(self) -> tuple[Type, ...]:
+    def argument_types(self) -> Types:
         """The types of its arguments."""
-        return self.signature.args
+        found: Types = self.signature.args
+        return found
 
     @property
     def program(self) -> Program:
@@ -89,19 +93,18 @@ class Kernel:
 
     def inspect_types(self, file: Any = None) -> None:
         """Print the source of the kernel with its argument types."""
-        print(f"{self.entry_name} {self.argument_types}\n{'-' * 80}", file=file)
+        print(f"{self.entry_name} {listed(self.argument_types)}\n{'-' * 80}", file=file)
         print(inspect.getsource(self._dispatcher.py_func), file=file)
 
 
-def _example(type_: Type) -> Any:
+def _example(type_: Any) -> Any:
     """A smallest argument of a type."""
-    match type_:
-        case Scalar():
-            return type_.dtype.type(0)
-        case ArrayType(dtype=element, ndim=ndim):
-            return np.zeros((1,) * ndim, element.dtype)
-        case TupleType(types=types):
-            return tuple(map(_example, types))
+    if is_number(type_):
+        return as_dtype(type_).type(0)
+    if isinstance(type_, types.Array):
+        return np.zeros((1,) * type_.ndim, as_dtype(type_.dtype))
+    if hasattr(type_, "count"):  # a tuple
+        return tuple(map(_example, type_))
     raise TypingError(f"an argument of type {type_} is known only after a launch")
 
 

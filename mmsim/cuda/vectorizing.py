@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
+from numba.core.typing.templates import Signature
+from numba.np.numpy_support import as_dtype
 
 from mmsim.cuda.allocation import device_array, to_device
 from mmsim.cuda.arguments import memory_of
@@ -22,7 +25,7 @@ from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
 from mmsim.cuda.source_text import function_from
 from mmsim.cuda.stubs import grid
-from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
+from mmsim.cuda.types import Type, TypingError, as_signature, is_number, none
 from mmsim.printable import counted
 
 Dtypes = tuple[np.dtype[Any], ...]
@@ -252,9 +255,9 @@ class GeneralizedVectorized:
         """The input types of the kernel for inputs of such types."""
         if given in self._kernels:
             return given
-        for types in self._kernels:
-            if all(np.can_cast(a, b, "same_kind") for a, b in zip(given, types, strict=True)):
-                return types
+        for known in self._kernels:
+            if all(np.can_cast(a, b, "same_kind") for a, b in zip(given, known, strict=True)):
+                return known
         raise TypeError("no matching signature")
 
     def _sizes(self, inputs: list[npt.NDArray[Any]]) -> tuple[Shape, dict[str, int]]:
@@ -328,14 +331,14 @@ def _result_of(core: Dispatcher, given: Dtypes) -> np.dtype[Any]:
     return result_type(core.py_func, given)
 
 
-def _dtypes(types: Iterable[Type]) -> Dtypes:
+def _dtypes(several: Iterable[Type]) -> Dtypes:
     """The element types of arguments."""
     found = []
-    for type_ in types:
-        element = type_.dtype if isinstance(type_, ArrayType) else type_
-        if not isinstance(element, Scalar):
+    for type_ in several:
+        element = type_.dtype if isinstance(type_, types.Array) else type_
+        if not is_number(element):
             raise TypingError(f"{type_} is not a type of elements; write it as float32(float32)")
-        found.append(element.dtype)
+        found.append(as_dtype(element))
     return tuple(found)
 
 
@@ -347,7 +350,9 @@ def _subarrays(core: Dispatcher, signature: Signature, axes: list[tuple[str, ...
         if inner:
             elements.append(f"{name}[i{', :' * len(inner)}]")
         else:
-            elements.append(f"{name}[i : i + 1]" if isinstance(type_, ArrayType) else f"{name}[i]")
+            elements.append(
+                f"{name}[i : i + 1]" if isinstance(type_, types.Array) else f"{name}[i]"
+            )
     return _kernel(SUBARRAYS, core, names, ", ".join(elements))
 
 

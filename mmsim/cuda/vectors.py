@@ -15,7 +15,7 @@ class VectorType:
     """A type of `count` numbers. In a kernel, a call with numbers and vectors makes a value."""
 
     name: str
-    base_type: types.Scalar
+    base_type: types.Type
     num_elements: int
     aliases: tuple[str, ...]
 
@@ -52,7 +52,7 @@ def _all() -> dict[str, VectorType]:
         for count in range(1, 5):
             name = f"{base}x{count}"
             aliases = tuple(f"{one}{count}" for one in names)
-            found[name] = VectorType(name, types.SCALARS[base], count, aliases)
+            found[name] = VectorType(name, getattr(types, base), count, aliases)
     return found
 
 

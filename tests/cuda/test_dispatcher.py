@@ -12,7 +12,7 @@ import mmsim as mm
 from mmsim import cuda
 from mmsim.cuda import machines
 from mmsim.cuda.launches import KernelIndexError, LaunchConfigurationError
-from mmsim.cuda.types import TypingError
+from mmsim.cuda.types import TypingError, listed
 from mmsim.errors import RaisedError
 
 
@@ -115,7 +115,7 @@ def test_each_set_of_argument_types_is_an_overload():
     kernel[1, 8](np.ones(8, np.float32), 2)
     kernel[1, 8](np.ones(8, np.int32), np.int32(2))
     kernel[2, 8](np.ones(9, np.float32), 5)
-    assert [str(types) for types in kernel.signatures] == [
+    assert [*map(listed, kernel.signatures)] == [
         "(array(float32, 1d, C), int64)",
         "(array(int32, 1d, C), int32)",
     ]

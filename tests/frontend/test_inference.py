@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import numpy as np
 import pytest
 from numba.core import types
 
@@ -14,7 +15,7 @@ from mmsim import cuda
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba import context
 from mmsim.frontend.numba.context import inferred
-from mmsim.frontend.numba.kinds import ArrayKind
+from mmsim.frontend.numba.kinds import Flattened
 from mmsim.frontend.numba.parse import parse_kernel
 
 ARRAY = types.Array(types.float32, 1, "A")
@@ -155,7 +156,6 @@ def refuse(self):
 base.BaseContext.refresh = refuse
 from mmsim.frontend.numba import context
 from mmsim.frontend.numba.context import inferred
-from mmsim.frontend.numba.kinds import ArrayKind
 from mmsim.frontend.numba.parse import parse_kernel
 
 def helper(x):
@@ -216,11 +216,11 @@ def test_kernels_of_several_threads_may_call_one_function():
 
         return kernel
 
-    kinds, ready = (ArrayKind("float32", 1),), Barrier(6)
+    given, ready = Flattened("kernel", [np.zeros(1, np.float32)]), Barrier(6)
 
     def parse(kernel):
         ready.wait()
-        return parse_kernel(kernel, kinds)
+        return parse_kernel(kernel, given)
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

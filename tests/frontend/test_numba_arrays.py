@@ -12,7 +12,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import LanguageError, MMSimError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from tests.kit.runs.paths import ENGINES
 
 MACHINE = mm.HMM(2, 4, 5, 3)

@@ -7,7 +7,7 @@ from numba import cuda
 import mmsim as mm
 from mmsim.errors import RaisedError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 

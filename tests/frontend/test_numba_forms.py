@@ -11,7 +11,7 @@ from numba import complex64, cuda, float32, float64, int32, uint8, uint64
 import mmsim as mm
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import statements
 

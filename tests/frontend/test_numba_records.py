@@ -13,7 +13,6 @@ from numba.np import numpy_support as numba_types
 import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.names import record_dtype
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 POINT = np.dtype(
@@ -140,11 +139,20 @@ def test_kernels_make_arrays_of_records():
     assert out["inner"]["k"].tolist() == [233, 222, 211, 200]
 
 
-def test_numbas_type_of_records_is_numpys():
-    assert record_dtype(np.dtype("f4")) is None
-    found = record_dtype(numba_types.from_dtype(POINT))
-    assert found is not None
-    assert (found["y"], found["inner"], found.itemsize) == (POINT["y"], POINT["inner"], 20)
+def test_an_array_of_records_may_be_given_twice():
+    def shifted(points, same, out):
+        same[0].x = points[1].x + 1
+        same[1].y[1] = 7
+        out[0] = points[0].x
+        out[1] = points[1].y[1] + same.size
+
+    points, out = np.zeros(2, POINT), np.zeros(2)
+    points["x"] = 5
+    program = numba_program(shifted)
+    args = [points, points, out]
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous")
+    program.specialized(args).store(run.arrays)
+    assert (out.tolist(), points["x"].tolist()) == ([6, 9], [6, 5])
 
 
 def test_text_and_dates_are_copied():

@@ -99,7 +99,9 @@ def test_a_tuple_with_an_object_in_it_is_refused():
     def first(pair, out):
         out[0] = pair[1]
 
-    with pytest.raises(LaunchError, match="'pair' is a tuple with None in it"):
+    with pytest.raises(
+        LaunchError, match=r"\('pair'\) of the kernel 'first' is a tuple with None in"
+    ):
         launch(first, (None, 1), np.zeros(1))
 
 

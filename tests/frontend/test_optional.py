@@ -8,7 +8,7 @@ import mmsim as mm
 from mmsim import cuda
 from mmsim.errors import LanguageError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 BOTH = pytest.mark.parametrize("engine", ["array", "events"])

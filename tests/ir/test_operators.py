@@ -120,6 +120,7 @@ TABLES = {"ir/operators.py", "ir/functions.py"}
 OTHERS = {
     "frontend/numba/function_calls.py": {"conjugate"},  # a method
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
+    "frontend/numba/library.py": {"isfinite", "isinf", "isnan", "log2"},  # of complex numbers
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
     "meaning/alone.py": {"sqrt"},  # Python's own, of a float
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers

@@ -19,7 +19,6 @@ from mmsim.frontend.numba.values import (
     Text,
     Value,
     binary,
-    is_number,
 )
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
@@ -249,14 +248,6 @@ class ArrayLowering(AxisLowering):
 
     # Accesses
 
-    def only(self, array: Alias) -> Index:
-        """The index of the only element of an array without axes; in a launch it has one axis."""
-        whole = [
-            self.unit.ranks[part.array] == 0 and part.array in self.unit.parameters
-            for part in array.parts
-        ]
-        return (ir.Const(0),) if all(whole) else ()
-
     def load(self, array: Alias, index: Index) -> ir.Expr:
         """An element of an array, read by a statement in front."""
         halves = self.halves(array)
@@ -264,8 +255,7 @@ class ArrayLowering(AxisLowering):
             index = tuple(map(self.spill, index))
             low, high = (self.load(one, index) for one in halves)
             return self.joined(low, high, np.dtype(self.form(array)))
-        (first, *others), index = array.parts, index or self.only(array)
-        form = self.form(array)
+        (first, *others), form = array.parts, self.form(array)
         own = self.own(first, index)
         if own is None or others:
             target = self.unit.temporary(self.unit.held.arrays[first.array])
@@ -349,7 +339,7 @@ class ArrayLowering(AxisLowering):
             node = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
             return node(part.array, part.element(own), last, self.place)
 
-        self.emit_for(array, (*(index or self.only(array)), value), write)
+        self.emit_for(array, (*index, value), write)
 
     def store_part(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write a part of a complex number, which no access to the other part changes."""
@@ -365,7 +355,7 @@ class ArrayLowering(AxisLowering):
             *own, last = operands
             return ir.Atomic(None, op, part.array, part.element(own), None, last, self.place)
 
-        self.emit_for(array, (*(index or self.only(array)), whole), write)
+        self.emit_for(array, (*index, whole), write)
 
     def emit_for(
         self, array: Alias, operands: Sequence[ir.Expr], make: Callable[[View, Any], ir.Stmt]
@@ -429,7 +419,7 @@ class ArrayLowering(AxisLowering):
             source = self.spill(value) if isinstance(value, ir.Expr) else value
             self.fill(array, lambda index: self.along(source, index))
 
-    def stored(self, target: Any, index: Value, value: Any, wanted: types.Type) -> None:
+    def stored(self, target: Any, index: Value, value: Any) -> None:
         """a[index] = value."""
         array = self.there(target)
         if not isinstance(array, Alias):
@@ -441,13 +431,6 @@ class ArrayLowering(AxisLowering):
             return
         if given and isinstance(given[0], Object) and isinstance(given[0].thing, str):
             self.assign_part(self.fields(array)[given[0].thing], self.of(value))
-            return
-        is_plain = all(isinstance(one, ir.Expr) for one in given)
-        if is_plain and len(given) == self.rank(array) and not self.fields(array):
-            number = self.along(self.of(value), ())
-            if is_number(wanted):
-                number = self.as_type(number, wanted)
-            self.store(array, tuple(given), number)
             return
         self.assign_part(self.part(array, given), self.of(value))
 

@@ -58,8 +58,6 @@ from mmsim.errors import LanguageError
 from mmsim.frontend.numba.names import (
     name_of_object,
     python_function,
-    record_dtype,
-    type_name,
 )
 from mmsim.frontend.numba.refusals import refusal
 from mmsim.frontend.numba.signatures import Given, Namespace, Refusal
@@ -92,11 +90,7 @@ class DeviceFunction(Called):
 
     def get_call_type(self, context: Any, args: Given, kws: Any) -> Any:
         """The signature of a call, by the types of the function for these arguments."""
-        given = arguments(self.function, args, kws)
-        try:
-            return signature(inferred(self.function, given).result, *given)
-        except LanguageError as error:
-            raise TypingError(str(error)) from error
+        return context.written(self, self.function, args, kws)
 
 
 class DeviceArray(types.Array):
@@ -206,10 +200,13 @@ class Context(BASE):  # type: ignore[misc]
         return _calls[key]
 
     def written(self, key: Any, function: python.FunctionType, args: Given, kws: Any) -> Any:
-        """The signature of a call of what Numba writes in Python."""
+        """The signature of a call of a function in Python: a device function, or one of Numba's."""
         given = arguments(function, args, kws)
         WRITTEN[key, given] = function
-        return signature(inferred(function, given).result, *given)
+        try:
+            return signature(inferred(function, given).result, *given)
+        except LanguageError as error:
+            raise TypingError(str(error)) from error
 
     def resolve_value_type(self, val: Any) -> Any:
         """The type of an object from outside of a kernel."""
@@ -219,7 +216,7 @@ class Context(BASE):  # type: ignore[misc]
         if lies is not None:  # an array of the device
             dtype = np.dtype(getattr(val, "dtype", lies["typestr"]))
             return DeviceArray(from_dtype(dtype), len(lies["shape"]), "A")
-        member, function, name = name_of_object(val), python_function(val), type_name(val)
+        member, function = name_of_object(val), python_function(val)
         if member in VALUES:
             return types.int32
         if member in NAMESPACES:
@@ -229,14 +226,8 @@ class Context(BASE):  # type: ignore[misc]
         is_here = (not member or is_own) and not is_of_numpy and self._lookup_global(val) is None
         if function is not None and is_here:
             return DeviceFunction(function)
-        if member and not name:
+        if member:
             return Word(member)
-        if type(val).__module__ == "mmsim.cuda.types":
-            dtype = record_dtype(val)
-            if dtype is not None:
-                return types.DType(from_dtype(dtype))
-            if name:
-                return types.NumberClass(from_dtype(np.dtype(name)))
         if callable(val) and not isinstance(val, type):
             known = self._lookup_global(val)
             if any(map(is_declared, getattr(known, "templates", ()))):

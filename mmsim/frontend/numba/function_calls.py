@@ -26,10 +26,10 @@ from mmsim.frontend.numba.inlined import InlineLowering
 from mmsim.frontend.numba.kinds import in_bits
 from mmsim.frontend.numba.libdevice import LIBRARIES
 from mmsim.frontend.numba.library import (
+    CALLS,
     COMPLEX,
     OF_COMPLEX,
     OF_DATES,
-    OF_NUMBERS,
     WRITTEN_OUT,
     of_numba,
     over,
@@ -41,6 +41,7 @@ from mmsim.frontend.numba.values import (
     NONE,
     OPERATORS,
     Counted,
+    Index,
     Method,
     Object,
     Slice,
@@ -51,7 +52,6 @@ from mmsim.frontend.numba.values import (
 from mmsim.frontend.numba.words import RULES
 from mmsim.frontend.python.scope import Alias, View
 from mmsim.frontend.python.tables import leaves
-from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type, part
 
@@ -178,16 +178,13 @@ class CallLowering(InlineLowering):
             return self.as_type(self.of_complex(thing.__name__, given), sig.return_type)
         if node is not None:
             return node[0](node[1], *given, self.place)
-        word = FUNCTIONS_OF_PYTHON.get(thing) or OF_NUMBERS.get(thing)
-        if word is None:
+        op = CALLS.get(thing)
+        if op is None:
             text = getattr(thing, "__name__", thing)
             raise self.refused(f"the call of {text!r} isn't in the language of programs", CALLED)
-        value = word.value(tuple(given), self.place)
-        if isinstance(value, ir.Call) and is_complex and value.op in COMPLEX:
-            return self.as_type(self.of_complex(value.op, given), sig.return_type)
-        if isinstance(value, ir.Unary) and value.op == "int" and isinstance(value.operand, ir.Call):
-            return self.as_type(value.operand, sig.return_type)  # math.floor: a float, or not
-        return value
+        is_written = is_complex and op in COMPLEX
+        own = self.of_complex(op, given) if is_written else ir.Call(op, tuple(given), self.place)
+        return self.as_type(own, sig.return_type)
 
     def of_dates(self, thing: Any, args: list[Value], sig: Any) -> Value:
         """The value of a function of dates, in the smallest unit of them."""
@@ -262,8 +259,9 @@ class CallLowering(InlineLowering):
     def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
+        are_floats = len(sig.args) == 2 and all(isinstance(one, types.Float) for one in sig.args)
         for other in others:
-            if isinstance(sig.return_type, types.Float):  # a card leaves a NaN out
+            if are_floats:  # where numba-cuda calls fmin and fmax, which leave a NaN out
                 function = WRITTEN_OUT[np.fmin if op == "min" else np.fmax, 2]
                 first = self.single(self.written_out(function, [first, other]))
             else:
@@ -276,7 +274,7 @@ class CallLowering(InlineLowering):
     def _range(self, args: list[Value], sig: Any) -> Counted:
         given = self._integers(args)
         start, stop, *step = given if len(given) > 1 else [ir.Const(0), *given]
-        return Counted(start, stop, step[0] if step else ir.Const(1))
+        return Counted(stop, start, step[0] if step else ir.Const(1))
 
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
@@ -448,7 +446,13 @@ class CallLowering(InlineLowering):
         made = ir.LocalArray(name, kind, extents, None, self.place)
         if is_number(type_.dtype):
             return self.made_of_words(made, dtype_of(type_.dtype))
-        self.made_of_records(made, in_bits(as_dtype(type_.dtype)))
+
+        def field(name: str, held: Type, shape: Index) -> str:
+            self.unit.locals.append(replace(made, name=name, shape=shape, dtype=held.name))
+            self.unit.array(name, held, len(shape))
+            return name
+
+        self.unit.of_records(name, in_bits(as_dtype(type_.dtype)), extents, field)
         return Alias((View(name),))
 
     def made_of_words(self, made: ir.LocalArray, type_: Type) -> Alias:
@@ -459,21 +463,6 @@ class CallLowering(InlineLowering):
         self.unit.locals.append(replace(made, dtype=held.name, shape=(*others, count)))
         self.unit.array(made.name, held, len(made.shape))
         return self.viewed(Alias((View(made.name),)), held, type_)
-
-    def made_of_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
-        """An array of records is one array for each field, with the field's axes last."""
-        fields = {}
-        for name in records.names or ():
-            own, more = records[name].base, map(ir.Const, records[name].shape)
-            field = replace(made, name=self.unit.unique(f"{made.name}_{name}"))
-            field = replace(field, shape=(*made.shape, *more))
-            if own.names:
-                self.made_of_records(field, own)
-            else:
-                self.unit.locals.append(replace(field, dtype=own.name))
-                self.unit.array(field.name, own, len(field.shape))
-            fields[name] = field.name
-        self.unit.records[made.name], self.unit.ranks[made.name] = fields, len(made.shape)
 
     def dynamic(self, type_: Any) -> Alias:
         """The block's dynamic shared memory: one array, whose size the launch gives."""

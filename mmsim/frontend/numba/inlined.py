@@ -70,7 +70,7 @@ class InlineLowering(ArrayLowering):
 
     def inlined(
         self,
-        function: python.FunctionType,
+        function: Any,
         given: tuple[types.Type, ...],
         args: Sequence[Value],
         kws: dict[str, Value],
@@ -181,14 +181,10 @@ class InlineLowering(ArrayLowering):
         if isinstance(value, Walked):
             return value.trips
         if isinstance(value, Alias):
-            return Counted(
-                ir.Const(0),
-                self.extent(value, 0),
-                item=lambda index: self.element_or_part(self.part(value, (index,))),
-            )
+            return Counted(self.extent(value, 0), item=lambda index: self.item(value, index))
         if isinstance(value, tuple):
             stop = ir.Const(len(value))
-            return Counted(ir.Const(0), stop, item=lambda index: self.picked_at(value, index))
+            return Counted(stop, item=lambda index: self.picked_at(value, index))
         raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def length(self, value: Value) -> ir.Expr:
@@ -229,7 +225,7 @@ class InlineLowering(ArrayLowering):
             own = index if by == ir.Const(1) else ir.Binary("*", by, index, place)
             return given.at(self.spill(binary("+", first, own, place)))
 
-        return Counted(ir.Const(0), self.spill(count), item=item)
+        return Counted(self.spill(count), item=item)
 
     def zipped(self, several: list[Value]) -> Counted:
         """zip(...): as many trips as the shortest has."""
@@ -241,25 +237,17 @@ class InlineLowering(ArrayLowering):
         stop, *others = ends or (ENDLESS if counted else ir.Const(0),)
         for other in others:
             stop = ir.Binary("min", stop, other, self.place)
-        return Counted(
-            ir.Const(0),
-            self.spill(stop),
-            item=lambda index: tuple(one.at(index) for one in counted),
-        )
+        return Counted(self.spill(stop), item=lambda index: tuple(one.at(index) for one in counted))
 
     def numbers_from(self, first: ir.Expr) -> Counted:
         """All numbers from the first one on."""
         begin = self.spill(first)
-        return Counted(ir.Const(0), ENDLESS, item=lambda n: binary("+", n, begin, self.place))
+        return Counted(ENDLESS, item=lambda n: binary("+", n, begin, self.place))
 
     def indices(self, extents: Sequence[ir.Expr]) -> Counted:
         """np.ndindex(...): the tuples of indices, in row-major order."""
         shape = tuple(map(self.fixed, extents))
-        return Counted(
-            ir.Const(0),
-            self.fixed(self.product(shape)),
-            item=lambda index: self.split(index, shape),
-        )
+        return Counted(self.fixed(self.product(shape)), item=lambda index: self.split(index, shape))
 
     def iterator(self, given: Counted) -> Counted:
         """The same trips, of which a variable counts those that were."""
@@ -278,7 +266,7 @@ class InlineLowering(ArrayLowering):
 
             return is_there, self.only_if(is_there, move)
 
-        return Counted(counted.start, counted.stop, moves=moves)
+        return Counted(moves=moves)
 
     def only_if(self, test: ir.Expr, make: Callable[[], Value]) -> Value:
         """A value whose statements run only if a test is true; else it is 0."""
@@ -308,7 +296,7 @@ class InlineLowering(ArrayLowering):
                 items.append(self.only_if(is_there, move))
             return is_there, tuple(items)
 
-        return Counted(ir.Const(0), ir.Const(0), moves=moves)
+        return Counted(moves=moves)
 
     def next_of(self, given: Counted) -> Value:
         """The next item of an iterator; without one the thread ends."""

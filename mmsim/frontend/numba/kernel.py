@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
-from mmsim.frontend.numba.kinds import DEFAULTS, Flattened, Kind, Options
 from mmsim.frontend.numba.names import python_function
+from mmsim.frontend.numba.options import DEFAULTS, Options
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from mmsim.frontend.numba.kinds import Flattened
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
 """The modules with the classes of `cuda.jit`'s results."""
@@ -55,26 +58,25 @@ class NumbaProgram(Program):
         if not device:
             self._returns = None
         self._options = options
-        self._specialized: dict[
-            tuple[Kind, ...], tuple[Program, tuple[Any, ...], tuple[Any, ...]]
-        ] = {}
-        self._dynamic: dict[int, NumbaProgram] = {}
+        self._specialized: dict[tuple[Any, ...], tuple[Program, Any]] = {}
+        self._dynamic: dict[Options, NumbaProgram] = {}
 
     def with_shared(self, dynamic_bytes: int) -> NumbaProgram:
         """This kernel for launches with `dynamic_bytes` of dynamic shared memory in each block."""
-        if dynamic_bytes == self._options.dynamic_bytes:
+        options = self._options._replace(dynamic_bytes=dynamic_bytes)
+        if options == self._options:
             return self
-        found = self._dynamic.get(dynamic_bytes)
-        if found is None:
-            options = self._options._replace(dynamic_bytes=dynamic_bytes)
-            found = NumbaProgram(cast(types.FunctionType, self.function), options=options)
-            self._dynamic[dynamic_bytes] = found
-        return found
+        if options not in self._dynamic:
+            function = cast(types.FunctionType, self.function)
+            self._dynamic[options] = NumbaProgram(function, options=options)
+        return self._dynamic[options]
 
     def specialized(self, args: Sequence[Any]) -> Specialized:
         """The program for arguments of these kinds, with the arguments of its launch."""
         if self.is_helper:
             self.code  # noqa: B018  # an error
+        from mmsim.frontend.numba.kinds import Flattened  # loads Numba's types
+
         python = cast(types.FunctionType, self.function)
         code = python.__code__
         given = Flattened(self.name, args, code.co_varnames[: code.co_argcount])
@@ -82,12 +84,11 @@ class NumbaProgram(Program):
         if found is None:
             from mmsim.frontend.numba.parse import parse_kernel  # loads Numba's inference of types
 
-            parsed = parse_kernel(python, given.kinds, self._options)
-            found = Program(python, parsed.code), parsed.from_outside, parsed.words
-            self._specialized[given.kinds] = found
+            parsed = parse_kernel(python, given, self._options)
+            found = self._specialized[given.kinds] = Program(python, parsed.code), parsed
             self._code = parsed.code
-        program, from_outside, words = found
-        values = zip((*given.values, *from_outside), words, strict=True)
+        program, parsed = found
+        values = zip((*given.values, *parsed.from_outside), parsed.words, strict=True)
         args = tuple(value if word is None else value.view(word) for value, word in values)
         return Specialized(program, args, given)
 

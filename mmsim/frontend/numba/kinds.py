@@ -1,4 +1,4 @@
-"""The arguments of a kernel: the kind of each, and the values and options for a launch.
+"""The arguments of a launch, one by one, and Numba's types of them.
 
 Numba compiles a kernel for the types of its arguments, and so a kernel is parsed for them. The
 number of axes of an array decides the meaning of `a[i]`, and a tuple is several arguments.
@@ -7,105 +7,78 @@ number of axes of an array decides the meaning of `a[i]`, and a tuple is several
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections import namedtuple
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
+from numba.np.numpy_support import from_dtype
 
 from mmsim.errors import LaunchError, shown
 from mmsim.frontend.numba.names import python_function
 from mmsim.frontend.python.scope import field_names, number
 from mmsim.ir.dtypes import SUPPORTED_TEXT, supported, type_of_number
 
-Layout = Literal["C", "F", "A"]
 TEXT = "_text"
 """The name of the field of a text, followed by the number of characters."""
 DATES = "Mm"
 """NumPy's kinds of dates and of times between them, which are whole numbers of a unit."""
+element_type = cache(from_dtype)
+"""Numba's type for one of NumPy's."""
 
 
-@dataclass(frozen=True)
-class ArrayKind:
-    """An array of `ndim` axes of elements of a type.
-
-    Its `layout` is Numba's letter: C and F for the order of C and of Fortran, A for any other one.
-    """
-
-    dtype: str
-    ndim: int
-    layout: Layout = "C"
+@cache
+def array_type(dtype: np.dtype[Any], ndim: int, layout: Any) -> Any:
+    """The type of an array of elements of a type of NumPy's."""
+    return types.Array(element_type(dtype), ndim, layout)
 
 
-@dataclass(frozen=True)
-class NumberKind:
-    """A number of a type."""
-
-    dtype: str
-
-
-@dataclass(frozen=True)
-class TupleKind:
-    """A tuple of such arguments; those of a named tuple have names."""
-
-    items: tuple[Kind, ...]
-    names: tuple[str, ...] | None = None
+@cache
+def _named(names: tuple[str, ...]) -> type:
+    """A class of tuples with these names."""
+    return namedtuple("Named", names)
 
 
-@dataclass(frozen=True)
-class SameKind:
-    """The array that is also the launch's argument number `place`."""
-
-    place: int
-
-
-@dataclass(frozen=True)
-class RecordKind:
-    """An array of `ndim` axes of records of a type: an array for each of their fields.
-
-    A field's array has the axes of the records, followed by those of the field. Text is a record of
-    its characters.
-    """
-
-    dtype: np.dtype[Any]
-    fields: tuple[tuple[str, Kind], ...]
-    ndim: int
-
-
-class ObjectKind:
+class Known:
     """An object that the kernel knows as it is: None, a function, a type, a member of an enum."""
-
-    __match_args__ = ("thing",)
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectKind) and other.thing is self.thing
+        return isinstance(other, Known) and other.thing is self.thing
 
     def __hash__(self) -> int:
         return id(self.thing)
 
 
-Kind = ArrayKind | NumberKind | TupleKind | SameKind | RecordKind | ObjectKind
-
-
 class Flattened:
-    """The arguments of a call, one by one: their `kinds`, and the `values` for a launch.
+    """The arguments of a call: Numba's `types`, and the numbers and arrays inside, `values`.
 
-    An array that is given twice is one argument of the launch, because it is one array.
+    An array that is given twice is one argument of the launch, because it is one array. `places`
+    are the positions of the numbers and arrays among the values, in their order, an array of
+    records as one of each field. Text is a record of its characters. Of an object that the kernel
+    knows as it is, `places` has the object.
     """
 
     def __init__(self, name: str, args: Sequence[Any], parameters: Sequence[str] = ()) -> None:
         self.name = name
         named = [f" ({one!r})" for one in parameters]
         self.values: list[Any] = []
+        self.places: list[int | Known] = []
         self.records: list[tuple[np.void, npt.NDArray[Any]]] = []
-        self.kinds = tuple(
-            self._kind(value, "".join((f"argument {n}", *named[n - 1 : n])))
+        self.types = tuple(
+            self._type(value, "".join((f"argument {n}", *named[n - 1 : n])))
             for n, value in enumerate(args, 1)
         )
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """All on which the parsed kernel depends."""
+        return self.types, *self.places
 
     def put_back(self) -> None:
         """Copy the contents of the records' copies into the records."""
@@ -115,14 +88,16 @@ class Flattened:
             for name in copy.dtype.names or ():
                 record[name] = copy[name]
 
-    def _kind(self, value: Any, where: str) -> Kind:
+    def _type(self, value: Any, where: str) -> Any:
         known = number(value)
         if isinstance(value, enum.Enum) or (known is None and _is_object(value)):
-            return ObjectKind(value)
+            from mmsim.frontend.numba.context import context  # loads Numba's inference of types
+
+            self.places.append(Known(value))
+            return context().resolve_value_type(value)
         names = field_names(type(value))
         if type(value) is tuple or names is not None:
-            inside = (self._kind(one, f"{where}[{n}]") for n, one in enumerate(value))
-            return TupleKind(tuple(inside), names)
+            return self._tuple(value, names, where)
         if isinstance(value, np.void) and value.dtype.names:
             copy = np.array(value)
             if not value.flags.writeable:
@@ -132,44 +107,61 @@ class Flattened:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if isinstance(value, np.datetime64 | np.timedelta64):
-            self.values.append(int(value.view(np.int64)))
-            return NumberKind(value.dtype.name)
+            known = int(value.view(np.int64))
         if known is None:
             advice = "; give np.array(...) of it, or a tuple" if isinstance(value, list) else ""
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} is {shown(value)}: kernels take arrays, "
                 f"numbers and tuples of these{advice}"
             )
-        self.values.append(known)
-        if isinstance(value, np.generic):
-            return NumberKind(value.dtype.name)
-        return NumberKind(type_of_number(known).name)
+        self._add(known)
+        own = value.dtype if isinstance(value, np.generic) else type_of_number(known)
+        return element_type(own)
 
-    def _array(self, value: npt.NDArray[Any], where: str) -> Kind:
+    def _tuple(self, value: tuple[Any, ...], names: tuple[str, ...] | None, where: str) -> Any:
+        before = len(self.places)
+        inside = tuple(self._type(one, f"{where}[{n}]") for n, one in enumerate(value))
+        for one in self.places[before:]:
+            if isinstance(one, Known):
+                raise LaunchError(
+                    f"{where} of the kernel {self.name!r} is a tuple with {shown(one.thing)} in "
+                    "it: tuples that kernels take hold arrays, numbers and tuples of these"
+                )
+        return types.Tuple.from_types(inside, None if names is None else _named(names))
+
+    def _array(self, value: npt.NDArray[Any], where: str) -> Any:
         held = in_bits(value.dtype)
         if held.names:
-            plain = np.asarray(value).view(np.ndarray)
+            plain = np.atleast_1d(np.asarray(value).view(np.ndarray))
             if held != value.dtype:
                 plain = plain.view(held)
-            fields = tuple(
-                (name, self._array(plain[name], f"{where}[{name!r}]")) for name in held.names
-            )
-            return RecordKind(value.dtype, fields, value.ndim)
-        name = value.dtype.name
-        if value.dtype.kind in DATES:
+            for name in held.names:
+                self._array(plain[name], f"{where}[{name!r}]")
+            is_record = value.dtype.names and not value.ndim
+            own = element_type(value.dtype)
+            return own if is_record else types.Array(own, value.ndim, "A")
+        dtype = value.dtype
+        if dtype.kind in DATES:
             value = np.asarray(value).view(held)
-        elif not supported(name):
+        elif not supported(dtype.name):
             raise LaunchError(
                 f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
                 f"{SUPPORTED_TEXT}"
             )
-        for place, other in enumerate(self.values):
-            if isinstance(other, np.ndarray) and same(value, other):
-                return SameKind(place)
-        self.values.append(value if value.ndim else value.reshape(1))
+        self._add(np.atleast_1d(value))
         flags = value.flags
-        layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return ArrayKind(name, value.ndim, layout)
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return array_type(dtype, value.ndim, layout)
+
+    def _add(self, value: Any) -> None:
+        """Add a number, or an array that was not given before."""
+        is_array = isinstance(value, np.ndarray)
+        others = enumerate(self.values) if is_array else ()
+        found = (at for at, one in others if isinstance(one, np.ndarray) and same(value, one))
+        place = next(found, len(self.values))
+        self.places.append(place)
+        if place == len(self.values):
+            self.values.append(value)
 
 
 def _is_object(value: Any) -> bool:
@@ -210,23 +202,3 @@ def in_bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     """Return whether two arrays are one."""
     return one is other or (one.__array_interface__ == other.__array_interface__ and one.size > 0)
-
-
-def no_memory(value: Any) -> None:
-    """The memory of an array of the device, if there is no device."""
-
-
-class Options(NamedTuple):
-    """The parameters of a launch: the bytes of dynamic shared memory in each block, and more.
-
-    With `debug`, an exception that it raises is an error of the launch, `RaisedError`; else the
-    thread ends. `memory_of` gives the NumPy array that is the memory of an array of the device;
-    None for anything else.
-    """
-
-    dynamic_bytes: int = 0
-    debug: bool = False
-    memory_of: Callable[[Any], Any] = no_memory
-
-
-DEFAULTS = Options()

@@ -11,14 +11,14 @@ import cmath
 import math
 import operator
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from mmsim.frontend.python.words import FUNCTIONS_OF_PYTHON, Intrinsic, Vocabulary
-from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
+
+DEGREE, RADIAN = math.pi / 180, 180 / math.pi
 
 
 def nearest_float(x: Any) -> Any:
@@ -85,13 +85,6 @@ def divisor(x: Any, y: Any) -> Any:
     return abs(x)
 
 
-def multiple(x: Any, y: Any) -> Any:
-    """np.lcm(x, y)."""
-    if x == 0 or y == 0:
-        return x * 0
-    return abs(x // divisor(x, y) * y)
-
-
 def log2(z: Any) -> Any:
     """np.log2(z)."""
     found = cmath.log(z)
@@ -107,21 +100,6 @@ def power(z: Any, exponent: Any) -> Any:
     return cmath.exp(exponent * cmath.log(z))
 
 
-def isnan(z: Any) -> Any:
-    """cmath.isnan(z)."""
-    return math.isnan(z.real) or math.isnan(z.imag)
-
-
-def isinf(z: Any) -> Any:
-    """cmath.isinf(z)."""
-    return math.isinf(z.real) or math.isinf(z.imag)
-
-
-def isfinite(z: Any) -> Any:
-    """cmath.isfinite(z)."""
-    return math.isfinite(z.real) and math.isfinite(z.imag)
-
-
 def remainder(x: Any, y: Any) -> Any:
     """np.fmod(x, y): the remainder with the sign of x."""
     if isinstance(x, (float, np.float32)):
@@ -130,25 +108,20 @@ def remainder(x: Any, y: Any) -> Any:
     return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
 
 
-def quotient(x: Any, y: Any) -> Any:
-    """np.floor_divide(x, y): of floats, the floor of the rounded quotient."""
-    return np.floor(x / y) if isinstance(x, (float, np.float32)) else x // y
-
-
-def modulo(x: Any, y: Any) -> Any:
-    """np.remainder(x, y): of floats, a zero has no sign."""
-    return x % y + 0.0 if isinstance(x, (float, np.float32)) else x % y
-
-
 WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (round, 1): lambda x: int(nearest_float(x)),
     (round, 2): rounded,
     (np.fmod, 2): remainder,
-    (np.floor_divide, 2): quotient,
-    (np.remainder, 2): modulo,
+    # of floats, the floor of the rounded quotient, and a zero without a sign
+    (np.floor_divide, 2): lambda x, y: (
+        np.floor(x / y) if isinstance(x, (float, np.float32)) else x // y
+    ),
+    (np.remainder, 2): lambda x, y: x % y + 0.0 if isinstance(x, (float, np.float32)) else x % y,
     (np.rint, 1): nearest_float,
     (np.sign, 1): lambda x: 1 if x > 0 else -1 if x < 0 else x * 0,
     (np.square, 1): lambda x: x * x,
+    **{(one, 1): lambda x: x * DEGREE for one in (np.deg2rad, np.radians, math.radians)},
+    **{(one, 1): lambda x: x * RADIAN for one in (np.rad2deg, np.degrees, math.degrees)},
     (np.reciprocal, 1): lambda x: 1 / x,
     # of complex numbers the real parts decide, and then the imaginary ones
     (np.less, 2): lambda x, y: x.real < y.real or (x.real == y.real and x.imag < y.imag),
@@ -165,7 +138,7 @@ WRITTEN_OUT: dict[tuple[Any, int], Callable[..., Any]] = {
     (math.frexp, 1): split,
     (math.gcd, 2): divisor,
     (np.gcd, 2): divisor,
-    (np.lcm, 2): multiple,
+    (np.lcm, 2): lambda x, y: x * 0 if x == 0 or y == 0 else abs(x // divisor(x, y) * y),
     (np.conjugate, 1): lambda x: x.conjugate(),
     (np.logical_and, 2): lambda x, y: bool(x) & bool(y),
     (np.logical_or, 2): lambda x, y: bool(x) | bool(y),
@@ -210,7 +183,10 @@ OF_DATES: dict[tuple[str, int], Callable[..., Any]] = {
 }
 """The operators of dates and of times between them, which are whole numbers of a unit."""
 OF_COMPLEX: dict[str, Callable[..., Any]] = {
-    one.__name__: one for one in (log2, isnan, isinf, isfinite)
+    "log2": log2,
+    "isnan": lambda z: math.isnan(z.real) or math.isnan(z.imag),
+    "isinf": lambda z: math.isinf(z.real) or math.isinf(z.imag),
+    "isfinite": lambda z: math.isfinite(z.real) and math.isfinite(z.imag),
 }
 """The functions of complex numbers that Numba does not write in Python, by their names."""
 COMPLEX = {*OF_COMPLEX, *vars(cmath)}
@@ -247,15 +223,9 @@ def of_parts(function: Any) -> Any:
     return lambda z: function(z.real, z.imag, math.isfinite(z.real), math.isfinite(z.imag))
 
 
-OF_NUMBERS = Vocabulary(
-    [
-        *(
-            (one, Intrinsic((row.arity,), partial(ir.Call, op)))
-            for op, row in FUNCTIONS.items()
-            for one in row.means
-        ),
-        *((one, FUNCTIONS_OF_PYTHON.get(math.radians)) for one in (np.deg2rad, np.radians)),
-        *((one, FUNCTIONS_OF_PYTHON.get(math.degrees)) for one in (np.rad2deg, np.degrees)),
-    ]
-)
-"""Functions of NumPy that are one operation."""
+CALLS = {
+    **{one: op for op, row in FUNCTIONS.items() for one in row.means},
+    **{getattr(math, op): op for op in FUNCTIONS if hasattr(math, op)},
+    complex: "complex",
+}
+"""The functions of the representation for NumPy's, math's and Python's."""

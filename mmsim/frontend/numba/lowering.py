@@ -163,12 +163,11 @@ class FunctionLowering(CallLowering):
             case numba_ir.Assign():
                 self.assign(one)
             case numba_ir.SetItem():
-                wanted = self.found.calls[one].args[-1]
-                self.stored(one.target, self.of(one.index), one.value, wanted)
+                self.stored(one.target, self.of(one.index), one.value)
             case numba_ir.StaticSetItem():
                 field = self.field_name(one.target, one.index)
                 index = self.of(one.index_var) if field is None else Object(field)
-                self.stored(one.target, index, one.value, self.found.calls[one].args[-1])
+                self.stored(one.target, index, one.value)
             case numba_ir.SetAttr():
                 record = self.of(one.target)
                 if not isinstance(record, Alias):

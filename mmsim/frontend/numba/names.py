@@ -11,10 +11,6 @@ import re
 import types
 from typing import Any
 
-import numpy as np
-
-from mmsim.frontend.python.grammar import numpy_name
-
 PACKAGES = (
     "numba.cuda",
     "mmsim.cuda",
@@ -25,8 +21,6 @@ PACKAGES = (
 """Modules whose members have a meaning in kernels."""
 INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernelapi", "api")
 """Parts of such a package whose members are those of the package."""
-TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
-"""The modules of the types' classes; the text of such a type is its name."""
 AXES = ("x", "y", "z", "w")
 LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldcv", "ldlu"), ("stcg", "stcs", "stwb", "stwt")
 """The accesses with hints for caches, which the model doesn't have."""
@@ -79,51 +73,6 @@ def name_of_object(found: Any) -> str:
         return ""
     package = re.search("(^cg|libdevice|fp16)$", inside)
     return f"{package[0]}.{name.lstrip('_')}" if package else name
-
-
-def type_name(found: Any) -> str:
-    """The name of NumPy's type for an object, also for one of Numba's types; else ""."""
-    known = numpy_name(found)
-    if known:
-        return known
-    if type(found).__module__.startswith(TYPES):
-        name = str(found)
-        return {"boolean": "bool"}.get(name) or numpy_name(name)
-    return ""
-
-
-def record_dtype(given: Any) -> np.dtype[Any] | None:
-    """NumPy's type of records for an object, also for one of Numba's types; else None.
-
-    >>> record_dtype(np.dtype([("x", "f4")])), record_dtype(np.dtype("f4"))
-    (dtype([('x', '<f4')]), None)
-    """
-    if isinstance(given, np.dtype):
-        return given if given.names else None
-    if not type(given).__module__.startswith(TYPES):
-        return None
-    facts = vars(given)
-    if isinstance(facts.get("dtype"), np.dtype):
-        return record_dtype(facts["dtype"])
-    if not {"fields", "size"} <= set(facts):
-        return None
-    fields = facts["fields"]
-    return np.dtype(
-        {
-            "names": list(fields),
-            "formats": [_format(field.type) for field in fields.values()],
-            "offsets": [field.offset for field in fields.values()],
-            "itemsize": facts["size"],
-        }
-    )
-
-
-def _format(type_: Any) -> Any:
-    """NumPy's name of the type of a field, which may be an array; of text it is a void."""
-    facts = vars(type_)
-    if "_shape" in facts:
-        return _format(facts["dtype"]), facts["_shape"]
-    return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
 def python_function(called: Any) -> types.FunctionType | None:

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import inspect
 import types as python
-from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.np.numpy_support import from_dtype
+from numba.np.numpy_support import as_dtype, from_dtype
 
-from mmsim.errors import LanguageError, LaunchError, Place, shown
-from mmsim.frontend.numba.context import context, inferred
+from mmsim.errors import LanguageError, LaunchError, Place
+from mmsim.frontend.numba.base import is_tuple
+from mmsim.frontend.numba.context import inferred
 from mmsim.frontend.numba.inlined import text_of
-from mmsim.frontend.numba.kinds import (
-    DATES,
-    DEFAULTS,
-    ArrayKind,
-    Flattened,
-    Kind,
-    NumberKind,
-    ObjectKind,
-    Options,
-    RecordKind,
-    SameKind,
-    TupleKind,
-    in_bits,
-    same,
-)
+from mmsim.frontend.numba.kinds import DATES, Flattened, Known, in_bits, same
 from mmsim.frontend.numba.lowering import FunctionLowering
-from mmsim.frontend.numba.values import KernelUnit, Object, Value, dtype_of
+from mmsim.frontend.numba.options import DEFAULTS, Options
+from mmsim.frontend.numba.values import (
+    ONE,
+    Index,
+    KernelUnit,
+    Object,
+    Value,
+    dtype_of,
+    is_number,
+)
 from mmsim.frontend.python.scope import Alias, Restart, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
@@ -53,12 +47,6 @@ class Parsed(NamedTuple):
     words: tuple[Type | None, ...]
 
 
-@cache
-def _named(names: tuple[str, ...]) -> type:
-    """A class of tuples with these names."""
-    return namedtuple("Named", names)
-
-
 class Parameters:
     """The arguments of a launch, in order.
 
@@ -69,71 +57,57 @@ class Parameters:
         self.unit = unit
         self.given: list[ir.Parameter] = []
         self.from_outside: list[Any] = []
-        self._types: list[types.Type] = []
         self._known: list[tuple[Any, Any, Alias]] = []
+        self._places: Iterator[Any] = iter(())
 
-    def value(self, name: str, kind: Kind, place: Place) -> tuple[Value, types.Type]:
-        """The meaning of an argument in the program, and Numba's type of it.
+    def values(self, names: Sequence[str], given: Flattened, place: Place) -> list[Value]:
+        """The meaning of arguments in the program."""
+        before, self._place = len(self.given), place
+        self._places = (one if isinstance(one, Known) else before + one for one in given.places)
+        return list(map(self._value, names, given.types))
 
-        An array that is given again has the type of the first one.
-        """
-        match kind:
-            case ObjectKind(thing):
-                return Object(thing), context().resolve_value_type(thing)
-            case SameKind(number):
-                return Alias((View(self.given[number].name),)), self._types[number]
-            case TupleKind(items, names):
-                return self._tuple(name, items, names, place)
-            case RecordKind(dtype, fields, ndim):
-                self.unit.ranks[name] = ndim
-                self.unit.records[name] = {}
-                for field, inner in fields:
-                    own = self.unit.unique(f"{name}_{field}")
-                    self.unit.records[name][field] = own
-                    self.value(own, inner, place)
-                    self.unit.whole.discard(own)
-                type_ = from_dtype(dtype)
-                is_array = ndim or not dtype.names
-                return Alias((View(name),)), types.Array(type_, ndim, "A") if is_array else type_
-            case ArrayKind(text, ndim, layout):
-                dtype = np.dtype(text)
-                self.unit.array(name, self.unit.words.get(name, in_bits(dtype)), ndim)
-                if ndim and layout == "C":
-                    self.unit.whole.add(name)
-                self._add(name, "array", types.Array(from_dtype(dtype), ndim, layout), place)
-                if name in self.unit.words or dtype.kind in DATES:
-                    self.given[-1] = replace(self.given[-1], type=text)
-                return Alias((View(name),)), self._types[-1]
-            case NumberKind(text):
-                dtype = np.dtype(text)
-                held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
-                self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
-                self._add(name, "number", from_dtype(dtype), place)
-                plain, dtype = ir.Number(name), in_bits(dtype)
-                value = plain if dtype in WIDE else ir.Unary(dtype.name, plain, place)
-                return value, self._types[-1]
+    def _value(self, name: str, type_: Any) -> Value:
+        if is_tuple(type_):
+            inside = zip(getattr(type_, "fields", range(type_.count)), type_, strict=True)
+            return tuple(self._value(self.unit.unique(f"{name}_{n}"), own) for n, own in inside)
+        if is_number(type_):
+            dtype = in_bits(as_dtype(type_))
+            self._add(name, "number")
+            held = {"f": FLOAT, "c": COMPLEX}.get(dtype.kind, INT)
+            self.unit.held.numbers[name] = dtype if dtype in (BOOL, UNSIGNED) else held
+            plain = ir.Number(name)
+            return plain if dtype in WIDE else ir.Unary(dtype.name, plain, self._place)
+        is_array = isinstance(type_, types.Array)
+        if not is_array and not isinstance(type_, types.Record):
+            return Object(next(self._places).thing)
+        own = as_dtype(type_.dtype if is_array else type_)
+        dtype = in_bits(own)
+        rank = type_.ndim if is_array else 0
+        shape = (ONE,) * max(rank, 1)
+        if dtype.names:
+            self.unit.of_records(name, dtype, shape, self._array)
+        else:
+            name = self._array(name, dtype, shape)
+            if rank and type_.layout == "C":
+                self.unit.whole.add(name)
+            if name in self.unit.words or own.kind in DATES:
+                at = self.unit.parameters.index(name)
+                self.given[at] = replace(self.given[at], type=own.name)
+        return Alias((View(name, () if rank else (ir.Const(0),)),))
 
-    def _tuple(
-        self, name: str, items: Sequence[Kind], names: tuple[str, ...] | None, place: Place
-    ) -> tuple[tuple[Value, ...], types.Type]:
-        found: list[tuple[Value, types.Type]] = []
-        for position, item in enumerate(items):
-            own = position if names is None else names[position]
-            value, type_ = self.value(self.unit.unique(f"{name}_{own}"), item, place)
-            if isinstance(value, Object):
-                raise LaunchError(
-                    f"{name!r} is a tuple with {shown(value.thing)} in it: tuples that kernels "
-                    "take hold arrays, numbers and tuples of these"
-                )
-            found.append((value, type_))
-        inside = tuple(type_ for _, type_ in found)
-        whole = types.Tuple.from_types(inside, None if names is None else _named(names))
-        return tuple(value for value, _ in found), whole
+    def _array(self, name: str, dtype: Type, shape: Index) -> str:
+        found = self._add(name, "array")
+        if found == name:
+            self.unit.array(name, self.unit.words.get(name, dtype), len(shape))
+        return found
 
-    def _add(self, name: str, use: ir.Use, type_: types.Type, place: Place) -> None:
-        self.given.append(ir.Parameter(name, use, None, place))
-        self.unit.parameters.append(name)
-        self._types.append(type_)
+    def _add(self, name: str, use: ir.Use) -> str:
+        """The name of the next argument: a new one, unless it is an array that was given."""
+        at = next(self._places)
+        if at == len(self.given):
+            self.given.append(ir.Parameter(name, use, None, self._place))
+            self.unit.parameters.append(name)
+        return str(self.given[at].name)
 
     def array_from_outside(self, name: str, array: Any, memory: Any, place: Place) -> Alias:
         """A captured array as an argument of every launch.
@@ -144,7 +118,7 @@ class Parameters:
             if known is array or (memory is not None and lies is not None and same(memory, lies)):
                 return alias
         given = Flattened(self.unit.name, [array.copy() if memory is None else memory])
-        value, _ = self.value(self.unit.unique(name), given.kinds[0], place)
+        (value,) = self.values([self.unit.unique(name)], given, place)
         assert isinstance(value, Alias)
         self._known.append((array, memory, value))
         self.from_outside += given.values
@@ -153,23 +127,23 @@ class Parameters:
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
 def parse_kernel(
-    function: python.FunctionType, kinds: Sequence[Kind], options: Options = DEFAULTS
+    function: python.FunctionType, given: Flattened, options: Options = DEFAULTS
 ) -> Parsed:
-    """The representation of a kernel for arguments of these kinds.
+    """The representation of a kernel for arguments of these types.
 
     Raises `LanguageError` at the first thing outside of the language. Numba's stages work for one
     thread at a time.
     """
     names = list(inspect.signature(function).parameters)
-    if len(names) != len(kinds):
+    if len(names) != len(given.types):
         raise LaunchError(
             f"the kernel {function.__name__}({', '.join(names)}) takes {len(names)} arguments, "
-            f"not {len(kinds)}"
+            f"not {len(given.types)}"
         )
     unit = KernelUnit(function.__name__, options=options)
     while True:
         try:
-            return _lowered(function, kinds, names, unit)
+            return _lowered(function, given, names, unit)
         except Restart:  # with more arrays that a name may stand for; so this ends
             before, unit = unit, KernelUnit(function.__name__, options=options)
             unit.keys, unit.tables, unit.words = before.keys, before.tables, before.words
@@ -182,7 +156,7 @@ def result_type(function: Any, given: Sequence[Any]) -> np.dtype[Any]:
 
 
 def _lowered(
-    function: python.FunctionType, kinds: Sequence[Kind], names: list[str], unit: KernelUnit
+    function: python.FunctionType, given: Flattened, names: list[str], unit: KernelUnit
 ) -> Parsed:
     """The representation, if enough is known of the names; else `Restart`."""
     source = text_of(function, unit)
@@ -190,9 +164,8 @@ def _lowered(
     parameters = Parameters(unit)
     unit.array_from_outside = parameters.array_from_outside
     unit.taken.update(names)
-    given = [parameters.value(*one, place) for one in zip(names, kinds, strict=True)]
-    found = inferred(function, tuple(type_ for _, type_ in given))
-    values = [value for value, _ in given]
+    values = parameters.values(names, given, place)
+    found = inferred(function, given.types)
     lowering = FunctionLowering(unit, found, values, source)
     body = lowering.body("block_", ir.Return)
     if not isinstance(found.result, types.NoneType):

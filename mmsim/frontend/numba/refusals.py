@@ -190,24 +190,20 @@ class Explanation:
     def found(self) -> Said:
         """The message and the advice, if they are clear from the types."""
         source: Any = self.at.value if isinstance(self.at, numba_ir.Assign) else self.at
-        owner: Any = None
-        match source:
-            case numba_ir.Global() | numba_ir.FreeVar():
-                return self.name(source.name, source.value)
-            case numba_ir.SetAttr():
-                return self.attribute(source.target, source.attr)
-            case numba_ir.SetItem() | numba_ir.StaticSetItem():
-                op, owner = "setitem", source.target
-            case numba_ir.Expr(op="getattr"):
-                return self.attribute(source.value, source.attr)
-            case numba_ir.Expr(op="call"):
-                op, owner = "call", source.func
-            case numba_ir.Expr(op="binop" | "inplace_binop" | "unary"):
-                op = "operator"
-            case numba_ir.Expr() if "value" in source._kws:
-                op, owner = source.op, source.value
-            case _:
-                return None
+        if isinstance(source, numba_ir.Global | numba_ir.FreeVar):
+            return self.name(source.name, source.value)
+        is_set = isinstance(source, numba_ir.SetItem | numba_ir.StaticSetItem | numba_ir.SetAttr)
+        if not is_set and not isinstance(source, numba_ir.Expr):
+            return None
+        op = "setitem" if is_set else source.op
+        parts = {**vars(source), "value": source.target} if is_set else source._kws
+        owner = parts.get("func", parts.get("value"))
+        if op in ("binop", "inplace_binop", "unary"):
+            op, owner = "operator", None
+        elif "attr" in parts:
+            return self.attribute(owner, parts["attr"])
+        elif owner is None:
+            return None
         given = source.list_vars()
         if owner is not None:
             given.remove(owner)

@@ -8,7 +8,6 @@ has a meaning here, as a shuffle of uint32, the type is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from numba.core import types
@@ -34,6 +33,7 @@ OF_CODE = {
     "d": types.float64,
 }
 """The types in `Cases` by a letter each: that of the result, then those of the arguments."""
+NUMBER = types.Number | types.Boolean
 INTEGERS = (
     *(types.int8, types.int16, types.int32, types.int64),
     *(types.uint8, types.uint16, types.uint32, types.uint64),
@@ -128,19 +128,14 @@ def array(context: Any, member: str, given: Given) -> Any:
     return signature(types.Array(element, len(extents), "C"), *given)
 
 
-def constant(context: Any, member: str, given: Given) -> Any:
-    return signature(given[0], *given)
-
-
 def tested(result: types.Type, *taken: types.Type) -> Resolve:
     """The signature of a test, after a mask if there is one."""
 
     def resolve(context: Any, member: str, given: Given) -> Any:
-        given = tuple(map(types.unliteral, given))
-        for name, one in zip(("mask", "predicate")[-len(given) :], given, strict=True):
-            is_truth = isinstance(one, types.Boolean) and name == "predicate"
-            if not isinstance(one, types.Integer) and not is_truth:
-                raise Refusal(f"the {name} of cuda.{member} is not an integer: {one}")
+        *masks, test = given = tuple(map(types.unliteral, given))
+        is_test = isinstance(test, types.Integer | types.Boolean)
+        if not is_test or not all(isinstance(one, types.Integer) for one in masks):
+            return None
         return signature(result, *(taken or given))
 
     return resolve
@@ -148,17 +143,13 @@ def tested(result: types.Type, *taken: types.Type) -> Resolve:
 
 def shuffle(context: Any, member: str, given: Given) -> Any:
     given = tuple(map(types.unliteral, given))
-    if not isinstance(given[1], types.Number | types.Boolean):
-        raise Refusal(f"the value of cuda.{member} is not a number: {given[1]}")
-    return signature(given[1], *given)
+    return signature(given[1], *given) if isinstance(given[1], NUMBER) else None
 
 
 def select(context: Any, member: str, given: Given) -> Any:
     test, *others = map(types.unliteral, given)
     result = context.unify_types(*others)
-    if not isinstance(result, types.Number | types.Boolean):
-        raise Refusal(f"the values of cuda.{member} are not numbers of one type")
-    return signature(result, test, result, result)
+    return signature(result, test, result, result) if isinstance(result, NUMBER) else None
 
 
 def atomic(indexed: bool, values: int) -> Resolve:
@@ -167,21 +158,17 @@ def atomic(indexed: bool, values: int) -> Resolve:
     def resolve(context: Any, member: str, given: Given) -> Any:
         array = given[0]
         if not isinstance(array, types.Array):
-            raise Refusal(f"cuda.{member} takes an array, not {types.unliteral(array)}")
+            return None
         if isinstance(array.dtype, types.Complex):
             raise Refusal(
                 f"cuda.{member} takes no complex numbers",
                 "write it for the parts, a.real and a.imag",
             )
-        index = (_index(array, given[1]),) if indexed else ()
+        is_one = array.ndim == 1 and not isinstance(given[1], types.BaseTuple)
+        index = (types.intp if is_one else given[1],) if indexed else ()
         return signature(array.dtype, array, *index, *[array.dtype] * values)
 
     return resolve
-
-
-def _index(array: types.Array, given: types.Type) -> types.Type:
-    is_tuple = isinstance(given, types.BaseTuple)
-    return given if is_tuple or array.ndim > 1 else types.intp
 
 
 def vector(type_: Vector) -> Resolve:
@@ -192,16 +179,9 @@ def vector(type_: Vector) -> Resolve:
         count = sum(one.count if isinstance(one, Vector) else 1 for one in taken)
         if count != type_.count:
             raise Refusal(f"'cuda.{member}' takes {type_.count} numbers, not {count}")
-        for one, own in zip(given, taken, strict=True):
-            if context.can_convert(one, own) is None:
-                raise Refusal(
-                    f"cuda.{member} takes numbers and vectors, not {types.unliteral(one)}"
-                )
-        return signature(type_, *taken)
+        fits = all(
+            context.can_convert(*pair) is not None for pair in zip(given, taken, strict=True)
+        )
+        return signature(type_, *taken) if fits else None
 
     return resolve
-
-
-@cache
-def vector_type(base: str, count: int) -> Vector:
-    return Vector(getattr(types, base), count)

@@ -17,20 +17,23 @@ from functools import cache
 from typing import Any
 
 from numba.core import types
-from numba.core.errors import TypingError
 from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing import templates
 from numba.core.typing.templates import signature
 
-from mmsim.errors import LanguageError
 from mmsim.frontend.numba.names import AXES
-from mmsim.frontend.numba.signatures import OF_CODE, Given, Namespace, Vector, parts
+from mmsim.frontend.numba.signatures import (
+    NUMBER,
+    Given,
+    Namespace,
+    Resolve,
+    Vector,
+    cases,
+    parts,
+)
 from mmsim.frontend.numba.words import RULES, VALUES, signature_of
 
 REGISTRY = templates.Registry()
-REAL = types.Integer | types.Float | types.Boolean | types.NPTimedelta
-
-
 TEXTS = types.UnicodeType | types.StringLiteral | types.UnicodeCharSeq, types.Bytes | types.CharSeq
 """The types of texts, and those of texts of bytes."""
 
@@ -89,90 +92,88 @@ class IntegerMethods(templates.AttributeTemplate):
         return signature(found.return_type, recvr=found.args[0]) if not args else None
 
 
-@REGISTRY.register_global(max)
-@REGISTRY.register_global(min)
-class Extreme(templates.AbstractTemplate):
-    """max and min of numbers, or of a tuple of them: their common type."""
+def declare(resolve: Resolve, *functions: Any) -> None:
+    """Type functions of Python by what gives the signature for some arguments."""
 
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature for two numbers or more, or one tuple."""
-        is_tuple = len(args) == 1 and isinstance(args[0], types.BaseTuple)
-        given = parts(args[0]) if is_tuple else args
-        numbers = tuple(map(types.unliteral, given))
-        if kws or len(numbers) < 2 - is_tuple:
-            return None
-        if not all(isinstance(one, types.Number | types.Boolean) for one in numbers):
-            return None
-        return signature(self.context.unify_types(*numbers), *(args if is_tuple else numbers))
+    def generic(self: Any, args: Given, kws: Any) -> Any:
+        return None if kws else resolve(self.context, self.key.__name__, args)
+
+    for function in functions:
+        facts = {"generic": generic}
+        template = type(function.__name__, (templates.AbstractTemplate,), facts)
+        REGISTRY.register_global(function)(template)
 
 
-@REGISTRY.register_global(len)
-@REGISTRY.register_global(ord)
-@REGISTRY.register_global(operator.eq)
-@REGISTRY.register_global(operator.ne)
-@REGISTRY.register_global(operator.lt)
-@REGISTRY.register_global(operator.le)
-@REGISTRY.register_global(operator.gt)
-@REGISTRY.register_global(operator.ge)
-class OfText(templates.AbstractTemplate):
+def _extreme(context: Any, member: str, given: Given) -> Any:
+    """max and min of two numbers or more, or of a tuple of them: their common type."""
+    is_tuple = len(given) == 1 and isinstance(given[0], types.BaseTuple)
+    numbers = tuple(map(types.unliteral, parts(given[0]) if is_tuple else given))
+    if len(numbers) < 2 - is_tuple or not all(isinstance(one, NUMBER) for one in numbers):
+        return None
+    return signature(context.unify_types(*numbers), *(given if is_tuple else numbers))
+
+
+def _of_text(context: Any, member: str, given: Given) -> Any:
     """The length and the comparison of texts, of arrays or known before the launch."""
-
-    key: Any
-
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature for one text or two."""
-        kinds = set(map(kind_of_text, args))
-        is_known = len(kinds) == 1 or self.key in (operator.eq, operator.ne)
-        if None in kinds or not is_known:
-            return None
-        return signature(types.intp if len(args) == 1 else types.boolean, *args)
+    kinds = set(map(kind_of_text, given))
+    if None in kinds or (len(kinds) > 1 and member not in ("eq", "ne")):
+        return None
+    return signature(types.intp if len(given) == 1 else types.boolean, *given)
 
 
-@REGISTRY.register_global(int)
-class ToInteger(templates.AbstractTemplate):
+def _integer(context: Any, member: str, given: Given) -> Any:
     """int of a number: an integer keeps its type."""
-
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature for one number."""
-        given = tuple(map(types.unliteral, args))
-        if kws or len(given) != 1 or not isinstance(given[0], REAL):
-            return None
-        result = given[0] if isinstance(given[0], types.Integer) else types.int64
-        return signature(result, *given)
+    own = types.unliteral(given[0]) if len(given) == 1 else None
+    if not isinstance(own, types.Integer | types.Float | types.Boolean | types.NPTimedelta):
+        return None
+    return signature(own if isinstance(own, types.Integer) else types.int64, own)
 
 
+def _of_half(result: types.Type) -> Resolve:
+    """An operation of numbers of float16, and of others that float16 holds."""
+
+    def resolve(context: Any, member: str, given: Given) -> Any:
+        ways = [context.can_convert(one, types.float16) or Conversion.nil for one in given]
+        is_half = types.float16 in given and max(ways) <= Conversion.safe
+        return signature(result, *[types.float16] * len(given)) if is_half else None
+
+    return resolve
+
+
+_ORDERS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+declare(_extreme, max, min)
+declare(_of_text, len, ord, *_ORDERS)
+declare(_integer, int)
+declare(
+    _of_half(types.float16),
+    *(operator.add, operator.sub, operator.mul, operator.truediv),
+    *(operator.iadd, operator.isub, operator.imul, operator.itruediv),
+    *(operator.neg, operator.pos, abs, float),
+)
+declare(_of_half(types.boolean), *_ORDERS)
 _OF_FLOATS = ("dl", "dL", "ff", "dd")
-_OF_TWO = ("dll", "dLL", "fff", "ddd")
 _OF_ONE = """
 acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tan
 """
 _OF_HALF_TOO = "ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc"
-_CASES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_OF_ONE.split(), _OF_FLOATS),
-    **dict.fromkeys(_OF_HALF_TOO.split(), (*_OF_FLOATS, "ee")),
-    **dict.fromkeys(("atan2", "hypot"), _OF_TWO),
-    **dict.fromkeys(("copysign", "fmod", "nextafter", "remainder"), ("fff", "ddd")),
-    "pow": ("fff", "ddd", "ffi", "ddi"),
-    "ldexp": ("ffi", "ddi"),
-    **dict.fromkeys(("isinf", "isnan", "isfinite"), ("bl", "bL", "bf", "bd")),
-}
-_PARTS = {
-    "frexp": [
-        signature(types.Tuple((one, types.int32)), one) for one in (types.float32, types.float64)
-    ],
-    "modf": [signature(types.UniTuple(one, 2), one) for one in (types.float64, types.float32)],
-}
-OF_MATH: dict[Any, list[Any]] = {
-    getattr(math, name): [signature(*(OF_CODE[one] for one in code)) for code in codes]
-    for name, codes in _CASES.items()
-} | {getattr(math, name): found for name, found in _PARTS.items()}
-"""The signatures of math's functions, the first of equally good ones first."""
-
-
-for function, found in OF_MATH.items():
-    REGISTRY.register_global(function)(
-        type(f"OfMath_{function.__name__}", (templates.ConcreteTemplate,), {"cases": found})
+OF_MATH: dict[Any, tuple[str, ...]] = {
+    getattr(math, name): codes
+    for names, codes in (
+        (_OF_ONE, _OF_FLOATS),
+        (_OF_HALF_TOO, (*_OF_FLOATS, "ee")),
+        ("atan2 hypot", ("dll", "dLL", "fff", "ddd")),
+        ("copysign fmod nextafter remainder", ("fff", "ddd")),
+        ("pow", ("fff", "ddd", "ffi", "ddi")),
+        ("ldexp", ("ffi", "ddi")),
+        ("isinf isnan isfinite", ("bl", "bL", "bf", "bd")),
+        ("frexp", ("fi,f", "di,d")),
+        ("modf", ("dd,d", "ff,f")),
     )
+    for name in names.split()
+}
+"""The letters of the signatures of math's functions, the first of equally good ones first."""
+for function, codes in OF_MATH.items():
+    declare(cases(*codes), function)
 
 
 WRITTEN: dict[tuple[Any, Given], python.FunctionType] = {}
@@ -264,10 +265,7 @@ def _function(key: Any, overload: Any, prefers_literal: bool, owner: Given) -> A
         function = _written(overload, (*owner, *args), tuple(kws.items()))
         if function is None:
             return None
-        try:
-            found = self.context.written(key, function, (*owner, *args), kws)
-        except LanguageError as error:
-            raise TypingError(str(error)) from None
+        found = self.context.written(key, function, (*owner, *args), kws)
         if not owner:
             return found
         return signature(found.return_type, *found.args[1:], recvr=found.args[0])
@@ -284,34 +282,3 @@ def _written(overload: Any, args: Given, kws: Any) -> Any:
     except TypeError:
         return None
     return found[1] if isinstance(found, tuple) else found
-
-
-class OfHalf(templates.AbstractTemplate):
-    """An operation of numbers of float16, and of others that float16 holds."""
-
-    result: types.Type = types.float16
-
-    def generic(self, args: Given, kws: Any) -> Any:
-        """The signature if one of them is of float16."""
-        if types.float16 not in args:
-            return None
-        ways = [self.context.can_convert(one, types.float16) or Conversion.nil for one in args]
-        is_half = max(ways) <= Conversion.safe
-        return signature(self.result, *[types.float16] * len(args)) if is_half else None
-
-
-class OrderOfHalf(OfHalf):
-    """A comparison of them."""
-
-    result = types.boolean
-
-
-_SUMS = (operator.add, operator.sub, operator.mul, operator.truediv)
-_IN_PLACE = (operator.iadd, operator.isub, operator.imul, operator.itruediv)
-_ORDERS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
-for template, functions in (
-    (OfHalf, (*_SUMS, *_IN_PLACE, operator.neg, operator.pos, abs, float)),
-    (OrderOfHalf, _ORDERS),
-):
-    for function in functions:
-        REGISTRY.register_global(function)(type(f"OfHalf_{function.__name__}", (template,), {}))

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types
 
 from mmsim.errors import Place
-from mmsim.frontend.numba.kinds import Options
+from mmsim.frontend.numba.options import Options
 from mmsim.frontend.numba.refusals import kind_of
 from mmsim.frontend.numba.signatures import Refusal
 from mmsim.frontend.python.aliases import Key, Merged
@@ -29,7 +29,7 @@ from mmsim.ir.walk import with_expressions
 NOWHERE = Place("", "", 0)
 DATES = types.NPDatetime | types.NPTimedelta
 """The types of dates and of times between them, which are whole numbers of a unit."""
-ONE = ir.Const(1)
+ZERO, ONE = ir.Const(0), ir.Const(1)
 OPERATORS = {
     known: (node, op)
     for table, node in ((UNARY, ir.Unary), (BINARY, ir.Binary), (COMPARE, ir.Compare))
@@ -37,7 +37,7 @@ OPERATORS = {
     for one in row.means
     for known in (one, getattr(operator, f"i{getattr(one, '__name__', '')}", one))
     if callable(one) and not isinstance(one, type)
-}
+} | {abs: (ir.Unary, "abs")}
 """The operation of the representation for a function of `operator` or of NumPy."""
 LEAVES = ir.Const | ir.Number | ir.ThreadField | ir.Extent
 """Expressions that nothing can change."""
@@ -156,8 +156,8 @@ class Counted:
     at the end, and gives whether there is an item, and the item.
     """
 
-    start: ir.Expr
-    stop: ir.Expr
+    stop: ir.Expr = ZERO
+    start: ir.Expr = ZERO
     step: ir.Expr = ONE
     item: Callable[[ir.Expr], Value] | None = None
     moves: Callable[[], tuple[ir.Expr, Value]] | None = None
@@ -168,14 +168,14 @@ class Counted:
 
     def of_items(self, make: Callable[[Value], Value]) -> Counted:
         """The same trips from 0 on, with what is made of each item."""
-        return Counted(self.start, self.stop, item=lambda number: make(self.at(number)))
+        return Counted(self.stop, self.start, item=lambda number: make(self.at(number)))
 
 
 @dataclass(frozen=True)
 class Walked(Alias):
     """The elements of an array that are also an iterator, as a.flat."""
 
-    trips: Counted = field(default_factory=lambda: Counted(ir.Const(0), ir.Const(0)))
+    trips: Counted = field(default_factory=Counted)
 
 
 class Held(NumbaTyping):
@@ -228,6 +228,23 @@ class KernelUnit(Unit):
         """Note an array that the kernel makes."""
         self.held.arrays[array] = type_
         self.ranks[array] = rank
+
+    def of_records(
+        self, name: str, records: Any, shape: Index, make: Callable[[str, Type, Index], str]
+    ) -> None:
+        """Note an array of records: one array for each field, with the field's axes last.
+
+        `make` gives the name of the array of a field with a type and a shape.
+        """
+        fields = {}
+        for one in records.names or ():
+            own, whole = records[one].base, (*shape, *map(ir.Const, records[one].shape))
+            inner = fields[one] = self.unique(f"{name}_{one}")
+            if own.names:
+                self.of_records(inner, own, whole, make)
+            else:
+                fields[one] = make(inner, own, whole)
+        self.records[name], self.ranks[name] = fields, len(shape)
 
 
 def dtype_of(type_: types.Type) -> Type:

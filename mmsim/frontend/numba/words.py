@@ -16,8 +16,8 @@ from numba.core.typing.templates import signature
 from mmsim.errors import Place
 from mmsim.frontend.numba import signatures as of
 from mmsim.frontend.numba.libdevice import LIBRARIES
-from mmsim.frontend.numba.names import AXES, LOADS, STORES, VECTORS
-from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, OF_CODE, Given, Refusal
+from mmsim.frontend.numba.names import LOADS, STORES, VECTORS
+from mmsim.frontend.numba.signatures import CALLED, GRID, INTEGERS, Given, Refusal, Vector
 from mmsim.frontend.python.words import Operands, called
 from mmsim.ir import nodes as ir
 
@@ -29,24 +29,22 @@ class Rule(NamedTuple):
     """The parameters of a name, what gives a signature, and the meaning: None for no effect.
 
     The meaning of an atomic is its operation, that of a function that makes an array the kind, that
-    of an access "load" or "store". A
-    call needs the first ones of the parameters.
+    of an access "load" or "store". A call may leave out the parameters with "=".
     """
 
-    names: tuple[str, ...]
+    parameters: str
     resolve: of.Resolve
-    meaning: Meaning | str | None
-    needed: int
+    meaning: Meaning | str | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(self.parameters.replace("=", "").split())
 
-def _rule(
-    names: str,
-    resolve: of.Resolve,
-    meaning: Meaning | str | None = None,
-    needed: int | None = None,
-) -> Rule:
-    parameters = tuple(names.split())
-    return Rule(parameters, resolve, meaning, len(parameters) if needed is None else needed)
+    @property
+    def needed(self) -> int:
+        """The number of parameters, the first ones, that a call needs."""
+        return len(self.names) - self.parameters.count("=")
 
 
 def _exchange(op: ir.ExchangeOp) -> Meaning:
@@ -69,18 +67,16 @@ def _along(number: Callable[[str, Place], ir.Expr]) -> Meaning:
     return lambda given, place: tuple(number(axis, place) for axis in ir.AXES)
 
 
+def _threads_of(blocks: str, axis: str, place: Place) -> ir.Expr:
+    """The number of threads along an axis in so many blocks."""
+    several, one = ir.ThreadField(f"{blocks}.{axis}"), ir.ThreadField(f"blockDim.{axis}")
+    return ir.Binary("*", several, one, place)
+
+
 def _position(axis: str, place: Place) -> ir.Expr:
     """The place of a thread along an axis."""
-    first = ir.Binary(
-        "*", ir.ThreadField(f"blockIdx.{axis}"), ir.ThreadField(f"blockDim.{axis}"), place
-    )
-    return ir.Binary("+", first, ir.ThreadField(f"threadIdx.{axis}"), place)
-
-
-def _extent(axis: str, place: Place) -> ir.Expr:
-    """The number of threads along an axis."""
-    blocks, threads = ir.ThreadField(f"gridDim.{axis}"), ir.ThreadField(f"blockDim.{axis}")
-    return ir.Binary("*", blocks, threads, place)
+    before = _threads_of("blockIdx", axis, place)
+    return ir.Binary("+", before, ir.ThreadField(f"threadIdx.{axis}"), place)
 
 
 def _lanes_below(given: Operands, place: Place) -> ir.Expr:
@@ -100,71 +96,62 @@ NAMESPACES = (
 )
 _INTEGERS = tuple(signature(one, one) for one in INTEGERS)
 _FOUND_FIRST = tuple(signature(types.uint32, one) for one in INTEGERS)
-_MATCHES = types.Tuple((types.int32, types.boolean))
 RULES: dict[str, Rule] = {
-    "grid": _rule("ndim", of.along, _along(_position)),
-    "gridsize": _rule("ndim", of.along, _along(_extent)),
-    "shared.array": _rule("shape dtype alignment", of.array, "shared", 2),
-    "local.array": _rule("shape dtype alignment", of.array, "registers", 2),
-    "const.array_like": _rule("ndarray", of.constant),
-    "cg.this_grid": _rule("", of.cases(signature(GRID))),
-    "grid.sync": _rule(
-        "",
-        of.cases("i"),
-        lambda given, place: ir.Barrier(place, "grid"),
-    ),
-    "syncthreads": _rule("", of.cases("v"), lambda given, place: ir.Barrier(place)),
-    "syncthreads_count": _rule(
-        "predicate", of.tested(types.int32, types.int32), _counting("count")
-    ),
-    "syncthreads_and": _rule("predicate", of.tested(types.int32, types.int32), _counting("and")),
-    "syncthreads_or": _rule("predicate", of.tested(types.int32, types.int32), _counting("or")),
-    "threadfence": _rule("", of.cases("v")),
-    "threadfence_block": _rule("", of.cases("v")),
-    "threadfence_system": _rule("", of.cases("v")),
-    "nanosleep": _rule("ns", of.cases("vI")),
-    "syncwarp": _rule("mask", of.cases("v", "vi"), _exchange("sync"), 0),
-    "shfl_sync": _rule("mask value src_lane", of.shuffle, _exchange("shuffle")),
-    "shfl_up_sync": _rule("mask value delta", of.shuffle, _exchange("shuffle_up")),
-    "shfl_down_sync": _rule("mask value delta", of.shuffle, _exchange("shuffle_down")),
-    "shfl_xor_sync": _rule("mask value lane_mask", of.shuffle, _exchange("shuffle_xor")),
-    "all_sync": _rule("mask predicate", of.tested(types.boolean), _exchange("all")),
-    "any_sync": _rule("mask predicate", of.tested(types.boolean), _exchange("any")),
-    "eq_sync": _rule("mask predicate", of.tested(types.boolean), _equal),
-    "ballot_sync": _rule("mask predicate", of.tested(types.int32), _exchange("ballot")),
-    "match_any_sync": _rule(
-        "mask value",
-        of.cases("iii", "iil", "iif", "iid"),
-        _exchange("match_any"),
-    ),
-    "match_all_sync": _rule(
-        "mask value",
-        of.cases(*(signature(_MATCHES, types.int32, OF_CODE[one]) for one in "ilfd")),
-        _exchange("match_all"),
-    ),
-    "activemask": _rule("", of.cases("I"), _exchange("active_mask")),
-    "lanemask_lt": _rule("", of.cases("I"), _lanes_below),
+    "grid": Rule("ndim", of.along, _along(_position)),
+    "gridsize": Rule("ndim", of.along, _along(partial(_threads_of, "gridDim"))),
+    "shared.array": Rule("shape dtype alignment=", of.array, "shared"),
+    "local.array": Rule("shape dtype alignment=", of.array, "registers"),
+    "const.array_like": Rule("ndarray", lambda context, member, given: signature(given[0], *given)),
+    "cg.this_grid": Rule("", of.cases(signature(GRID))),
+    "grid.sync": Rule("", of.cases("i"), lambda given, place: ir.Barrier(place, "grid")),
+    "syncthreads": Rule("", of.cases("v"), lambda given, place: ir.Barrier(place)),
     **{
-        f"atomic.{name}": _rule("array index value", of.atomic(True, 1), name.rstrip("_"))
+        f"syncthreads_{op}": Rule("predicate", of.tested(types.int32, types.int32), _counting(op))
+        for op in ("count", "and", "or")
+    },
+    **{f"threadfence{reach}": Rule("", of.cases("v")) for reach in ("", "_block", "_system")},
+    "nanosleep": Rule("ns", of.cases("vI")),
+    "syncwarp": Rule("mask=", of.cases("v", "vi"), _exchange("sync")),
+    "shfl_sync": Rule("mask value src_lane", of.shuffle, _exchange("shuffle")),
+    "shfl_up_sync": Rule("mask value delta", of.shuffle, _exchange("shuffle_up")),
+    "shfl_down_sync": Rule("mask value delta", of.shuffle, _exchange("shuffle_down")),
+    "shfl_xor_sync": Rule("mask value lane_mask", of.shuffle, _exchange("shuffle_xor")),
+    "all_sync": Rule("mask predicate", of.tested(types.boolean), _exchange("all")),
+    "any_sync": Rule("mask predicate", of.tested(types.boolean), _exchange("any")),
+    "eq_sync": Rule("mask predicate", of.tested(types.boolean), _equal),
+    "ballot_sync": Rule("mask predicate", of.tested(types.int32), _exchange("ballot")),
+    "match_any_sync": Rule(
+        "mask value", of.cases("iii", "iil", "iif", "iid"), _exchange("match_any")
+    ),
+    "match_all_sync": Rule(
+        "mask value", of.cases("ib,ii", "ib,il", "ib,if", "ib,id"), _exchange("match_all")
+    ),
+    "activemask": Rule("", of.cases("I"), _exchange("active_mask")),
+    "lanemask_lt": Rule("", of.cases("I"), _lanes_below),
+    **{
+        f"atomic.{name}": Rule("array index value", of.atomic(True, 1), name.rstrip("_"))
         for name in (
             *("add", "sub", "max", "min", "nanmax", "nanmin"),
             *("and_", "or_", "xor", "exch", "inc", "dec"),
         )
     },
-    "atomic.cas": _rule("array index old value", of.atomic(True, 2), "cas"),
-    "atomic.compare_and_swap": _rule("array old value", of.atomic(False, 2), "cas"),
-    **{name: _rule("array i", of.atomic(True, 0), "load") for name in LOADS},
-    **{name: _rule("array i value", of.atomic(True, 1), "store") for name in STORES},
-    "popc": _rule("value", of.cases(*_INTEGERS), partial(called, "popc")),
-    "clz": _rule("value", of.cases(*_INTEGERS), partial(called, "clz")),
-    "ffs": _rule("value", of.cases(*_FOUND_FIRST), partial(called, "ffs")),
-    "brev": _rule("value", of.cases("II", "LL"), partial(called, "brev")),
-    "cbrt": _rule("value", of.cases("ff", "dd"), partial(called, "cbrt")),
-    "fma": _rule("x y z", of.cases("ffff", "dddd"), partial(called, "fma")),
-    "selp": _rule("test x y", of.select, lambda given, place: ir.Choose(*given)),
-    **{name: Rule(AXES, of.vector(of.vector_type(*row)), None, 1) for name, row in VECTORS.items()},
+    "atomic.cas": Rule("array index old value", of.atomic(True, 2), "cas"),
+    "atomic.compare_and_swap": Rule("array old value", of.atomic(False, 2), "cas"),
+    **{name: Rule("array i", of.atomic(True, 0), "load") for name in LOADS},
+    **{name: Rule("array i value", of.atomic(True, 1), "store") for name in STORES},
+    "popc": Rule("value", of.cases(*_INTEGERS), partial(called, "popc")),
+    "clz": Rule("value", of.cases(*_INTEGERS), partial(called, "clz")),
+    "ffs": Rule("value", of.cases(*_FOUND_FIRST), partial(called, "ffs")),
+    "brev": Rule("value", of.cases("II", "LL"), partial(called, "brev")),
+    "cbrt": Rule("value", of.cases("ff", "dd"), partial(called, "cbrt")),
+    "fma": Rule("x y z", of.cases("ffff", "dddd"), partial(called, "fma")),
+    "selp": Rule("test x y", of.select, lambda given, place: ir.Choose(*given)),
     **{
-        f"{package}.{name}": _rule(
+        name: Rule("x y= z= w=", of.vector(Vector(getattr(types, base), count)))
+        for name, (base, count) in VECTORS.items()
+    },
+    **{
+        f"{package}.{name}": Rule(
             "x y z"[: 2 * len(row.taken) - 1],
             of.cases(row.code),
             partial(called, row.meaning) if isinstance(row.meaning, str) else None,
@@ -191,6 +178,7 @@ def signature_of(context: Any, member: str, args: Given, kws: Any) -> Any:
         )
     found = rule.resolve(context, member, whole)
     if found is None:
-        own = ", ".join(str(types.unliteral(one)) for one in whole)
+        pairs = zip(rule.names, whole, strict=False)
+        own = ", ".join(f"{name}: {types.unliteral(one)}" for name, one in pairs)
         raise Refusal(f"'cuda.{member}' has no meaning for ({own})")
     return found
