@@ -50,6 +50,7 @@ IN_ONE_PROCESS = {
         f"tests/view/test_player{part}.py": "players"
         for part in ("", "_axe", "_lecture", "_runs", "_stops", "_widget", "_work")
     },
+    "tests/view/test_shown_figures.py": "players",
     "tests/gpu/test_counters_page.py": "the page about a card",
     "tests/gpu/test_metal.py": "the page about a card",
     "tests/monitors/test_planted.py": "planted bugs",

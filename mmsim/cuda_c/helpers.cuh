@@ -150,7 +150,7 @@ __device__ unsigned long long unsigned_DIVISION(unsigned long long x, unsigned l
     return y == 0 ? 0 : x SIGN y;
 }
 
-// x ** y of whole numbers of one type, y >= 0, which wraps around.
+// x ** y of whole numbers of one type, y not negative, which wraps around.
 template <class Value, class Other> __device__ Value power(Value x, Other y)
 {
     unsigned long long result = 1, square = x;
@@ -275,13 +275,13 @@ __device__ double float_power(double x, double y)
     return x < 0 && (int)y % 2 != 0 ? -found : found;
 }
 
-// x << y for any y >= 0, of the bits that the type has.
+// x << y for any y from 0 on, of the bits that the type has.
 template <class Value> __device__ Value shift_left(Value x, unsigned long long y)
 {
     return y < 8 * sizeof(Value) ? (Value)((unsigned long long)x << y) : (Value)0;
 }
 
-// x >> y for any y >= 0, of the bits that the type has.
+// x >> y for any y from 0 on, of the bits that the type has.
 template <class Value> __device__ Value shift_right(Value x, unsigned long long y)
 {
     return (Value)(y < 8 * sizeof(Value) ? x >> y : x < 0 ? -1 : 0);

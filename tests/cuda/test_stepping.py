@@ -1,5 +1,6 @@
 """Stepping through launches of `from mmsim import cuda`."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -215,8 +216,8 @@ def call(tmp_path):
     """The command, in a folder that has the program."""
     (tmp_path / "program.py").write_text(PROGRAM)
 
-    def run(*arguments):
-        command = [sys.executable, "-m", "mmsim", *arguments]
+    def run(*arguments, command=("-m", "mmsim")):
+        command = [sys.executable, *command, *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     return run
@@ -239,22 +240,21 @@ def test_the_page_of_kernels_has_players_of_small_machines(call, tmp_path, brows
 H200 = machines.h200()
 
 
-@pytest.mark.parametrize(
-    ("options", "machine"),
-    [
-        ("", H200),
-        ("--latency 20", replace(H200, global_latency=20)),
-        ("--width 16 --dmms 2", replace(H200, width=16, dmms=2)),
-        ("--machine hmm", mm.HMM(1, 32, 5, bank_bytes=4)),
-        ("--machine hmm --dmms 2 --latency 20 --shared-latency 3", mm.HMM(2, 32, 20, 3, 4)),
-        ("--machine dmm --width 4", mm.DMM(4, 5, bank_bytes=4)),
-        ("--machine umm --latency 7", mm.UMM(32, 7)),
-    ],
-)
-def test_the_command_takes_the_machine_of_the_launches(call, options, machine):
-    done = call("cuda", *options.split(), "program.py")
-    assert done.returncode == 0, done.stderr
-    assert f"mmsim {machine}" in done.stdout
+MACHINES = {
+    "": H200,
+    "--latency 20": replace(H200, global_latency=20),
+    "--width 16 --dmms 2": replace(H200, width=16, dmms=2),
+    "--machine hmm": mm.HMM(1, 32, 5, bank_bytes=4),
+    "--machine hmm --dmms 2 --latency 20 --shared-latency 3": mm.HMM(2, 32, 20, 3, 4),
+    "--machine dmm --width 4": mm.DMM(4, 5, bank_bytes=4),
+    "--machine umm --latency 7": mm.UMM(32, 7),
+}
+EACH = "from mmsim.cli import main\nfor one in {}: main(['cuda', *one.split(), 'program.py'])"
+
+
+def test_the_command_takes_the_machine_of_the_launches(call):
+    done = call(command=("-c", EACH.format(list(MACHINES))))
+    assert re.findall("^mmsim (.*)$", done.stdout, re.M) == list(map(str, MACHINES.values()))
 
 
 def test_the_command_refuses_a_machine_that_does_not_exist(call):

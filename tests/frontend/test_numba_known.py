@@ -122,10 +122,28 @@ def test_the_path_may_choose_the_array_that_is_returned():
         same_as_python(choose, n, np.zeros(2), np.zeros(4))
 
 
-def test_the_path_may_not_choose_a_slice_without_an_array():
+def test_the_path_may_choose_a_slice_or_a_range():
     def choose(n, out):
-        ends = slice(1, 2) if n > 1 else slice(2, 3)
-        out[ends] = 1
+        ends = slice(1, None, n) if n > 0 else slice(None, 2, n)
+        numbers = range(n, 9)
+        for i in range(3):
+            out[ends] = i + 1
+            for k in numbers:
+                out[0] += k * k
+            if i > 0:
+                numbers = range(8, n, -3)
+                ends = slice(2, 3, 1)
+        out[1] += len(numbers) + ends.start
+
+    for n in (1, 2, -1):
+        same_as_numba(choose, n, np.zeros(6))
+
+
+def test_the_path_may_not_choose_an_iterator():
+    def choose(n, out):
+        items = enumerate(out) if n > 1 else enumerate(out, 1)
+        for number, one in items:
+            out[0] += number * one
 
     with pytest.raises(LanguageError, match="what a name stands for depends on the path"):
         MACHINE.run(numba_program(choose), 1, np.zeros(4), threads=1)

@@ -209,6 +209,7 @@ MESSAGES = {
     "«global BIG»; BIG = 1": "global isn't in the language of programs; pass numbers as parameters",
     "«class C: pass»": "a class isn't in the language of programs",
     "«try: a[0] = 1»\n    finally: a[1] = 1": "try isn't in the language of programs; avoid the",
+    "try:\n        «a[0] = 1»\n    finally: a[1] = 1": "try isn't in the language of programs",
     "«yield 1»": "yield isn't in the language of programs; programs store their results in arrays",
     "«raise ValueError(a)»": "an exception takes numbers and text in a kernel; leave its arguments",
     "«raise 3»": "only exceptions can be raised; write one, as ValueError",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mmsim.cuda_c.helpers import called
+from mmsim.cuda_c.text import literal_of
 from mmsim.ir.powers import power
 from tests.kit.oracle.emulated_gpu import COMPILER, needs_compiler
 
@@ -115,3 +116,8 @@ def test_quotients_of_complex_numbers(tmp_path):
     pairs = np.array([[3 + 4j, 2 + 1j], [3 + 4j, 1 - 2j], [-5 + 2j, 4 + 0j], [7 - 1j, 3j]])
     out = subprocess.run([program], input=pairs.tobytes(), capture_output=True, check=True)
     assert np.allclose(np.frombuffer(out.stdout, complex), pairs[:, 0] / pairs[:, 1], rtol=1e-15)
+
+
+def test_a_number_has_the_suffix_or_the_cast_of_its_type():
+    texts = [literal_of(1.5, np.dtype(dtype)).code for dtype in ("f2", "f4", "f8")]
+    assert texts == ["(half_float)1.5", "1.5f", "1.5"]

@@ -94,7 +94,10 @@ LONG = frozenset(
         "papers/test_dynamic_programming.py::"
         "test_any_number_of_dmms_and_rows_of_threads[3-4-4-synchronous]",
         "papers/test_rap_bounds.py::test_a_half_warp_in_a_bank_and_in_any[6]",
+        "papers/test_sorting.py::test_bitonic_sort_sorts_and_has_no_race[32-asynchronous]",
         "papers/test_sorting.py::test_bitonic_sort_sorts_and_has_no_race[32-synchronous]",
+        "papers/test_summed_area.py::"
+        "test_trees_leave_the_same_for_any_number_of_threads[UMM-synchronous]",
         "papers/test_umm_groups.py::test_any_number_of_warps_moves_the_tiles[3-16-4-synchronous]",
         "papers/test_umm_groups.py::test_any_number_of_warps_moves_the_tiles[3-32-8-synchronous]",
         # Found by the checker in the quick tests, too: test_a_bug_is_found_as_it_was_planted.

@@ -150,7 +150,7 @@ def as_plain(bound, findings):
 
 
 @pytest.mark.parametrize(("batch", "most"), [(1, 1), (8, 20), (1 << 18, 1 << 21)])
-@settings(max_examples=draws(80))
+@settings(max_examples=draws(40))
 @given(case=reports())
 def test_the_detector_finds_what_a_look_at_every_pair_finds(batch, most, case):
     bound, calls = case

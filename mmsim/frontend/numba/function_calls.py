@@ -256,8 +256,9 @@ class CallLowering(InlineLowering):
     def _extreme(self, op: str, args: list[Value], sig: Any) -> ir.Expr:
         items = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         first, *others = (self.as_type(self.single(one), sig.return_type) for one in items)
+        are_floats = len(sig.args) == 2 and all(isinstance(one, types.Float) for one in sig.args)
         for other in others:
-            if isinstance(sig.return_type, types.Float):  # a card leaves a NaN out
+            if are_floats:  # where numba-cuda calls fmin and fmax, which leave a NaN out
                 function = WRITTEN_OUT[np.fmin if op == "min" else np.fmax, 2]
                 first = self.single(self.written_out(function, [first, other]))
             else:

@@ -60,6 +60,7 @@ TEXT = types.CharSeq | types.UnicodeCharSeq
 """The types of elements that a kernel can copy and compare, and do nothing else with."""
 ORDERS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 """The comparisons of tuples and texts by their order."""
+ENDS = ("start", "stop", "step")
 TEXT_OPERATORS = (operator.eq, operator.ne, operator.contains, *ORDERS)
 PRINT = (
     "print prints nothing in a simulated launch; set MMSIM_PYTHON=1 in the environment, so that "
@@ -447,6 +448,10 @@ class FunctionLowering(CallLowering):
             return [] if is_set else [(target.name, number)]
         if target == value:
             return []
+        is_range = isinstance(target, Slice | Counted) and isinstance(target.step, ir.Var)
+        if is_range and type(value) is type(target):
+            rows = [(getattr(target, name), self.end_of(value, name)) for name in ENDS]
+            return [one for row in rows for one in self.settings(path, *row)]
         if not isinstance(target, Alias) or not isinstance(value, Alias):
             raise self.refused("what a name stands for depends on the path to this line")
         merged = self.unit.merged.get(path)
@@ -510,6 +515,9 @@ class FunctionLowering(CallLowering):
                 self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
                 for n, (part, own) in enumerate(zip(known, type_, strict=True))
             )
+        if isinstance(type_, types.RangeType | types.SliceType):
+            given = (self.new_variable(f"{text}_{name}", INT) for name in ENDS)
+            return type(known)(*(ir.Var(name, self.place) for name in given))
         if isinstance(known, Text):
             count = range(len(known.characters))
             names = (self.new_variable(f"{text}_{n}", np.dtype(np.uint32)) for n in count)

@@ -87,6 +87,10 @@ _KNOWN = (
         r".*reshape\(\) supports contiguous array only.*",
         "only an array in row-major order can be reshaped; copy it into one",
     ),
+    (
+        r".*'mark_try_block' is not defined.*",
+        "try isn't in the language of programs; avoid the error with an if",
+    ),
     (r".*unify return type.*", "the function returns values of several kinds; return one kind"),
 )
 """Messages of Numba that say what is wrong, in our words."""

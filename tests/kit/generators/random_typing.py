@@ -250,12 +250,12 @@ class Author:
         """Numbers outside of the type's range are left out."""
         (x, own), dtype = self.number(depth), self.pick(*DTYPES)
         is_float = isinstance(own, types.Float)
-        if dtype in INTEGERS and is_float:
+        if (dtype in INTEGERS or self.for_card) and is_float:
             x = self.small(x)
         if is_float and self.pick(True, False, False):
             return (
                 self.pick((f"int({x})", types.int64), (f"round({x})", types.int64))
-                if (dtype in INTEGERS)
+                if dtype in INTEGERS or self.for_card
                 else (f"round({x}, {self.pick(0, 1, 3, -1)})", own)
             )
         return f"{self.pick('np', 'numba')}.{dtype}({x})", getattr(types, dtype)
