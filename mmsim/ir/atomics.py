@@ -49,7 +49,7 @@ UFUNCS: dict[AtomicOp, np.ufunc] = {
 COMMUTING = {op: "sum" if op in ("add", "sub") else op for op in UFUNCS}
 """Operations on integers by kind: those of one kind commute, so their order doesn't matter."""
 
-REDUCTIONS: dict[str, Any] = {**UFUNCS, "sum": np.add}
+REDUCTIONS = {kind: np.add if kind == "sum" else UFUNCS[op] for op, kind in COMMUTING.items()}
 """The function that merges several copies of a word after operations of one kind."""
 
 
