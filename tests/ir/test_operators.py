@@ -167,7 +167,6 @@ COMPARED = {
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/values.py": {"-"},  # a literal with a sign
     "frontend/numba/values.py": {"+"},  # a sum with 0
-    "frontend/numba/function_calls.py": {"/", "//"},  # of dates
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping
