@@ -96,7 +96,7 @@ def test_an_orderly_author_needs_the_barriers():
     counts = Counter()
 
     @seed(0)
-    @settings(counting, max_examples=40)
+    @settings(counting, max_examples=80)
     @given(orderly_cases())
     def draw(case):
         assert not has_race(case)
