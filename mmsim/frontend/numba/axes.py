@@ -136,9 +136,16 @@ class AxisLowering(Base):
         )
 
     def in_words(self, array: Alias, word: Type, others: Collection[str] = ()) -> None:
-        """Begin again with words of a type, if the kernel makes the array or it is another one."""
+        """Begin again with words of a type, if the kernel makes the array or it is another one.
+
+        Words are unsigned until an atomic needs another type.
+        """
+
+        def order(type_: Type) -> tuple[int, bool]:
+            return type_.itemsize, type_.kind == "u"
+
         names, known = {one.array for one in array.parts}, self.unit.words
-        is_new = any(known.get(one, LARGEST).itemsize > word.itemsize for one in names)
+        is_new = any(order(known.get(one, LARGEST)) > order(word) for one in names)
         if is_new and names <= {*others, *(one.name for one in self.unit.locals)}:
             self.unit.words |= dict.fromkeys(names, word)
             raise Restart

@@ -19,7 +19,7 @@ from numba.np.npdatetime_helpers import get_best_unit, get_timedelta_conversion_
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.axes import PARTS
+from mmsim.frontend.numba.axes import PARTS, form_of
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.inlined import InlineLowering
@@ -393,8 +393,11 @@ class CallLowering(InlineLowering):
                 f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
                 "write a number for each axis",
             )
+        if self.is_mixed(array):
+            known = {name: self.fixed(one) for name, one in given.items()}
+            return self.apart(array, lambda one: self.atomic(op, known | {"array": one}, is_used))
         held = self.unit.held.arrays[array.parts[0].array]
-        form, value = self.form(array), self.single(given["value"])
+        form, value = form_of(array.parts[0]), self.single(given["value"])
         is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
         is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
@@ -410,7 +413,7 @@ class CallLowering(InlineLowering):
                 self.in_words(array, word, self.unit.whole)
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
-                "let all atomics on an array take numbers of one type, not larger than its own",
+                "let all atomics on an array take numbers of the smallest type as which it is read",
             )
         old = self.single(given["old"]) if "old" in given else None
         old = None if old is None else self.reread(self.as_type(old, own), held)
