@@ -33,6 +33,8 @@ REFUSED = {
     "TABLE[0] = a[0]": "it is constant; make it a parameter and pass it to the kernel",
     "s = cuda.shared.array(cuda.threadIdx.x, numba.int64)": "a cuda.shared.array is not known "
     "before the launch; write numbers, or names of numbers outside of the kernel",
+    "a[0] = ord('ab')": "ord takes one character, which is known before the launch",
+    "a[0] = ord()": "found for signature",
     # Arrays of odd shapes, with a name:
     "tile = cuda.shared.array(-1, numba.int64)": f"'tile' can't have an extent of -1; {EXTENTS}",
     "tile = cuda.local.array(0, numba.int64)": f"'tile' can't have an extent of 0; {EXTENTS}",

@@ -273,6 +273,12 @@ class CallLowering(InlineLowering):
         start, stop, *step = given if len(given) > 1 else [ir.Const(0), *given]
         return Counted(stop, start, step[0] if step else ir.Const(1))
 
+    def _ord(self, args: list[Value], sig: Any) -> ir.Expr:
+        found = self.characters(args[0])
+        if len(found) != 1 or not isinstance(args[0], Object):
+            raise self.refused("ord takes one character, which is known before the launch")
+        return found[0]
+
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
         start, stop, *step = given if len(given) > 1 else [None, *given]
@@ -294,7 +300,7 @@ class CallLowering(InlineLowering):
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: lambda self, args, sig: self.length(args[0]),
-        ord: lambda self, args, sig: ir.Const(ord(args[0].thing)),
+        ord: _ord,
         type: lambda self, args, sig: Object(sig.return_type),
         operator.getitem: lambda self, args, sig: self.item(*args),
         min: lambda self, args, sig: self._extreme("min", args, sig),
