@@ -394,11 +394,6 @@ class CallLowering(InlineLowering):
         is_own = isinstance(array, Alias) and not self.fields(array)
         if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
-        if len(numbers) != self.rank(array):
-            raise self.refused(
-                f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
-                "write a number for each axis",
-            )
         if self.is_mixed(array):
             known = {name: self.fixed(one) for name, one in given.items()}
             return self.apart(array, lambda one: self.atomic(op, known | {"array": one}, is_used))
