@@ -35,6 +35,7 @@ REFUSED = {
     "before the launch; write numbers, or names of numbers outside of the kernel",
     "a[0] = ord('ab')": "ord takes one character, which is known before the launch",
     "a[0] = ord()": "ord",
+    "for x in (range(2), range(3)): a[0] += len(x)": "are picked; take them one by one",
     # Arrays of odd shapes, with a name:
     "tile = cuda.shared.array(-1, numba.int64)": f"'tile' can't have an extent of -1; {EXTENTS}",
     "tile = cuda.local.array(0, numba.int64)": f"'tile' can't have an extent of 0; {EXTENTS}",

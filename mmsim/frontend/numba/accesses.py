@@ -171,7 +171,9 @@ class ArrayLowering(AxisLowering):
             return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
-        raise self.refused("the values of this tuple are of different kinds")
+        raise self.refused(
+            "in a run only numbers, arrays and tuples of these are picked", "take them one by one"
+        )
 
     def part(self, array: Alias, index: Sequence[Value]) -> Alias:
         """The part of an array that indices and slices leave."""
