@@ -18,7 +18,6 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type, part
 from mmsim.ir.walk import with_expressions
 
-LARGEST = np.dtype("V99")
 PARTS = ("real", "imag")
 """The parts of a complex number."""
 
@@ -145,7 +144,7 @@ class AxisLowering(Base):
             return type_.itemsize, type_.kind == "u"
 
         names, known = {one.array for one in array.parts}, self.unit.words
-        is_new = any(order(known.get(one, LARGEST)) > order(word) for one in names)
+        is_new = any(one not in known or order(known[one]) > order(word) for one in names)
         if is_new and names <= {*others, *(one.name for one in self.unit.locals)}:
             self.unit.words |= dict.fromkeys(names, word)
             raise Restart
@@ -156,9 +155,8 @@ class AxisLowering(Base):
             return tuple(map(self.as_typed, value, type_))
         if isinstance(value, Alias) and type(value.parts[0]) is View:
             word = self.unit.words.get(value.parts[0].array)
-            return (
-                value if word is None else self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
-            )
+            if word is not None:
+                return self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
         return value
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:

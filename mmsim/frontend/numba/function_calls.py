@@ -408,7 +408,7 @@ class CallLowering(InlineLowering):
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
-        elif is_part or (form and not is_same):
+        elif is_part or not is_same:
             word = part(held) if is_part else own
             if word.itemsize <= held.itemsize:
                 self.in_words(array, word, self.unit.whole)
