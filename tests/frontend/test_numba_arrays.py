@@ -378,7 +378,7 @@ def test_a_name_may_stand_for_arrays_in_several_words():
         i = cuda.threadIdx.x
         v = x.view(np.int32) if i else y.view(np.int32)
         out[i] = v[3] / 2**20 + x.view(np.uint8)[6] + x.real[2]
-        v[6] = i - 8
+        (x if i else y).view(np.int32)[6] = i - 8
         for part in (z.real, z.imag):
             part[i + 2] = out[i] + part[i]
             out[i + 2] += cuda.atomic.add(part, i, 1) + part[i]

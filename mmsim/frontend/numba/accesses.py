@@ -59,8 +59,7 @@ class ArrayLowering(AxisLowering):
             case "flat":
                 return self.reshaped(array, (self.size(array),))
             case "real" | "imag" if isinstance(type_.dtype, types.Complex):
-                found = (self.parts_of(Alias((one,)))[name] for one in array.parts)
-                return Alias(tuple(one.parts[0] for one in found), array.which)
+                return self.each(array, lambda one: self.parts_of(one)[name])
             case "real":
                 return array
         raise self.refused(f"an array has no {name!r} here")
