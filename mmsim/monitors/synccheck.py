@@ -38,7 +38,8 @@ class SyncCheck(Listener):
         self.grid = launch.grid
         source = launch.code.sources[0]
         texts = enumerate(source.lines, source.first)
-        begin = next(line for line, text in texts if re.match(r"\s*def\b", text))
+        begins = (line for line, text in texts if re.match(r"\s*def\b", text))
+        begin = next(begins, source.first)  # of a lambda, or of a function without a text
         self.places = [site.place for site in launch.meaning.sites]
         self.places.append(Place(source.function, source.file, begin))
         self.begin = len(self.places) - 1

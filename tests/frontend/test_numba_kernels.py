@@ -374,3 +374,10 @@ def test_a_counted_loop_may_be_so_long_that_its_jumps_need_long_numbers():
     text += "".join(f"        a[i] = a[i] + {n} % (i + 1)\n" for n in range(40))
     run = launch(function_from(text, "long", {"cuda": cuda}), np.zeros(20, int))
     assert run.arrays["a"].tolist() == [sum(n % (i + 1) for n in range(40)) for i in range(20)]
+
+
+def test_a_kernel_without_a_text_is_checked():
+    names = {"cuda": cuda}
+    exec("def store(a):\n    a[cuda.grid(1)] = 1\n    cuda.syncthreads()\n", names)
+    report = mm.HMM(2, 4, 5).check(cuda.jit(names["store"]), np.zeros(4), grid=1, block=4)
+    assert not report.findings
