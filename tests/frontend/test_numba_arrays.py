@@ -393,6 +393,20 @@ def test_a_name_may_stand_for_arrays_in_several_words():
     assert out.tolist() == [1026, 1025, 2, 0, 4 + y[3], 1]
 
 
+def test_a_name_that_stands_for_arrays_is_viewed_in_a_function():
+    @cuda.jit(device=True)
+    def half(v, i):
+        return v.view(np.int32)[i]
+
+    def kernel(x, y, out):
+        i = cuda.threadIdx.x
+        v = x if i else y
+        out[i] = half(v, 3)
+
+    *_, out = ended(kernel, np.arange(4.0), np.arange(4.0) * 2, np.zeros(2), threads=2)
+    assert out.tolist() == [2**30, 1023 * 2**20]
+
+
 def test_a_parameter_has_the_words_of_its_smallest_view():
     def small_words(a, z, pair, f, out):
         i = cuda.threadIdx.x

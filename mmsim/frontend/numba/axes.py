@@ -153,6 +153,7 @@ class AxisLowering(Base):
         for name in {one.array for one in array.parts} & own:
             if name not in known or order(known[name]) > order(word):
                 known[name] = word
+                self.unit.keys.clear()  # they have the old words
                 raise Restart
 
     def as_typed(self, value: Value, type_: Any) -> Value:
