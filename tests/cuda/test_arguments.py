@@ -95,6 +95,12 @@ def test_what_is_no_array_is_refused_by_the_arguments_name(value):
         add[1, 4](value, 1)
 
 
+@pytest.mark.parametrize("dtype", [">i4", ">U3", ">M8[D]", [("x", ">f8")]])
+def test_an_array_of_bytes_in_another_order_is_refused(dtype):
+    with pytest.raises(LaunchError, match=r"argument 1 \('a'\) of the kernel 'add' holds .*>"):
+        add[1, 4](np.zeros(4, dtype), 1)
+
+
 def test_a_list_is_refused_with_advice():
     with pytest.raises(LaunchError, match=r"give np\.array\(\.\.\.\) of it, or a tuple"):
         add[1, 4]([1, 2], 1)

@@ -183,6 +183,18 @@ def test_a_function_gives_what_its_name_says(name):
     assert compared >= 3
 
 
+def test_the_remainder_of_no_number_has_the_quotient_0():
+    @cuda.jit
+    def kernel(x, rest, bits):
+        i = cuda.grid(1)
+        rest[i], bits[i] = libdevice.remquo(x[i], x[2 - i])
+
+    rest, bits = np.zeros(3), np.ones(3)
+    kernel[1, 3](np.array([math.inf, 0.0, 2.0]), rest, bits)
+    assert np.array_equal(rest, [math.nan, math.nan, 2], equal_nan=True)
+    assert not bits.any()
+
+
 def test_a_function_has_no_meaning_on_the_host():
     with pytest.raises(HostCallError, match=r"cuda\.libdevice\.sinf"):
         libdevice.sinf(1.0)

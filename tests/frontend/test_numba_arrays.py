@@ -373,6 +373,26 @@ def test_a_part_of_a_complex_number_is_added_to_atomically():
     assert out.tolist() == [10, 21, 32, 43]
 
 
+def test_a_name_may_stand_for_arrays_in_several_words():
+    def kernel(x, y, z, counts, out):
+        i = cuda.threadIdx.x
+        v = x.view(np.int32) if i else y.view(np.int32)
+        out[i] = v[3] / 2**20 + x.view(np.uint8)[6] + x.real[2]
+        (x if i else y).view(np.int32)[6] = i - 8
+        for part in (z.real, z.imag):
+            part[i + 2] = out[i] + part[i]
+            out[i + 2] += cuda.atomic.add(part, i, 1) + part[i]
+        cuda.atomic.max(counts.view(np.int32), i, 7)
+        c = z if i else y.view(np.complex128)
+        out[i + 4] = c.real[1] + c.imag[1]
+
+    given = np.arange(4.0), np.arange(4) * 2.0, np.arange(4) * (1 - 2j), np.zeros(1), np.zeros(6)
+    x, y, z, counts, out = ended(kernel, *given, threads=2)
+    assert [x.view(np.int32)[6], y.view(np.int32)[6], *counts.view(np.int32)] == [-7, -8, 7, 7]
+    assert z.tolist() == [1 + 1j, 2 - 1j, 1026 + 1026j, 1026 + 1023j]
+    assert out.tolist() == [1026, 1025, 2, 0, 4 + y[3], 1]
+
+
 def test_a_parameter_has_the_words_of_its_smallest_view():
     def small_words(a, z, pair, f, out):
         i = cuda.threadIdx.x
@@ -455,11 +475,6 @@ def reshapes_a_slice(a, z):
     a[::2].reshape(2, 2)[0, 0] = 1
 
 
-def mixes_parts(a, z):
-    for part in (z.real, z.imag):
-        a[0] += part[0]
-
-
 def has_flags(a, z):
     a[0] = a.flags.c_contiguous
 
@@ -502,7 +517,6 @@ REFUSED = [
     (adds_to_two_types, "no atomic add here of float32 values; let all atomics on an array take"),
     (copies, "an array has no method 'copy' here"),
     (reshapes_a_slice, "only an array in row-major order can be reshaped; copy it"),
-    (mixes_parts, "which ones depends on the run"),
     (has_flags, "an array has no 'flags' here"),
 ]
 

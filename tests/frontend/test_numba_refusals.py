@@ -33,6 +33,9 @@ REFUSED = {
     "TABLE[0] = a[0]": "it is constant; make it a parameter and pass it to the kernel",
     "s = cuda.shared.array(cuda.threadIdx.x, numba.int64)": "a cuda.shared.array is not known "
     "before the launch; write numbers, or names of numbers outside of the kernel",
+    "a[0] = ord('ab')": "ord takes one character, which is known before the launch",
+    "a[0] = ord()": "ord",
+    "for x in (range(2), range(3)): a[0] += len(x)": "are picked; take them one by one",
     # Arrays of odd shapes, with a name:
     "tile = cuda.shared.array(-1, numba.int64)": f"'tile' can't have an extent of -1; {EXTENTS}",
     "tile = cuda.local.array(0, numba.int64)": f"'tile' can't have an extent of 0; {EXTENTS}",
@@ -180,6 +183,8 @@ MESSAGES = {
     "a[0] = «cuda.grid()»": "'cuda.grid' takes ndim; write cuda.grid(ndim)",
     "«cuda.syncthreads(1)»": "'cuda.syncthreads' takes no arguments; write cuda.syncthreads()",
     "«cuda.atomic.add(a, (0, 0), 1)»": "the array has 1 axes, and the index 2; write a number for",
+    "«cuda.stcg(a, 0, (1, 2))»": "no meaning for (array: array(int64, 1d, C), i: int64, value: Uni",
+    "a[0] = «cuda.ldca(a, slice(2))»": "no meaning for (array: array(int64, 1d, C), i: slice",
     "«cuda.atomic.add(TABLE, 0, 1)»": "an atomic needs an array of numbers; make it a parameter",
     "«cuda.atomic.add(n, 0, 1)»": "no meaning for (array: int64, index: int64, value: int64)",
     "a[0] = «cuda.int32x3(1, 2)».x": "'cuda.int32x3' takes 3 numbers, not 2",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -57,13 +58,19 @@ class ArrayLowering(AxisLowering):
                 return self.transposed(array, reversed(range(type_.ndim)))
             case "flat":
                 return self.reshaped(array, (self.size(array),))
-            case "real" | "imag" if self.halves(array):
-                return self.halves(array)[name == "imag"]
             case "real" | "imag" if isinstance(type_.dtype, types.Complex):
-                return self.remade(array, self.shape(array), lambda index: index, name)
+                return self.each(array, lambda one: self.parts_of(one)[name])
             case "real":
                 return array
         raise self.refused(f"an array has no {name!r} here")
+
+    def parts_of(self, array: Alias) -> dict[str, Alias]:
+        """The real and the imaginary parts of an array of complex numbers."""
+        shape = self.shape(array)
+        found = self.halves(array) or [
+            self.remade(array, shape, lambda index: index, name) for name in PARTS
+        ]
+        return dict(zip(PARTS, found, strict=True))
 
     def single(self, value: Value) -> ir.Expr:
         """A value that must be a number, as the element of an array without axes is."""
@@ -163,7 +170,9 @@ class ArrayLowering(AxisLowering):
             return Alias(tuple(found), which)
         if all(one == items[0] for one in items):
             return items[0]
-        raise self.refused("the values of this tuple are of different kinds")
+        raise self.refused(
+            "in a run only numbers, arrays and tuples of these are picked", "take them one by one"
+        )
 
     def part(self, array: Alias, index: Sequence[Value]) -> Alias:
         """The part of an array that indices and slices leave."""
@@ -250,12 +259,16 @@ class ArrayLowering(AxisLowering):
 
     def load(self, array: Alias, index: Index) -> ir.Expr:
         """An element of an array, read by a statement in front."""
+        if self.is_mixed(array):
+            index = self.fixed(index)
+            return self.single(self.apart(array, lambda one: self.load(one, index)))
         halves = self.halves(array)
         if halves:
             index = tuple(map(self.spill, index))
             low, high = (self.load(one, index) for one in halves)
-            return self.joined(low, high, np.dtype(self.form(array)))
-        (first, *others), form = array.parts, self.form(array)
+            return self.joined(low, high, np.dtype(form_of(array.parts[0])))
+        first, *others = array.parts
+        form = form_of(first)
         own = self.own(first, index)
         if own is None or others:
             target = self.unit.temporary(self.unit.held.arrays[first.array])
@@ -268,7 +281,7 @@ class ArrayLowering(AxisLowering):
 
             self.emit_for(array, index, read)
             own = ir.Var(target, self.place)
-        if self.is_part(array):
+        if form in PARTS:
             return ir.Call(form, (own,), self.place)
         return self.reread(own, np.dtype(form)) if form else own
 
@@ -308,23 +321,36 @@ class ArrayLowering(AxisLowering):
             return self.as_type(found, table.dtype)
         return ir.RegisterRead(array, whole, self.place) if self.is_registers(array) else None
 
-    def form(self, array: Alias) -> str:
-        """The part of each element that an array has, or the type as which it is read."""
-        forms = set(map(form_of, array.parts))
-        if len(forms) > 1:
-            raise self.refused("parts of complex numbers, and which ones depends on the run")
-        return forms.pop()
+    def is_mixed(self, array: Alias) -> bool:
+        """Return whether an array may be one of several in different words, or other parts."""
+        held = self.unit.held.arrays
+        forms = {form_of(one) and (form_of(one), held[one.array]) for one in array.parts}
+        return len(forms) > 1
 
-    def is_part(self, array: Alias) -> bool:
-        """Return whether an array consists of parts of complex numbers."""
-        return self.form(array) in PARTS
+    def apart(self, array: Alias, make: Callable[[Alias], Value]) -> Value:
+        """The value of `make` for the view that an array is, behind tests."""
+
+        def value(one: View) -> Value:
+            return self.fixed(make(Alias((one,))))
+
+        found = tuple(
+            self.only_if(
+                ir.Compare("==", array.which, ir.Const(n), self.place), partial(value, one)
+            )
+            for n, one in enumerate(array.parts)
+        )
+        return self.picked_at(found, array.which)
 
     def store(self, array: Alias, index: Index, value: ir.Expr) -> None:
         """Write an element of an array."""
-        if self.is_part(array):
+        if self.is_mixed(array):
+            index, value = self.fixed((index, value))
+            self.apart(array, lambda one: self.store(one, index, value))
+            return
+        form, halves = form_of(array.parts[0]), self.halves(array)
+        if form in PARTS:
             self.store_part(array, index, value)
             return
-        form, halves = self.form(array), self.halves(array)
         if halves:
             index = tuple(map(self.spill, index))
             for one, half in zip(halves, self.halved(value, np.dtype(form)), strict=True):
@@ -348,7 +374,7 @@ class ArrayLowering(AxisLowering):
         value = self.spill(self.as_type(value, held))
         whole, op = (
             ir.Call("complex", (value, value), self.place),
-            cast(ir.AtomicOp, self.form(array)),
+            cast(ir.AtomicOp, form_of(array.parts[0])),
         )
 
         def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:

@@ -18,7 +18,6 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type, part
 from mmsim.ir.walk import with_expressions
 
-LARGEST = np.dtype("V99")
 PARTS = ("real", "imag")
 """The parts of a complex number."""
 
@@ -114,6 +113,11 @@ class AxisLowering(Base):
         given = open_axes(len(spans))
         return Alias(tuple(map(part, array.parts)), array.which)
 
+    def each(self, array: Alias, make: Callable[[Alias], Alias]) -> Alias:
+        """An array that is what `make` gives for each view that the array may be."""
+        found = (make(Alias((one,))) for one in array.parts)
+        return Alias(tuple(one.parts[0] for one in found), array.which)
+
     def viewed(self, array: Alias, old: Type, new: Type) -> Alias:
         """An array of elements of one type, whose memory is read and written as another one.
 
@@ -121,10 +125,11 @@ class AxisLowering(Base):
         """
         if old == new:
             return array
-        held = {self.unit.held.arrays.get(one.array, BOOL) for one in array.parts}
-        own = min(held, key=lambda type_: type_.itemsize)
+        if len(array.parts) > 1:
+            return self.each(array, lambda one: self.viewed(one, old, new))
+        own = self.unit.held.arrays.get(array.parts[0].array, BOOL)
         size = min(one.itemsize // (2 if one.kind == "c" else 1) for one in (old, new))
-        if len(held) == 1 and self.rank(array) and form_of(array.parts[0]) not in PARTS:
+        if self.rank(array) and form_of(array.parts[0]) not in PARTS:
             if own.itemsize <= size and own.kind not in "bc":
                 count = old.itemsize // own.itemsize, new.itemsize // own.itemsize
                 return self.of_words(array, *count, new.name)
@@ -136,12 +141,19 @@ class AxisLowering(Base):
         )
 
     def in_words(self, array: Alias, word: Type, others: Collection[str] = ()) -> None:
-        """Begin again with words of a type, if the kernel makes the array or it is another one."""
-        names, known = {one.array for one in array.parts}, self.unit.words
-        is_new = any(known.get(one, LARGEST).itemsize > word.itemsize for one in names)
-        if is_new and names <= {*others, *(one.name for one in self.unit.locals)}:
-            self.unit.words |= dict.fromkeys(names, word)
-            raise Restart
+        """Begin again with words of a type, if the kernel makes the array or it is another one.
+
+        Words are unsigned until an atomic needs another type.
+        """
+
+        def order(type_: Type) -> tuple[int, bool]:
+            return type_.itemsize, type_.kind == "u"
+
+        known, own = self.unit.words, {*others, *(one.name for one in self.unit.locals)}
+        for name in {one.array for one in array.parts} & own:
+            if name not in known or order(known[name]) > order(word):
+                known[name] = word
+                raise Restart
 
     def as_typed(self, value: Value, type_: Any) -> Value:
         """An argument as it is typed, if its memory consists of other words."""
@@ -149,9 +161,8 @@ class AxisLowering(Base):
             return tuple(map(self.as_typed, value, type_))
         if isinstance(value, Alias) and type(value.parts[0]) is View:
             word = self.unit.words.get(value.parts[0].array)
-            return (
-                value if word is None else self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
-            )
+            if word is not None:
+                return self.viewed(value, word, in_bits(as_dtype(type_.dtype)))
         return value
 
     def of_words(self, array: Alias, old: int, new: int, form: str) -> Alias:

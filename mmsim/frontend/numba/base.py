@@ -29,7 +29,7 @@ from mmsim.frontend.python.scope import Alias
 from mmsim.frontend.python.tables import leaves
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, COMPLEX, FLOAT, INT, Type, type_of_number
-from mmsim.ir.walk import parts
+from mmsim.ir.walk import parts, statements, targets
 
 
 def phi_of(one: Any) -> Any:
@@ -270,6 +270,17 @@ class Base:
         make()
         found, self.block = self.block, before
         return tuple(found)
+
+    def only_if(self, test: ir.Expr, make: Callable[[], Value]) -> Value:
+        """A value whose statements run only if a test is true; else it is 0."""
+        found: list[Value] = []
+        inside = self.aside(lambda: found.append(make()))
+        inner = {name for one in statements(inside) for name in targets(one)}
+        for one in leaves((found[0],)):
+            if isinstance(one, ir.Var) and one.name in inner:
+                self.put(one.name, self.as_type(ir.Const(0), self.type_of(one)))
+        self.block.append(ir.If(test, inside, (), self.place))
+        return found[0]
 
 
 def is_tuple(type_: Any) -> bool:

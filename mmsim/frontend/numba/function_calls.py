@@ -19,7 +19,7 @@ from numba.np.npdatetime_helpers import get_best_unit, get_timedelta_conversion_
 from numba.np.numpy_support import as_dtype, ufunc_find_matching_loop
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.numba.axes import PARTS
+from mmsim.frontend.numba.axes import PARTS, form_of
 from mmsim.frontend.numba.base import base_of
 from mmsim.frontend.numba.context import DeviceFunction, context
 from mmsim.frontend.numba.inlined import InlineLowering
@@ -273,6 +273,12 @@ class CallLowering(InlineLowering):
         start, stop, *step = given if len(given) > 1 else [ir.Const(0), *given]
         return Counted(stop, start, step[0] if step else ir.Const(1))
 
+    def _ord(self, args: list[Value], sig: Any) -> ir.Expr:
+        found = self.characters(args[0])
+        if len(found) != 1 or not isinstance(args[0], Object):
+            raise self.refused("ord takes one character, which is known before the launch")
+        return found[0]
+
     def _slice(self, args: list[Value], sig: Any) -> Slice:
         given = [None if one == NONE else one for one in args]
         start, stop, *step = given if len(given) > 1 else [None, *given]
@@ -294,7 +300,7 @@ class CallLowering(InlineLowering):
     BUILT_IN: ClassVar[dict[Any, Any]] = {
         range: _range,
         len: lambda self, args, sig: self.length(args[0]),
-        ord: lambda self, args, sig: ir.Const(ord(args[0].thing)),
+        ord: _ord,
         type: lambda self, args, sig: Object(sig.return_type),
         operator.getitem: lambda self, args, sig: self.item(*args),
         min: lambda self, args, sig: self._extreme("min", args, sig),
@@ -388,13 +394,11 @@ class CallLowering(InlineLowering):
         is_own = isinstance(array, Alias) and not self.fields(array)
         if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
-        if len(numbers) != self.rank(array):
-            raise self.refused(
-                f"the array has {self.rank(array)} axes, and the index {len(numbers)}",
-                "write a number for each axis",
-            )
+        if self.is_mixed(array):
+            known = {name: self.fixed(one) for name, one in given.items()}
+            return self.apart(array, lambda one: self.atomic(op, known | {"array": one}, is_used))
         held = self.unit.held.arrays[array.parts[0].array]
-        form, value = self.form(array), self.single(given["value"])
+        form, value = form_of(array.parts[0]), self.single(given["value"])
         is_part = form in PARTS
         own = held if is_part or not form else np.dtype(form)
         is_whole = own.kind in "iu" and held.kind in "iu" and own.itemsize == held.itemsize
@@ -404,13 +408,13 @@ class CallLowering(InlineLowering):
             value = value if op == "add" else ir.Unary("-", value, self.place)
             both = (value, ir.Const(-0.0)) if form == "real" else (ir.Const(-0.0), value)
             op, value = "add", ir.Call("complex", both, self.place)
-        elif is_part or (form and not is_same):
+        elif is_part or not is_same:
             word = part(held) if is_part else own
             if word.itemsize <= held.itemsize:
                 self.in_words(array, word, self.unit.whole)
             raise self.refused(
                 f"there is no atomic {op} here of {form} values",
-                "let all atomics on an array take numbers of one type, not larger than its own",
+                "let all atomics on an array take numbers of the smallest type as which it is read",
             )
         old = self.single(given["old"]) if "old" in given else None
         old = None if old is None else self.reread(self.as_type(old, own), held)

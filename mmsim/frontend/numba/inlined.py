@@ -40,7 +40,6 @@ from mmsim.frontend.python.source import source_of
 from mmsim.frontend.python.tables import MOST_CAPTURED, leaves
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, UNSIGNED, supported
-from mmsim.ir.walk import statements, targets
 
 ENDLESS = ir.Const(2**63 - 1)
 """The end of a range without one."""
@@ -267,17 +266,6 @@ class InlineLowering(ArrayLowering):
             return is_there, self.only_if(is_there, move)
 
         return Counted(moves=moves)
-
-    def only_if(self, test: ir.Expr, make: Callable[[], Value]) -> Value:
-        """A value whose statements run only if a test is true; else it is 0."""
-        found: list[Value] = []
-        inside = self.aside(lambda: found.append(make()))
-        inner = {name for one in statements(inside) for name in targets(one)}
-        for one in leaves((found[0],)):
-            if isinstance(one, ir.Var) and one.name in inner:
-                self.put(one.name, self.as_type(ir.Const(0), self.type_of(one)))
-        self.block.append(ir.If(test, inside, (), self.place))
-        return found[0]
 
     def together(self, several: list[Counted]) -> Counted:
         """An iterator over the items of several, as long as all have one."""

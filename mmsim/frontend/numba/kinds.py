@@ -130,24 +130,23 @@ class Flattened:
         return types.Tuple.from_types(inside, None if names is None else _named(names))
 
     def _array(self, value: npt.NDArray[Any], where: str) -> Any:
-        held = in_bits(value.dtype)
+        dtype, held = value.dtype, in_bits(value.dtype)
+        known = held.names or dtype.kind in DATES or supported(dtype.name)
+        if not known or not dtype.isnative:
+            raise LaunchError(
+                f"{where} of the kernel {self.name!r} holds {dtype}; arrays hold {SUPPORTED_TEXT}"
+            )
         if held.names:
             plain = np.atleast_1d(np.asarray(value).view(np.ndarray))
-            if held != value.dtype:
+            if held != dtype:
                 plain = plain.view(held)
             for name in held.names:
                 self._array(plain[name], f"{where}[{name!r}]")
-            is_record = value.dtype.names and not value.ndim
-            own = element_type(value.dtype)
+            is_record = dtype.names and not value.ndim
+            own = element_type(dtype)
             return own if is_record else types.Array(own, value.ndim, "A")
-        dtype = value.dtype
         if dtype.kind in DATES:
             value = np.asarray(value).view(held)
-        elif not supported(dtype.name):
-            raise LaunchError(
-                f"{where} of the kernel {self.name!r} holds {value.dtype}; arrays hold "
-                f"{SUPPORTED_TEXT}"
-            )
         self._add(np.atleast_1d(value))
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"

@@ -72,7 +72,7 @@ def _with_quotient(x: Any, y: Any) -> Any:
     """remquo(x, y): the remainder, and the last three bits of the quotient with its sign."""
     rest = math.remainder(x, y)
     quotient = np.rint((math.fmod(x, 8 * y) - rest) / y)
-    bits = int(abs(quotient)) & 7
+    bits = int(abs(quotient)) & 7 if quotient == quotient else 0
     return rest, -bits if math.copysign(1.0, x) * math.copysign(1.0, y) < 0 else bits
 
 

@@ -15,6 +15,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import compress
 from typing import Any, cast
 
 import numpy as np
@@ -49,7 +50,7 @@ from mmsim.frontend.numba.values import (
     is_number,
 )
 from mmsim.frontend.numba.words import VALUES
-from mmsim.frontend.python.aliases import MOST_FIXED, Merged, key_of
+from mmsim.frontend.python.aliases import MOST_FIXED, Merged, chosen_value, key_of
 from mmsim.frontend.python.scope import Alias, Restart
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT
@@ -264,13 +265,10 @@ class FunctionLowering(CallLowering):
                 return self.static_item(source)
             case "typed_getitem":  # in an unrolled loop: one of the values of this type
                 whole, at = self.of(source.value), self.of(source.index)
-                types = enumerate(cast(Any, self.type_at(source.value)))
-                places = [place for place, type_ in types if type_ == source.dtype]
-                which: ir.Expr = ir.Const(0)
-                for number, place in enumerate(places):
-                    is_here = ir.Compare("==", at, ir.Const(place), self.place)
-                    which = ir.Choose(is_here, ir.Const(number), which)
-                return self.picked_at(tuple(whole[place] for place in places), which)
+                own = [type_ == source.dtype for type_ in cast(Any, self.type_at(source.value))]
+                numbers = [ir.Const(sum(own[:place])) for place in range(len(own))]
+                which = chosen_value(at, numbers, self.place)
+                return self.picked_at(tuple(compress(whole, own)), which)
             case "getiter":
                 return self.counted(self.of(source.value))
             case "iternext":

@@ -156,7 +156,7 @@ def atomic(indexed: bool, values: int) -> Resolve:
     """The signature of an atomic operation on an element, of an index or the first one."""
 
     def resolve(context: Any, member: str, given: Given) -> Any:
-        array = given[0]
+        array, *numbers = given
         if not isinstance(array, types.Array):
             return None
         if isinstance(array.dtype, types.Complex):
@@ -164,9 +164,19 @@ def atomic(indexed: bool, values: int) -> Resolve:
                 f"cuda.{member} takes no complex numbers",
                 "write it for the parts, a.real and a.imag",
             )
-        is_one = array.ndim == 1 and not isinstance(given[1], types.BaseTuple)
-        index = (types.intp if is_one else given[1],) if indexed else ()
-        return signature(array.dtype, array, *index, *[array.dtype] * values)
+        at = numbers.pop(0) if indexed else types.intp
+        index = parts(at)
+        wanted = [types.intp] * len(index) + [array.dtype] * values
+        pairs = zip((*index, *numbers), wanted, strict=True)
+        if any(context.can_convert(*pair) is None for pair in pairs):
+            return None
+        if len(index) != array.ndim:
+            raise Refusal(
+                f"the array has {array.ndim} axes, and the index {len(index)}",
+                "write a number for each axis",
+            )
+        own = (types.intp if index == (at,) else at,) * indexed
+        return signature(array.dtype, array, *own, *[array.dtype] * values)
 
     return resolve
 

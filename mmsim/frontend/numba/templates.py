@@ -115,10 +115,11 @@ def _extreme(context: Any, member: str, given: Given) -> Any:
 
 def _of_text(context: Any, member: str, given: Given) -> Any:
     """The length and the comparison of texts, of arrays or known before the launch."""
-    kinds = set(map(kind_of_text, given))
-    if None in kinds or (len(kinds) > 1 and member not in ("eq", "ne")):
+    kinds, is_one = set(map(kind_of_text, given)), member in ("len", "ord")
+    differ = len(kinds) > 1 and member not in ("eq", "ne")
+    if None in kinds or differ or len(given) != 2 - is_one:
         return None
-    return signature(types.intp if len(given) == 1 else types.boolean, *given)
+    return signature(types.intp if is_one else types.boolean, *given)
 
 
 def _integer(context: Any, member: str, given: Given) -> Any:

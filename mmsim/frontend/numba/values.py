@@ -24,7 +24,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT, Type, supported
 from mmsim.ir.numba_types import NumbaTyping
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
-from mmsim.ir.walk import with_expressions
+from mmsim.ir.walk import parts, with_expressions
 
 NOWHERE = Place("", "", 0)
 DATES = types.NPDatetime | types.NPTimedelta
@@ -128,15 +128,8 @@ class Remade(View):
     @property
     def numbers(self) -> Index:
         """The variables in its own indices."""
-        found: list[ir.Expr] = []
-
-        def note(leaf: ir.Expr) -> ir.Expr:
-            found.append(leaf)
-            return leaf
-
-        for one in self.own:
-            replaced(one, note)
-        return tuple(leaf for leaf in found if isinstance(leaf, ir.Var))
+        inner = (one for own in self.own for one in parts(own))
+        return tuple(one for one in inner if isinstance(one, ir.Var))
 
     def with_numbers(self, index: tuple[ir.Expr | Span, ...], numbers: Numbers) -> Remade:
         """A part of the same kind with other numbers."""
