@@ -35,21 +35,20 @@ TYPES: dict[AtomicOp, tuple[str, ...]] = {
 }
 """The element types of the arrays for each operation."""
 
-UFUNCS: dict[AtomicOp, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
+ORDERLESS: dict[AtomicOp, np.ufunc] = {
     "max": np.maximum,
     "min": np.minimum,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+UFUNCS: dict[AtomicOp, np.ufunc] = {"add": np.add, "sub": np.subtract, **ORDERLESS}
 """NumPy's name of an operation, if it has one."""
 
-COMMUTING = {op: "sum" if op in ("add", "sub") else op for op in UFUNCS}
+COMMUTING: dict[AtomicOp, str] = {"add": "sum", "sub": "sum", **{op: op for op in ORDERLESS}}
 """Operations on integers by kind: those of one kind commute, so their order doesn't matter."""
 
-REDUCTIONS = {kind: np.add if kind == "sum" else UFUNCS[op] for op, kind in COMMUTING.items()}
+REDUCTIONS: dict[str, np.ufunc] = {"sum": np.add, **{op: one for op, one in ORDERLESS.items()}}
 """The function that merges several copies of a word after operations of one kind."""
 
 

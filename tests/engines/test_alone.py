@@ -48,7 +48,7 @@ def whole(a, b, c):
         b[k, 0] = min(x, z) + max(k, 3) - abs(z) + own[k % 3]
         b[k, -1] = np.int64(y) + int(small) % 1000 + (not k) + ~k
         c[k] = (small / np.float32(k) + math.sqrt(k) - (-k) / 3 + k // 2 + k % 4.5) ** 2
-        c[k] += math.sin(k) if (k > 3 and c[k] > 1) or k == 2 else 1e300 * 1e300
+        c[k] += math.sin(k) if (k > 3 and c[k] > 1) or k == 2 else math.inf
         if k == 17:
             break
     c[19] = x

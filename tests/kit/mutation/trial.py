@@ -24,8 +24,10 @@ MEMORY = 8 << 30
 """Bytes that a mutant may ask for."""
 FILE = 0.3
 """Seconds of tests of a file that are tried, the quickest first; one test always."""
-MORE = 6.0
+MORE = 40.0
 """Seconds of tests for a mutant that none of these has found."""
+MOST_SECONDS = 240
+"""Seconds of processor time of a process: code that is not Python's is deaf to other limits."""
 FEW = 6
 """Files that are tried on a mutant for which mmsim is loaded again."""
 UNLOADED = "it does not load"
@@ -114,6 +116,7 @@ class Trier:
         signal.signal(signal.SIGPROF, raise_slow)
         signal.signal(signal.SIGALRM, raise_slow)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
         os.environ["MMSIM_CACHE_DIR"] = f"{self.notes(trial)}.cache"
         mutant = trial.mutant
         texts = mutant.texts(self.forge.root)
@@ -206,7 +209,9 @@ class Trier:
         if status == 0:
             return False
         why = (
-            "timed out" if status in (signal.SIGPROF, signal.SIGALRM, signal.SIGKILL) else "crashed"
+            "timed out"
+            if status in (signal.SIGPROF, signal.SIGALRM, signal.SIGKILL, signal.SIGXCPU)
+            else "crashed"
         )
         self._take(trial, last["begin"], {"result": "killed", "test": last["test"], "why": why})
         return not trial.first and bool(trial.left)
