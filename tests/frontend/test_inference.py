@@ -144,7 +144,9 @@ def test_a_function_that_was_refused_may_be_asked_again():
 
 
 TYPED = """
+import operator
 import sys
+import numpy as np
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from numba.core import base, types
@@ -168,7 +170,18 @@ def kernel(a):
 
 inferred(kernel, (types.Array(types.float32, 1, "A"),))
 print(*sorted(sys.modules))
+
+
+def counting(a, n):
+    if n > 2:
+        n = operator.iadd(n, 2)
+    a[0] = n + np.count_nonzero(a)
+
+
+inferred(counting, (types.Array(types.int64, 1, "C"), types.int64))
+assert "numba.np.arraymath" in sys.modules
 """
+"""Its end: functions that are loaded for one name give another new types."""
 
 
 def test_types_need_no_compiler_and_no_overload():

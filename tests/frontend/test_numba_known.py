@@ -310,9 +310,15 @@ def test_types_members_and_operators_are_called():
             out[2] = operator.iadd(n, 2) + operator.getitem((1, n), 1)
         out[3] = hasattr(a, "colour") + 10 * operator.is_(n, 2) + 100 * operator.contains((n, 1), 1)
         out[4] = np.count_nonzero(a) + 10 * np.count_nonzero(a[1:])
-        out[5] = ord("n")
 
     same_as_python(kernel, np.float32(1), 5, np.array([1, 0, 2, 0]), np.zeros(6))
+
+
+def test_a_known_character_has_a_number():
+    def kernel(out):
+        out[0] = ord("n")
+
+    same_as_python(kernel, np.zeros(1))
 
 
 def test_a_number_is_stored_at_several_indices():

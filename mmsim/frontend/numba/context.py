@@ -141,6 +141,9 @@ class Context(BASE):  # type: ignore[misc]
     An overload of Numba's is not compiled but inlined, and an intrinsic is left out.
     """
 
+    loads = 0
+    """The number of times that functions were installed for a module."""
+
     def load_additional_registries(self) -> None:
         """Those of what kernels use, then those of numba.cuda's names."""
         for one in (REGISTRY, cmathdecl.registry, enumdecl.registry, listdecl.registry):
@@ -181,6 +184,7 @@ class Context(BASE):  # type: ignore[misc]
         else:
             from numba.np import arraymath  # noqa: F401
         self.refresh()
+        self.loads += 1
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
         """The type of a member: of numba.cuda's, or of arrays, which Numba writes in Python."""
@@ -434,8 +438,15 @@ def inferred(function: python.FunctionType, args: Given) -> Inferred:
     if not _inside:
         context().refresh()  # there may be new overloads
     _inside.append(function)
+    loads = context().loads
     try:
-        found = _inferred[function, args] = Inferred(function, args)
+        try:
+            found = Inferred(function, args)
+        except LanguageError:
+            if context().loads == loads:
+                raise
+            found = Inferred(function, args)  # what was installed meanwhile has other types now
+        _inferred[function, args] = found
         if len(_inferred) > MOST:
             _inferred.pop(next(iter(_inferred)))
     except LanguageError as error:
