@@ -476,7 +476,7 @@ class Parameter:
     use: Use
     default: Scalar | None
     place: Place
-    type: str | None = None
+    type: str | None = field(default=None, compare=False)  # of an argument, not of the program
 
 
 @dataclass(frozen=True, slots=True)
