@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_typing import TypedCase, plainly, same
+from tests.kit.tools.typing_agreement import verdict
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +29,19 @@ def test_a_kernel_leaves_what_numba_does(seed):
 @pytest.mark.parametrize("seed", range(1000, 4000))
 def test_many_kernels_leave_what_numba_does(seed):
     check(seed)
+
+
+def test_a_verdict_compares_bits_and_names_errors():
+    zeros, others = [np.zeros(2)], [-np.zeros(2)]
+    assert verdict(zeros, zeros) == "same"
+    assert verdict(zeros, others) == "DIFFERENT"
+    assert verdict([np.array([np.nan])], [np.array([-np.nan])]) == "same"
+    assert verdict("A: x", zeros) == "mmsim: A"
+    assert verdict("A: x", "B: y") == "mmsim: A, the other: B"
+
+
+def test_a_kernel_for_a_card_asks_for_no_function_that_numba_cuda_lacks():
+    body = "".join(TypedCase(seed, for_card=True).body for seed in range(20))
+    assert "np.remainder(" not in body
+    assert "np.add(" not in body
+    assert "min(" in body

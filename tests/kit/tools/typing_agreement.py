@@ -1,11 +1,12 @@
 """Random kernels of numbers of all types: each must give what Numba's compilers make of it.
 
-    python -m tests.kit.tools.typing_agreement [--first 5000] [--seconds 60] [--json FILE]
+    python -m tests.kit.tools.typing_agreement [--first 5000] [--count 100] [--json FILE]
 
-Draws kernels (tests/kit/generators/random_typing.py) for so many seconds and compares the arrays of
+Draws kernels (tests/kit/generators/random_typing.py) and compares the arrays of
 mmsim bit for bit with those of Numba's compiler for this computer and, where there is a GPU, with
 those of numba-cuda. numba-cuda is kept from contracting a product and a sum into one rounding. Of a
-kernel that one side refuses the table tells the error. Exits with status 1 if a result differs.
+kernel that one side refuses the table has the error. Exits with status 1 if a result
+differs, or if a process died.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import json
 import multiprocessing
 import signal
 import sys
-import time
 import warnings
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,8 @@ def verdict(found: Any, right: Any) -> str:
     return "same" if same(found, right) else "DIFFERENT"
 
 
-def work(first: int, step: int, until: float, on_card: bool, queue: Any) -> None:
-    """Compare every `step`-th kernel until a time; put (seed, oracle, verdict, text) for each."""
+def work(seeds: range, on_card: bool, queue: Any) -> None:
+    """Compare the kernels of some seeds; put (seed, oracle, verdict, text) for each."""
 
     def give_up(*_: Any) -> None:
         raise TimeoutError(f"more than {SLOW} s")
@@ -71,8 +73,7 @@ def work(first: int, step: int, until: float, on_card: bool, queue: Any) -> None
     plainly(setattr)
     if on_card:
         uncontracted()
-    seed = first
-    while time.time() < until:
+    for seed in seeds:
         signal.alarm(SLOW)
         case = TypedCase(seed, on_card)
         found = results(case.simulated)
@@ -84,45 +85,48 @@ def work(first: int, step: int, until: float, on_card: bool, queue: Any) -> None
                 if word == "DIFFERENT":
                     errors = [str(one) for one in (case.arrays, found, right)]
                 queue.put((seed, name, word, [case.body, *errors]))
-        seed += step
     signal.alarm(0)
-    queue.put(None)
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare random kernels with Numba's compilers.")
     parser.add_argument("--first", type=int, default=5000, help="the first seed (5000)")
-    parser.add_argument("--seconds", type=float, default=60, help="for how long (60)")
+    parser.add_argument("--count", type=int, default=100, help="how many kernels (100)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the counts")
     arguments = parser.parse_args(argv)
-    first, jobs = arguments.first, arguments.jobs
-    command = f"python -m tests.kit.tools.typing_agreement --first {first} --jobs {jobs}"
+    first, last = arguments.first, arguments.first + arguments.count
+    command = (
+        f"python -m tests.kit.tools.typing_agreement --first {first} --count {arguments.count}"
+    )
     try:
         gpu.device()
         on_card, made = True, facts(command)
     except gpu.NoGPU:
         on_card, made = False, {"command": command}
-    until = time.time() + arguments.seconds
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
-    for turn in range(jobs):
-        task = (first + turn, jobs, until, on_card, queue)
-        spawn.Process(target=work, args=task, daemon=True).start()
-    seeds, counts, told, ended = set(), Counter[tuple[str, str]](), [], 0
-    while ended < jobs and time.time() < until + SLOW:
-        try:
-            one = queue.get(timeout=1)
-        except Exception:  # nothing yet
-            continue
-        if one is None:
-            ended += 1
-            continue
-        seed, name, word, text = one
-        seeds.add(seed)
-        counts[name, word] += 1
-        if word != "same":
-            told.append({"seed": seed, "oracle": name, "verdict": word, "text": text})
+    workers = [
+        spawn.Process(
+            target=work,
+            args=(range(first + turn, last, arguments.jobs), on_card, queue),
+            daemon=True,
+        )
+        for turn in range(arguments.jobs)
+    ]
+    for worker in workers:
+        worker.start()
+    seeds, counts, others = set(), Counter[tuple[str, str]](), []
+    alive = True
+    while alive:
+        alive = any(worker.is_alive() for worker in workers)
+        with suppress(Empty):
+            while True:
+                seed, name, word, text = queue.get(timeout=1)
+                seeds.add(seed)
+                counts[name, word] += 1
+                if word != "same":
+                    others.append({"seed": seed, "oracle": name, "verdict": word, "text": text})
     for (name, word), times in sorted(counts.items()):
         print(f"{times:>9}  {name}: {word}")
     print(f"{len(seeds)} kernels")
@@ -131,8 +135,9 @@ def main(argv: list[str] | None = None) -> int:
         result = {**made, "kernels": len(seeds), "compared": table}
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         details = arguments.json.with_name("details.json")
-        details.write_text(json.dumps(told), encoding="utf-8")
-    return int(any(word == "DIFFERENT" for _, word in counts))
+        details.write_text(json.dumps(others), encoding="utf-8")
+    differ = any(word == "DIFFERENT" for _, word in counts)
+    return int(differ or len(seeds) < arguments.count)
 
 
 if __name__ == "__main__":
