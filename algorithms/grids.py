@@ -63,6 +63,13 @@ def machine(name: str, w: Any, l: Any) -> mm.Machine:
     return mm.DMM(w, l) if name == "DMM" else mm.UMM(w, l)
 
 
+def exact(value: Any) -> Any:
+    """A number as SymPy's, so that / is exact, or a symbol."""
+    import sympy
+
+    return sympy.sympify(value)
+
+
 def widths_and_latencies() -> Iterator[tuple[int, int]]:
     """Every width with every latency."""
     return product(WIDTHS, LATENCIES)
