@@ -125,8 +125,8 @@ def in_blocks(program: mm.Program, n: Any, w: Any, d: Any, L: Any, l: Any) -> li
     return [SymbolicLaunch(program, sizes, n, mm.HMM(d, w, L, l), w * w)]
 
 
-def in_rotated_blocks(layout: str, n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
-    """The launch of `by_rotated_tiles`: rows rotated by a permutation's numbers meet no conflict."""
+def rotated_blocks(layout: str, n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_rotated_tiles`: no conflicts under RAP."""
     sizes = {**_shapes(n), "r": (w,), "w": w}
     launch = SymbolicLaunch(tiled_by_rows, sizes, n, mm.HMM(d, w, L, l), w * w)
     if layout == "RAP":
@@ -279,7 +279,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=tiles,
             run=partial(by_rotated_tiles, layout),
-            launches=partial(in_rotated_blocks, layout),
+            launches=partial(rotated_blocks, layout),
             requires=(WHOLE_ROWS, TILES),
             note="a warp reads a column of the tile, "
             + (
