@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import isqrt
+from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Precondition
@@ -60,6 +61,13 @@ SQUARE_TRANSPOSE = Precondition(
 def machine(name: str, w: int, l: int) -> mm.Machine:
     """The machine of a case: "DMM" or "UMM" of width w and latency l."""
     return mm.DMM(w, l) if name == "DMM" else mm.UMM(w, l)
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """The quotient of numbers or symbols, exact."""
+    import sympy
+
+    return sympy.sympify(a) / b
 
 
 def widths_and_latencies() -> Iterator[tuple[int, int]]:
