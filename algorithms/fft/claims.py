@@ -27,10 +27,10 @@ from mmsim_algorithms.grids import (
     BOTH,
     PAIRS,
     POWERS_OF_TWO,
+    exact,
     machine,
     power_of_two,
     powers,
-    quotient,
 )
 
 SECTION = 1
@@ -79,20 +79,20 @@ def in_global_memory(schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: i
 
 def launches(program: mm.Program, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
     """The launch of `plain`."""
-    arrays = {"x": (n,), "z": (quotient(n, 2),), "y": (n,)}
+    arrays = {"x": (n,), "z": (exact(n) / 2,), "y": (n,)}
     return [SymbolicLaunch(program, arrays, threads=p, machine=machine(on, w, l))]
 
 
 def of_global_memory(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
     """The launch of `in_global_memory`."""
-    half = quotient(n, 2)
+    half = exact(n) / 2
     arrays = {"x": (n,), "z": (half,), "y": (n,)}
     return [SymbolicLaunch(stockham, arrays, threads=half, machine=mm.HMM(d, w, L, l))]
 
 
 def of_blocks(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
     """The launches of `on_hmm`."""
-    s, half, hmm = root(n), quotient(n, 2), mm.HMM(d, w, L, l)
+    s, half, hmm = root(n), exact(n) / 2, mm.HMM(d, w, L, l)
     x, z = (s, s), (s / 2,)
     return [
         SymbolicLaunch(program, arguments, half, hmm, block_size=s * w / 2)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine, quotient
+from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, exact, machine
 from mmsim_algorithms.histogram.programs import by_lanes, histogram, in_place, repeated
 
 SECTION = 1
@@ -111,7 +111,7 @@ def of_hmm(
 ) -> list[SymbolicLaunch]:
     """The launch of `on_hmm`."""
     arrays, values = {"x": (n,), "h": (m,)}, {"x": lambda i: i % w // k}
-    block, hmm = quotient(p, d), mm.HMM(d, w, L, l)
+    block, hmm = exact(p) / d, mm.HMM(d, w, L, l)
     return [SymbolicLaunch(program, arrays, p, hmm, block_size=block, contents=values)]
 
 

@@ -23,10 +23,10 @@ from mmsim_algorithms.grids import (
     TWO_LANES,
     TWO_WORDS,
     WHOLE_SHARES,
+    exact,
     machine,
     meeting,
     powers,
-    quotient,
 )
 from mmsim_algorithms.prefix_sums.programs import (
     by_doubling,
@@ -83,7 +83,7 @@ def launches(way: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[Symbolic
         "few barriers": (few_barriers, {"s": (2 * n,), "w": w, "most": w}),
         "registers": (
             in_registers,
-            {"a": (n,), "b": (n,), "sums": (quotient(p, w),), "w": w},
+            {"a": (n,), "b": (n,), "sums": (exact(p) / w,), "w": w},
         ),
     }[way]
     return [SymbolicLaunch(program, arguments, threads=p, machine=machine(on, w, l))]

@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim_algorithms.grids import quotient
+from mmsim_algorithms.grids import exact
 from mmsim_algorithms.prefix_sums.look_back import (
     WAYS,
     added,
@@ -53,7 +53,7 @@ def scan(way: str, schedule: mm.Schedule, n: int, w: int, r: int, L: int, d: int
 
 def launches(way: str, n: Any, w: Any, r: Any, L: Any, d: Any) -> list[SymbolicLaunch]:
     """The launches of `scan`."""
-    hmm, sums, threads = mm.HMM(d, w, L), (quotient(n, r * w),), quotient(n, r)
+    hmm, sums, threads = mm.HMM(d, w, L), (exact(n) / (r * w),), exact(n) / r
     programs: dict[str, Any] = {
         "look-back": ((look_back, {"a": (n,), "b": (n,), "state": sums}),),
         "reduce-then-scan": (

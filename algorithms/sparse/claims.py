@@ -19,9 +19,9 @@ from mmsim_algorithms.grids import (
     FULL_WARPS,
     TWO_LANES,
     WHOLE_SHARES,
+    exact,
     machine,
     power_of_two,
-    quotient,
 )
 from mmsim_algorithms.sparse.programs import (
     compressed,
@@ -166,7 +166,7 @@ def of_hmm(
     """The launch of `on_hmm`."""
     arrays = {"c": (k, n), "v": (k, n), "x": (n,), "y": (n,)}
     values = {"c": lambda t, i: (i % w * (w + 1) + (i // w + t) * w) % n}
-    block, hmm = quotient(p, d), mm.HMM(d, w, L, l)
+    block, hmm = exact(p) / d, mm.HMM(d, w, L, l)
     return [SymbolicLaunch(program, arrays, p, hmm, block_size=block, contents=values)]
 
 

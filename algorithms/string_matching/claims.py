@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim_algorithms.grids import BOTH, machine, powers, quotient
+from mmsim_algorithms.grids import BOTH, exact, machine, powers
 from mmsim_algorithms.string_matching.programs import (
     edits,
     in_one_memory,
@@ -73,7 +73,7 @@ def of_one_memory(on: str, n: Any, m: Any, p: Any, w: Any, l: Any) -> list[Symbo
 def of_blocks(n: Any, m: Any, p: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
     """The launch of `on_hmm`."""
     arrays, hmm = {"x": (m,), "y": (n + 2 * m,), "e": (n,)}, mm.HMM(d, w, L, l)
-    return [SymbolicLaunch(in_shared_memory, arrays, p, hmm, block_size=quotient(p, d))]
+    return [SymbolicLaunch(in_shared_memory, arrays, p, hmm, block_size=exact(p) / d)]
 
 
 def flat(*on: str) -> Iterator[Case]:

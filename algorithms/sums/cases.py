@@ -16,9 +16,9 @@ from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY_WIDTHS,
     BOTH,
+    exact,
     machine,
     powers,
-    quotient,
 )
 from mmsim_algorithms.sums.programs import (
     block_sums,
@@ -103,7 +103,7 @@ def of_blocks(n: Any, p: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLa
     """The launches of `on_hmm`."""
     hmm = mm.HMM(d, w, L, l)
     return [
-        SymbolicLaunch(block_sums, {"a": (n,), "b": (d,)}, p, hmm, block_size=quotient(p, d)),
+        SymbolicLaunch(block_sums, {"a": (n,), "b": (d,)}, p, hmm, block_size=exact(p) / d),
         SymbolicLaunch(block_sums, {"a": (d,), "b": (1,)}, d, hmm, block_size=d),
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim_algorithms.grids import BOTH, machine, quotient
+from mmsim_algorithms.grids import BOTH, exact, machine
 from mmsim_algorithms.triangulation.claims import DERIVED, TWO_SIDES
 from mmsim_algorithms.triangulation.claims import diagonals as in_diagonals
 from mmsim_algorithms.triangulation.pipeline import empty_line, in_line, pipeline
@@ -42,7 +42,7 @@ def of_diagonals(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
 
 def of_pipeline(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
     """The launch of `piped`."""
-    line = (quotient(n * (n + 1), 2),)
+    line = (exact(n * (n + 1)) / 2,)
     return [SymbolicLaunch(pipeline, {"u": line, "c": line, "n": n}, p, machine(on, w, l))]
 
 
