@@ -343,7 +343,7 @@ class Execution:
 
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         """One round: every warp with an active lane sends a request."""
-        done = self.each(classes, lambda w: self.request(one, w) if w.active.any() else None)
+        done = self.each(classes, lambda w: self.any_residue(one, w) if w.active.any() else None)
         sent = [(w, found) for w, found in done if found is not None]
         if sent:
             added(self.rows, {one.site: self.round(one, sent)})
@@ -354,6 +354,28 @@ class Execution:
                 w = self.set(w, name, value)
             result.append(w)
         return result
+
+    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+        """A request whose stages may depend on a quotient's residue: they must be the same."""
+        try:
+            return self.request(one, w)
+        except Split as split:
+            name, by = split.name, split.modulus
+            if name not in self.facts.quotients or not by:
+                raise
+        found = []
+        before = dict(self.facts.replaced)
+        for residue in range(by):
+            term = self.facts.with_residue(name, by, residue)
+            self.facts.replaced = {**before, name: term}
+            try:
+                found.append(self.any_residue(one, _with(w, {name: term})))
+            finally:
+                self.facts.replaced = before
+        if any(one[0] != found[0][0] for one in found):
+            raise Undecided(f"the residue of {name} modulo {by}")
+        stages_, _, words = found[0]
+        return stages_, UNKNOWN, words
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
         """The stages of a request, the value read, and its words."""
@@ -714,6 +736,8 @@ class Execution:
                 self.rows, self.totals = rows, totals
                 if split.name != range_.name or length == 1:
                     raise
+                if isinstance(one, ir.For) and range_ == whole and split.at is not None:
+                    split = Split(name, at=whole.high - 1)  # the last trip may be for some lanes
                 for part, term in reversed(divided_range(self.facts, range_, split)):
                     inner = value
                     if term is not None:
