@@ -151,7 +151,8 @@ def domain(names: Iterable[str], fixed: Mapping[str, int], sentences: Iterable[s
             if found is None:
                 return None
             case = found
-    conditions = tuple(fact for fact in facts if fact[0] == "least")
+    left = [f for f in facts if f[0] == "equal" and case.values.get(f[1]) == symbol(f[1])]
+    conditions = tuple(fact for fact in (*left, *facts) if fact[0] == "least" or fact in left)
     return Case(case.values, case.lows, case.shares, conditions, ())
 
 
@@ -172,8 +173,16 @@ def _ordered(facts: list[Any]) -> list[Any]:
 
 
 def holds(case: Case, facts: Facts) -> bool:
-    """Return whether the conditions of a case hold; the case may have to be split."""
-    for _, expression in case.conditions:
+    """Return whether the conditions of a case hold; the case may have to be split.
+
+    Parameters that follow from others by a rounded expression get their terms here.
+    """
+    for kind, *rest in case.conditions:
+        if kind == "equal":
+            name, expression = rest
+            case.values[name] = of_sympy(expression, case.values, facts)
+            continue
+        (expression,) = rest
         if not facts.holds(of_sympy(expression, case.values, facts)):
             return False
     return True
@@ -298,7 +307,7 @@ class _Reader:
         for part in _parts(sentence):
             try:
                 found += self._fact(part)
-            except (SyntaxError, KeyError, ValueError, IndexError):
+            except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
                 continue
         return found
 

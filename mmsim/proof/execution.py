@@ -19,7 +19,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, has_effect, numbered, statements, targets
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol, total
 
@@ -52,7 +52,7 @@ class Warps:
     mask: np.ndarray
     gone: dict[str, np.ndarray] = field(default_factory=dict)
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    place: dict[str, Term] = field(default_factory=dict)
+    place: dict[str, Term] = field(default_factory=lambda: {"block": Term({}), "warp": Term({})})
 
     @property
     def active(self) -> np.ndarray:
@@ -698,7 +698,7 @@ class Execution:
                     env[name] = start * power_of_two(trip * amount)
                 else:
                     ((product, value),) = start.parts.items() if len(start.parts) == 1 else [(None, 0)]
-                    if product is None or product[0] or not start.is_uniform or not _two(value):
+                    if product is None or product[0] or not start.is_uniform or not is_power(value):
                         continue
                     env[name] = start * power_of_two(trip * -amount)
                 steady[name] = kind
@@ -938,7 +938,7 @@ class Execution:
         for a, b in ((left, right), (right, left)):
             if len(b.parts) == 1 and b.is_uniform:
                 ((product, value),) = b.parts.items()
-                if not product[0] and _two(value):
+                if not product[0] and is_power(value):
                     shifted, _ = self.facts.divmod(_only(a, w.active), b)
                     _, bit = self.facts.divmod(shifted, Term.of(2))
                     if op == "&":
@@ -1061,14 +1061,6 @@ class _Steps:
 
 def _power(number: int) -> bool:
     return number > 1 and number & (number - 1) == 0
-
-
-def _two(value: Any) -> bool:
-    """Return whether a number is a power of two, perhaps below 1."""
-    found = Fraction(value)
-    return found > 0 and not (
-        found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1)
-    )
 
 
 def _names(value: ir.Expr) -> set[str]:

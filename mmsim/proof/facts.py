@@ -111,6 +111,9 @@ class Facts:
     def other_ways(self, term: Term) -> Iterator[Term]:
         """The term as it is, and after the known equations read backwards."""
         yield term
+        common = self.common_power(term)
+        if common:
+            yield term * power_of_two(Term({(((name, 1),), ()): -f for name, f in common.items()}))
         back = []
         for product, value in self.same:
             ((other, factor),) = value.parts.items()
@@ -118,6 +121,15 @@ class Facts:
                 back.append((other, Term({product: simple(1 / Fraction(factor))})))
         if back:
             yield self._rewritten(term, back)
+
+    def common_power(self, term: Term) -> dict[str, int]:
+        """The exponent of a power of two by which all products are divisible, if it isn't 0."""
+        if not term.is_uniform or not all(exponent for _, exponent in term.parts):
+            return {}
+        names = {name for _, exponent in term.parts for name, _ in exponent}
+        factors = [dict(exponent) for _, exponent in term.parts]
+        found = {name: min(one.get(name, 0) for one in factors) for name in names}
+        return {name: factor for name, factor in found.items() if factor}
 
     def _rewritten(self, term: Term, rules: list[tuple[Product, Term]]) -> Term:
         for product, value in rules:
@@ -215,6 +227,11 @@ class Facts:
         best: Any = -math.inf
         if self.bound(factor, depth + 1) >= 0:
             best = self.bound(rest, depth + 1)
+            by = of.below.number
+            if best < 0 and isinstance(by, int):
+                low = self.bound(of.above, depth + 1)
+                if low > 0:
+                    best = max(best, self.bound(rest + factor * (math.floor(low) // by), depth + 1))
             if best < 0 and whole is not None:
                 best = max(best, self.bound(rest + whole * (of.above - of.rest + 1), depth + 1))
         elif self.bound(-factor, depth + 1) >= 0:
@@ -375,6 +392,7 @@ class Facts:
             whole, rest = self._leading(term, divisor)
         if not rest.parts:
             return whole, rest
+        self._compare_powers(rest, divisor)
         if divisor.number is not None and rest.number is not None:
             by = divisor.number
             return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
@@ -404,6 +422,24 @@ class Facts:
             quotient, left = self.divmod(outer, smaller)
             return whole + quotient, left * factor + inner
         return self._opaque(whole, rest, divisor)
+
+    def _compare_powers(self, rest: Term, divisor: Term) -> None:
+        """Ask whether powers of two are multiples of the divisor, if that is open."""
+        if len(divisor.parts) != 1:
+            return
+        ((by, factor),) = divisor.parts.items()
+        if by[0] or not is_power(factor):
+            return
+        for product, value in rest.parts.items():
+            if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
+                continue
+            odd = Fraction(value).numerator
+            power = (odd & -odd).bit_length() - Fraction(value).denominator.bit_length()
+            line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
+            if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
+                split = self.split(line)
+                if split is not None:
+                    raise split
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""
@@ -547,7 +583,7 @@ class Facts:
         for way in self.other_ways(term):
             if self.bound(way) >= 0:
                 return True
-            if self.bound(-way - 1) >= 0:
+            if self.bound(-way) > 0:
                 return False
         split = self.split(term)
         raise split if split is not None else Undecided(f"whether {term} is negative")
@@ -622,7 +658,7 @@ class Facts:
     def _undecided(self, term: Term) -> Split | None:
         """The split of a term that decides as much as another one."""
         for way in self.other_ways(term):
-            if self.bound(way) >= 0 or self.bound(-way - 1) >= 0:
+            if self.bound(way) >= 0 or self.bound(-way) > 0:
                 raise Undecided(f"whether {term} is negative")
         return self.split(term)
 
@@ -662,6 +698,14 @@ class Facts:
         if not names & (bound | self.quotients.keys()):
             return Split("", assumed=term)
         return None
+
+
+def is_power(value: Coefficient) -> bool:
+    """Return whether a number is a power of two, perhaps below 1."""
+    if isinstance(value, np.ndarray) or value <= 0:
+        return False
+    found = Fraction(value)
+    return not (found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1))
 
 
 def _log_up(value: Fraction) -> int:

@@ -6,7 +6,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -232,6 +232,7 @@ def check(
     """Check that a claim's formula is the measured quantity in a case; False outside its domain."""
     facts = case.facts()
     facts.until = until
+    case = replace(case, values=dict(case.values))
     if not holds(case, facts):
         return False
     assert claim.launches is not None
