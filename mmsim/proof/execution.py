@@ -247,16 +247,8 @@ class Execution:
         for value in env.values():
             if isinstance(value, Term):
                 for one in value.symbols & self.facts.quotients.keys():
-                    if name in self._hidden(one):
+                    if name in self.facts.hidden(one):
                         raise Undecided(f"the residue of {name} in {one}")
-
-    def _hidden(self, name: str) -> set[str]:
-        of = self.facts.quotients[name]
-        found = of.above.symbols | of.below.symbols
-        for one in list(found):
-            if one in self.facts.quotients:
-                found |= self._hidden(one)
-        return found
 
     def statement(self, one: ir.Stmt, classes: list[Warps]) -> list[Warps]:
         """Execute a statement."""
@@ -805,7 +797,7 @@ class Execution:
         for row in self.rows.values():
             for term in (row.busy, row.rounds, row.requests, row.stages, row.words):
                 for hidden in term.symbols & self.facts.quotients.keys():
-                    if over.name in self._hidden(hidden):
+                    if over.name in self.facts.hidden(hidden):
                         by = self.facts.quotients[hidden].below.number
                         if by is None:
                             raise Undecided(f"the sum of {hidden}")
