@@ -19,7 +19,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, has_effect, numbered, statements, targets
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol, total
 
@@ -52,7 +52,7 @@ class Warps:
     mask: np.ndarray
     gone: dict[str, np.ndarray] = field(default_factory=dict)
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    place: dict[str, Term] = field(default_factory=dict)
+    place: dict[str, Term] = field(default_factory=lambda: {"block": Term({}), "warp": Term({})})
 
     @property
     def active(self) -> np.ndarray:
@@ -343,7 +343,7 @@ class Execution:
 
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         """One round: every warp with an active lane sends a request."""
-        done = self.each(classes, lambda w: self.request(one, w) if w.active.any() else None)
+        done = self.each(classes, lambda w: self.any_residue(one, w) if w.active.any() else None)
         sent = [(w, found) for w, found in done if found is not None]
         if sent:
             added(self.rows, {one.site: self.round(one, sent)})
@@ -354,6 +354,28 @@ class Execution:
                 w = self.set(w, name, value)
             result.append(w)
         return result
+
+    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+        """A request whose stages may depend on a quotient's residue: they must be the same."""
+        try:
+            return self.request(one, w)
+        except Split as split:
+            name, by = split.name, split.modulus
+            if name not in self.facts.quotients or not by:
+                raise
+        found = []
+        before = dict(self.facts.replaced)
+        for residue in range(by):
+            term = self.facts.with_residue(name, by, residue)
+            self.facts.replaced = {**before, name: term}
+            try:
+                found.append(self.any_residue(one, _with(w, {name: term})))
+            finally:
+                self.facts.replaced = before
+        if any(one[0] != found[0][0] for one in found):
+            raise Undecided(f"the residue of {name} modulo {by}")
+        stages_, _, words = found[0]
+        return stages_, UNKNOWN, words
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
         """The stages of a request, the value read, and its words."""
@@ -676,7 +698,7 @@ class Execution:
                     env[name] = start * power_of_two(trip * amount)
                 else:
                     ((product, value),) = start.parts.items() if len(start.parts) == 1 else [(None, 0)]
-                    if product is None or product[0] or not start.is_uniform or not _two(value):
+                    if product is None or product[0] or not start.is_uniform or not is_power(value):
                         continue
                     env[name] = start * power_of_two(trip * -amount)
                 steady[name] = kind
@@ -714,6 +736,8 @@ class Execution:
                 self.rows, self.totals = rows, totals
                 if split.name != range_.name or length == 1:
                     raise
+                if isinstance(one, ir.For) and range_ == whole and split.at is not None:
+                    split = Split(name, at=whole.high - 1)  # the last trip may be for some lanes
                 for part, term in reversed(divided_range(self.facts, range_, split)):
                     inner = value
                     if term is not None:
@@ -914,7 +938,7 @@ class Execution:
         for a, b in ((left, right), (right, left)):
             if len(b.parts) == 1 and b.is_uniform:
                 ((product, value),) = b.parts.items()
-                if not product[0] and _two(value):
+                if not product[0] and is_power(value):
                     shifted, _ = self.facts.divmod(_only(a, w.active), b)
                     _, bit = self.facts.divmod(shifted, Term.of(2))
                     if op == "&":
@@ -1037,14 +1061,6 @@ class _Steps:
 
 def _power(number: int) -> bool:
     return number > 1 and number & (number - 1) == 0
-
-
-def _two(value: Any) -> bool:
-    """Return whether a number is a power of two, perhaps below 1."""
-    found = Fraction(value)
-    return found > 0 and not (
-        found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1)
-    )
 
 
 def _names(value: ir.Expr) -> set[str]:
