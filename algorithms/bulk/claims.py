@@ -82,7 +82,9 @@ def bulk(
     **units: int,
 ) -> mm.Run:
     """One of the algorithms on p inputs of n words in one of `LAYOUTS`, checked."""
-    execute = partial(machine(on, **units).run, threads=p, schedule=schedule)
+    execute = partial(
+        machine(on, **units).run, threads=p, schedule=schedule, max_accesses=2 * t + 100_000
+    )
     if algorithm == "triangulation":
         s = isqrt(n)
         a = chords(p, s)

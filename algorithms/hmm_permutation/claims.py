@@ -74,8 +74,8 @@ SECTION = 4
 # The claims.
 
 SIDES = Precondition(
-    "w divides rows; w divides n/rows",
-    lambda rows, n, w: n % rows == 0 and rows % w == 0 and n // rows % w == 0,
+    "w divides rows; w rows divides n",
+    lambda rows, n, w: rows % w == 0 and n % (w * rows) == 0,
 )
 D_ROWS = Precondition("d divides rows", lambda rows, d: rows % d == 0)
 D_TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
