@@ -93,13 +93,15 @@ class Case:
         """The case in which a symbol is a term."""
         values = {name: term}
         left = {one: low for one, low in self.lows.items() if one != name}
+        low = self.lows.get(name, 0)
+        limits = (term - low,) if low and len(term.parts) > 1 else ()
         return Case(
             {key: value.with_values(values) for key, value in self.values.items()},
             {**left, **lows},
             tuple(tuple(t.with_values(values) for t in one) for one in self.shares),  # type: ignore[misc]
             self.conditions,
             (*self.steps, step),
-            tuple(t.with_values(values) for t in self.assumed),
+            (*(t.with_values(values) for t in self.assumed), *limits),
         ).solved()
 
     def solved(self) -> Case:

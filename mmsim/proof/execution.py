@@ -31,11 +31,24 @@ class Unknown:
         return "unknown"
 
 
+class Endless(Exception):
+    """A loop that can't be executed trip by trip: its trips are no number."""
+
+
 UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
 LONGEST = 130
+DEBUG = bool(__import__('os').environ.get('DBG'))
 """The most trips of a loop that is executed trip by trip."""
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """The value of a variable in trips of even and of odd numbers."""
+
+    even: Term
+    odd: Term
 
 
 @dataclass(frozen=True)
@@ -483,15 +496,14 @@ class Execution:
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
+            if DEBUG: print('LOOP', one.place.line, reason)
             self.rows, self.totals = saved
+            if any(isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed for s in statements(one.body)):
+                raise
             try:
                 return self.unrolled(one, classes)
-            except Undecided as second:
-                if isinstance(one, ir.While) and "trip by trip" in str(second):
-                    raise reason from None
-                if "trip by trip" in str(second):
-                    raise reason from None
-                raise second from None
+            except Endless:
+                raise reason from None
 
     def unrolled(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop trip by trip; the number of its trips must be a number."""
@@ -513,7 +525,7 @@ class Execution:
                     found = self.facts.holds(stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
                     return found
 
-                done = self.each(counts, goes)
+                done = self.tests(counts, goes)
                 counts = []
                 for w, found in done:
                     w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape))
@@ -523,7 +535,7 @@ class Execution:
                     counts.append(w)
             else:
                 counts = self.block(one.prelude, counts)
-                done = self.each(counts, lambda w: self.truth(one.test, w) if w.active.any() else False)
+                done = self.tests(counts, lambda w: self.truth(one.test, w) if w.active.any() else False)
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
@@ -533,7 +545,7 @@ class Execution:
             if not any(w.active.any() for w in counts):
                 break
             if trip == LONGEST:
-                raise Undecided("a loop of too many trips to execute it trip by trip")
+                raise Endless
             self.loops.append(here)
             try:
                 counts = self.block(one.body, counts)
@@ -546,6 +558,15 @@ class Execution:
             env = {k: v for k, v in w.env.items() if k not in (bounds, index)}
             result.append(replace(w, env=env))
         return result
+
+    def tests(self, classes: list[Warps], test: Callable[[Warps], Any]) -> list[tuple[Warps, Any]]:
+        """Whether lanes make a trip; it must not depend on the sizes."""
+        try:
+            return self.each(classes, test)
+        except Split as split:
+            if split.name in self.facts.lows or split.assumed is not None:
+                raise Endless from None
+            raise
 
     def _leaves(self, w: Warps, name: str, lanes: np.ndarray) -> Warps:
         gone = dict(w.gone)
@@ -689,7 +710,12 @@ class Execution:
                 if rule is None or not isinstance(start, Term):
                     continue
                 kind, amount = rule
-                if kind == "add":
+                if kind in ("swap", "toggle"):
+                    other = w.env.get(amount) if kind == "swap" else start * -1 + amount
+                    if not isinstance(other, Term):
+                        continue
+                    env[name] = InTurn(start, other)
+                elif kind == "add":
                     by = self.value(amount, replace(w, env=env)) if set(_names(amount)).isdisjoint(changed) else None
                     if not isinstance(by, Term):
                         continue
@@ -710,6 +736,8 @@ class Execution:
     ) -> None:
         """Execute the trips of a range, divided where the body depends on the trip."""
         todo: list[tuple[Range, Term | None]] = [(whole, None)]
+        if set(steady.values()) & {"swap", "toggle"}:
+            todo = list(divided_range(self.facts, whole, Split(whole.name, modulus=2)))
         done = 0
         while todo:
             range_, value = todo.pop()
@@ -726,6 +754,7 @@ class Execution:
                 inner = value if value is not None else symbol(name)
                 value = inner.with_values({range_.name: range_.low})
             start = classes if value is None else [_with(w, {name: value}) for w in classes]
+            start = [self._in_turn(w, value) for w in start]
             try:
                 with self.facts.within([] if length == 1 else [range_]):
                     self._check_steady(start, steady)
@@ -750,6 +779,16 @@ class Execution:
                 sums = range_.name, range_.low, range_.high
                 found = {site: row.summed(*sums) for site, row in found.items()}
             added(self.rows, found)
+
+    def _in_turn(self, w: Warps, trip: Term | None) -> Warps:
+        """The values of variables that take turns, in a trip of known parity."""
+        if trip is None or not any(isinstance(v, InTurn) for v in w.env.values()):
+            return w
+        rest = self.facts.divmod(trip, Term.of(2))[1].number
+        env = {
+            k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
+        }
+        return replace(w, env=env)
 
     def _check_steady(self, classes: list[Warps], steady: dict[str, str]) -> None:
         """Make sure that halves are whole."""
@@ -1008,14 +1047,40 @@ class _Steps:
         self.rules: dict[str, tuple[str, Any]] = {}
         setting = {name: [s for s in statements(body) if name in targets(s)] for name in names}
         top = {id(s) for s in body}
+        self.order = {id(s): at for at, s in enumerate(statements(body))}
+        self.setting, self.top = setting, top
         for name in names:
             found = setting[name]
             if len(found) == 1 and isinstance(found[0], ir.Assign) and id(found[0]) in top:
+                other = self._origin(found[0])
                 rule = self._rule(name, found[0].value, setting, top, body)
+                back = setting.get(other or "", [])
+                if len(back) == 1 and other != name and isinstance(back[0], ir.Assign):
+                    if self._origin(back[0]) == name:
+                        rule = "swap", other
                 if rule is not None:
                     self.rules[name] = rule
 
+    def _origin(self, one: ir.Assign) -> str | None:
+        """The variable whose value at the begin of a trip an assignment copies, if it does."""
+        if not isinstance(one.value, ir.Var):
+            return None
+        name = one.value.name
+        before = [s for s in self.setting.get(name, []) if self.order[id(s)] < self.order[id(one)]]
+        if not before:
+            return name
+        (last,) = before[-1:]
+        return self._origin(last) if isinstance(last, ir.Assign) and id(last) in self.top else None
+
     def _rule(self, name: str, value: ir.Expr, setting: Any, top: set[int], body: ir.Block) -> Any:
+        if (
+            isinstance(value, ir.Binary)
+            and value.op == "-"
+            and isinstance(value.left, ir.Const)
+            and isinstance(value.right, ir.Var)
+            and value.right.name == name
+        ):
+            return "toggle", value.left.value
         if isinstance(value, ir.Var) and value.name != name:
             # k = h, where h = k // 2 earlier in the body.
             found = setting.get(value.name, [])

@@ -206,7 +206,8 @@ class Facts:
         """A number that the exponent of a product's power of two is not below."""
         term = exponent_of(product)
         if all(factor >= 0 for _, factor in product[1]):
-            return sum(factor * self.least_symbol(name) for name, factor in product[1])
+            found = sum(factor * self.least_symbol(name) for name, factor in product[1])
+            return max(found, self.bound(term)) if self.assumed else found
         return self.bound(term)
 
     def least_symbol(self, name: str) -> int:
@@ -340,9 +341,9 @@ class Facts:
         low: Any = 0
         if rest[1]:
             low = self.exponent_bound(rest)
-            if low < 0:
+            if low == -math.inf:
                 return None
-        scaled = factor * 2 ** int(low)
+        scaled = factor * (2 ** int(low) if low >= 0 else Fraction(1, 2 ** int(-low)))
         if isinstance(scaled, np.ndarray):
             if any(Fraction(x).denominator != 1 for x in scaled.tolist()):
                 return None
@@ -585,6 +586,9 @@ class Facts:
                 return True
             if self.bound(-way) > 0:
                 return False
+        line = self.straight(term)
+        if line is not None:
+            return self._decided(line)
         split = self.split(term)
         raise split if split is not None else Undecided(f"whether {term} is negative")
 
