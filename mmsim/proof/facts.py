@@ -56,6 +56,14 @@ class Split(Exception):  # noqa: N818 - no error: a question
         self.assumed = assumed
 
 
+class _Known(Exception):  # noqa: N818 - no error: an answer
+    """Whether a term is at least 0 follows from another term."""
+
+    def __init__(self, truth: bool) -> None:
+        super().__init__(truth)
+        self.truth = truth
+
+
 @dataclass(frozen=True)
 class Range:
     """A symbol of a loop or a warp: from `low` to `high` - 1, which is at least `low`."""
@@ -438,9 +446,7 @@ class Facts:
             power = (odd & -odd).bit_length() - Fraction(value).denominator.bit_length()
             line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
-                split = self.split(line)
-                if split is not None:
-                    raise split
+                self._decided(line)
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""
@@ -589,7 +595,10 @@ class Facts:
         line = self.straight(term)
         if line is not None:
             return self._decided(line)
-        split = self.split(term)
+        try:
+            split = self.split(term)
+        except _Known as known:
+            return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
 
     def straight(self, term: Term) -> Term | None:
@@ -621,7 +630,8 @@ class Facts:
         power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
         if number == 0:
             return difference - power  # a 2^L >= b 2^M
-        if number == -1 and Fraction(a).denominator == 1 and Fraction(b).denominator == 1:
+        whole = self.share(one, a, ONE, 1) is not None and self.share(two, b, ONE, 1) is not None
+        if number == -1 and whole:
             return difference - power - 1  # strictly: both are whole
         return None
 
@@ -629,9 +639,7 @@ class Facts:
         """The case distinction that decides whether a term is at least 0."""
         line = self.straight(term)
         if line is not None:
-            if self.bound(line) >= 0 or self.bound(-line - 1) >= 0:
-                raise Undecided(f"whether {term} is negative")
-            return self.split(line)
+            raise _Known(self._decided(line))
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
             if parts is None or set(parts) != {0, 1} or parts[0].number is None:
@@ -641,9 +649,9 @@ class Facts:
                 # q >= x where the dividend is at least x times the divisor.
                 if factor > 0:
                     least = self.divmod(-rest + (factor - 1), Term.of(factor))[0]
-                    return self._undecided(of.above - of.below * least)
+                    raise _Known(self._decided(of.above - of.below * least))
                 most = self.divmod(rest, Term.of(-factor))[0]
-                return self._undecided(of.below * (most + 1) - of.above - 1)
+                raise _Known(self._decided(of.below * (most + 1) - of.above - 1))
         for one in reversed(self.ranges):
             if one.name not in term.symbols:
                 continue
@@ -653,29 +661,18 @@ class Facts:
             factor, rest = parts[1], parts.get(0, Term({}))
             if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
                 at = self.divmod(factor - 1 - rest, factor)[0]
-                return self._inside(one, at, term)
+                return self._inside(one, at, True)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
                 at = self.divmod(rest, -factor)[0] + 1
-                return self._inside(one, at, term)
+                return self._inside(one, at, False)
         return self._of_sizes(term)
 
-    def _undecided(self, term: Term) -> Split | None:
-        """The split of a term that decides as much as another one."""
-        for way in self.other_ways(term):
-            if self.bound(way) >= 0 or self.bound(-way) > 0:
-                raise Undecided(f"whether {term} is negative")
-        return self.split(term)
-
-    def _inside(self, one: Range, at: Term, term: Term) -> Split:
-        """A split of a range at a term between its ends."""
-        for inside in (at - one.low, one.high - at):
-            if not self.bound(inside) >= 0:
-                if self.bound(-inside) >= 0:
-                    continue
-                deeper = self.split(inside)
-                if deeper is None:
-                    raise Undecided(f"whether {inside} is negative")
-                raise deeper
+    def _inside(self, one: Range, at: Term, above: bool) -> Split:
+        """A split of a range at a term between its ends; `above` is what holds from there on."""
+        if not self._decided(at - one.low - 1):
+            raise _Known(above)
+        if not self._decided(one.high - at - 1):
+            raise _Known(not above)
         return Split(one.name, at=at)
 
     def _of_sizes(self, term: Term) -> Split | None:

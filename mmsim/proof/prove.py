@@ -161,7 +161,7 @@ def prove(claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: f
         proof.why = "its launches are not given"
         return proof
     cases = claim.cases()
-    names = dict.fromkeys(name for one in cases for name in one if name not in claim.derived)
+    names = dict.fromkeys(name for one in cases for name in one )
     strings = {name for name in names if any(isinstance(one.get(name), str) for one in cases)}
     chosen = list({tuple((n, one.get(n)) for n in strings): {n: one.get(n) for n in strings} for one in cases}.values())
     numbers = [name for name in names if name not in strings]
@@ -243,5 +243,9 @@ def check(
     claimed = facts.reduced(of_sympy(formula, case.values, facts))
     difference = facts.reduced(cleared(Term.of(measured) - claimed))
     if difference.parts:
+        for name in difference.symbols & facts.quotients.keys():
+            by = facts.quotients[name].below.number
+            if isinstance(by, int):
+                raise facts.residue(facts.quotients[name].above, by)
         raise Undecided(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
     return True
