@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,12 +28,14 @@ class Case:
     shares: tuple[tuple[Term, Term, Term], ...] = ()
     conditions: tuple[Any, ...] = ()
     steps: tuple[str, ...] = ()
+    assumed: tuple[Term, ...] = ()
 
     def facts(self) -> Facts:
         """What is known in this case."""
         found = Facts()
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
+        found.assumed = list(self.assumed)
         for above, below, quotient in self.shares:
             both = below * quotient
             if len(both.parts) == len(above.parts) == 1:
@@ -51,6 +53,11 @@ class Case:
 
     def split(self, split: Split) -> list[Case]:
         """The cases that a split distinguishes."""
+        if split.assumed is not None:
+            return [
+                replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
+                for one in (split.assumed, -split.assumed - 1)
+            ]
         name, low = split.name, self.lows.get(split.name, 0)
         if name not in self.lows:
             raise Undecided(f"the values of {name}")
@@ -73,7 +80,7 @@ class Case:
                 raise Undecided(f"whether {name} is at least {at}")
             below = [self.with_value(name, Term.of(v), {}, f"{name} = {v}") for v in range(low, at)]
             lows = {**self.lows, name: int(at)}
-            rest = Case(self.values, lows, self.shares, self.conditions, (*self.steps, f"{name} >= {at}"))
+            rest = replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))
             return [*below, rest]
         other = split.other
         more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
@@ -86,13 +93,40 @@ class Case:
         """The case in which a symbol is a term."""
         values = {name: term}
         left = {one: low for one, low in self.lows.items() if one != name}
+        low = self.lows.get(name, 0)
+        limits = (term - low,) if low and len(term.parts) > 1 else ()
         return Case(
             {key: value.with_values(values) for key, value in self.values.items()},
             {**left, **lows},
             tuple(tuple(t.with_values(values) for t in one) for one in self.shares),  # type: ignore[misc]
             self.conditions,
             (*self.steps, step),
-        )
+            (*(t.with_values(values) for t in self.assumed), *limits),
+        ).solved()
+
+    def solved(self) -> Case:
+        """The case, with equations of one symbol solved."""
+        for one in self.shares:
+            above, below, quotient = one
+            rest = tuple(other for other in self.shares if other is not one)
+            both = below * quotient
+            if not len(both.parts) == len(above.parts) == 1:
+                continue
+            ((left, a),), ((right, b),) = both.parts.items(), above.parts.items()
+            if left[1] or right[1]:
+                continue
+            common = tuple(_common(left[0], right[0])), ()
+            left, right = times(left, common, -1), times(right, common, -1)
+            for (x, f), (y, g) in (((left, a), (right, b)), ((right, b), (left, a))):
+                if len(x[0]) == 1 and x[0][0][1] == 1 and Fraction(g) % Fraction(f) == 0:
+                    term = Term({y: int(Fraction(g) / f)})
+                    new = replace(self, shares=rest)
+                    name = x[0][0][0]
+                    if name in new.lows:
+                        return new.with_value(name, term, {}, f"{name} = {term}")
+            if not left[0] and not right[0] and a == b:
+                return replace(self, shares=rest).solved()
+        return self
 
 
 def _inner(name: str) -> str:
@@ -119,7 +153,8 @@ def domain(names: Iterable[str], fixed: Mapping[str, int], sentences: Iterable[s
             if found is None:
                 return None
             case = found
-    conditions = tuple(fact for fact in facts if fact[0] == "least")
+    left = [f for f in facts if f[0] == "equal" and case.values.get(f[1]) == symbol(f[1])]
+    conditions = tuple(fact for fact in (*left, *facts) if fact[0] == "least" or fact in left)
     return Case(case.values, case.lows, case.shares, conditions, ())
 
 
@@ -140,8 +175,16 @@ def _ordered(facts: list[Any]) -> list[Any]:
 
 
 def holds(case: Case, facts: Facts) -> bool:
-    """Return whether the conditions of a case hold; the case may have to be split."""
-    for _, expression in case.conditions:
+    """Return whether the conditions of a case hold; the case may have to be split.
+
+    Parameters that follow from others by a rounded expression get their terms here.
+    """
+    for kind, *rest in case.conditions:
+        if kind == "equal":
+            name, expression = rest
+            case.values[name] = of_sympy(expression, case.values, facts)
+            continue
+        (expression,) = rest
         if not facts.holds(of_sympy(expression, case.values, facts)):
             return False
     return True
@@ -266,7 +309,7 @@ class _Reader:
         for part in _parts(sentence):
             try:
                 found += self._fact(part)
-            except (SyntaxError, KeyError, ValueError, IndexError):
+            except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
                 continue
         return found
 
@@ -340,7 +383,8 @@ class _Reader:
         at = 0
         while at < len(tokens):
             token = tokens[at]
-            if pieces and _ends(pieces[-1]) and (_begins(token)):
+            called = pieces and pieces[-1] in ("sqrt", "floor")
+            if pieces and not called and _ends(pieces[-1]) and _begins(token):
                 pieces.append("*")
             if token == "sqrt" and tokens[at + 1] != "(":
                 pieces += ["sqrt", "(", tokens[at + 1], ")"]

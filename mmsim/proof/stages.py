@@ -33,7 +33,8 @@ def stages(
         for cell, within in parts
         for lane in range(lanes)
     ]
-    _distinct(facts, {line for _, line, _ in words})
+    for place in {within for _, _, within in words} if unit == "banks" else [None]:
+        _distinct(facts, {line for _, line, within in words if place in (None, within)})
     if not atomic:
         distinct = {(line, within) for _, line, within in words}
         if unit == "groups":

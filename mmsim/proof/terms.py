@@ -50,7 +50,9 @@ def simple(value: Coefficient) -> Coefficient:
         first = value.flat[0]
         if not (value == first).all():
             return value
-        value = first.item() if isinstance(first, np.generic) else first
+        value = first
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return value
