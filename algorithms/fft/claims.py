@@ -41,7 +41,7 @@ SQUARE = Precondition(
     "n = s^2, w and s are powers of two, 2w <= s",
     lambda n, w: isqrt(n) ** 2 == n and power_of_two(w, isqrt(n)) and 2 * w <= isqrt(n),
 )
-BLOCKS = Precondition("d divides s/w", lambda n, w, d: isqrt(n) // w % d == 0)
+BLOCKS = Precondition("d divides s/w", lambda n, w, d: isqrt(n) % (d * w) == 0)
 
 
 def right(run: mm.Run, name: str, n: int) -> mm.Run:

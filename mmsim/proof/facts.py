@@ -116,11 +116,11 @@ class Facts:
         """The term after the known equations."""
         return self._rewritten(term, self.same)
 
-    def other_ways(self, term: Term) -> Iterator[Term]:
+    def other_ways(self, term: Term, powers: bool = False) -> Iterator[Term]:
         """The term as it is, and after the known equations read backwards."""
         yield term
         common = self.common_power(term)
-        if common:
+        if common and powers:
             yield term * power_of_two(Term({(((name, 1),), ()): -f for name, f in common.items()}))
         back = []
         for product, value in self.same:
@@ -228,7 +228,9 @@ class Facts:
 
     def _without_quotient(self, term: Term, name: str, depth: int) -> Any:
         parts = term.by_power(name)
-        if parts is None or set(parts) - {0, 1}:
+        if parts is None:
+            return self._of_free(term)
+        if set(parts) - {0, 1}:
             return self._product_by_product(term, name, None, depth)
         factor, rest = parts[1], parts.get(0, Term({}))
         of = self.quotients[name]
@@ -238,7 +240,7 @@ class Facts:
             best = self.bound(rest, depth + 1)
             by = of.below.number
             if best < 0 and isinstance(by, int):
-                low = self.bound(of.above, depth + 1)
+                low = self.bound(of.above)
                 if low > 0:
                     best = max(best, self.bound(rest + factor * (math.floor(low) // by), depth + 1))
             if best < 0 and whole is not None:
@@ -265,7 +267,8 @@ class Facts:
     def _without_range(self, term: Term, one: Range, depth: int) -> Any:
         parts = term.by_power(one.name)
         if parts is None or set(parts) - {0, 1}:
-            return self._product_by_product(term, one.name, one, depth)
+            found = self._of_free(term)
+            return max(found, self._product_by_product(term, one.name, one, depth))
         factor, rest = parts[1], parts.get(0, Term({}))
         if self.bound(factor, depth + 1) >= 0:
             return self.bound(rest + factor * one.low, depth + 1)
@@ -382,7 +385,11 @@ class Facts:
         """The quotient rounded down, and the remainder. The divisor is positive."""
         if divisor.number == 1:
             return term, Term({})
-        whole, rest = Term({}), Term({})
+        for way in list(self.other_ways(term))[1:]:
+            known = self.exact(way, divisor)
+            if known is not None:
+                return known, Term({})
+        whole, rest, stated, of_stated = Term({}), Term({}), Term({}), Term({})
         if len(divisor.parts) == 1:
             ((product, value),) = divisor.parts.items()
             for one, factor in term.parts.items():
@@ -391,7 +398,8 @@ class Facts:
                 if part is not None:
                     whole = whole + Term({part[0]: part[1]})
                 elif known is not None:
-                    whole = whole + known
+                    whole, stated = whole + known, stated + known
+                    of_stated = of_stated + Term({one: factor})
                 else:
                     rest = rest + Term({one: factor})
         else:
@@ -409,7 +417,9 @@ class Facts:
             return whole, rest
         if self.bound(-rest - 1) >= 0 and self.bound(rest + divisor) >= 0:
             return whole - 1, rest + divisor
-        for factor in self._factors(divisor):
+        if stated.parts and self.bound(rest) < 0:
+            whole, rest = whole - stated, of_stated + rest
+        for factor in self._factors(divisor, rest):
             outer, inner = Term({}), Term({})
             ((product, value),) = factor.parts.items()
             for one, coefficient in rest.parts.items():
@@ -462,6 +472,10 @@ class Facts:
             if rest[1] or any(power < 0 for _, power in rest[0]) or size.denominator != 1:
                 continue
             return Term({rest: size.numerator}) * quotient
+        for way in list(self.other_ways(term))[1:]:
+            known = self.exact(way, divisor)
+            if known is not None:
+                return known
         return None
 
     def _leading(self, term: Term, divisor: Term) -> tuple[Term, Term]:
@@ -479,7 +493,7 @@ class Facts:
                 break
         return whole, term
 
-    def _factors(self, divisor: Term) -> Iterator[Term]:
+    def _factors(self, divisor: Term, rest: Term) -> Iterator[Term]:
         """The factors of a divisor of one product, large ones first."""
         if len(divisor.parts) != 1:
             return
@@ -494,6 +508,15 @@ class Facts:
             for one in singles:
                 yield one * numbers[0]
         yield from singles
+        if exponent and not powers and not rest.is_uniform:
+            content = self._content(rest)
+            if content > 1:
+                line = exponent_of((powers, exponent)) - (content.bit_length() - 1)
+                if self._decided(line):
+                    yield Term.of(content)
+                else:
+                    name = exponent[-1][0]
+                    raise Split(name, at=Term.of(self.least_symbol(name) + 1))
         yield from map(Term.of, numbers)
 
     def _opaque(self, whole: Term, rest: Term, divisor: Term) -> tuple[Term, Term]:
@@ -519,8 +542,7 @@ class Facts:
         return whole + quotient, rest - quotient * divisor
 
     def _named(self, rest: Term, divisor: Term) -> Term:
-        if self.bound(rest) < 0:
-            self.holds(rest)
+        if self.bound(rest) < 0 and not self.holds(rest):
             raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
@@ -587,7 +609,7 @@ class Facts:
         return result
 
     def _decided(self, term: Term) -> bool:
-        for way in self.other_ways(term):
+        for way in self.other_ways(term, powers=True):
             if self.bound(way) >= 0:
                 return True
             if self.bound(-way) > 0:
@@ -630,16 +652,51 @@ class Facts:
         power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
         if number == 0:
             return difference - power  # a 2^L >= b 2^M
-        whole = self.share(one, a, ONE, 1) is not None and self.share(two, b, ONE, 1) is not None
-        if number == -1 and whole:
-            return difference - power - 1  # strictly: both are whole
+        unit = min(self._valuation(one, a), self._valuation(two, b))
+        if unit == -math.inf:
+            return None
+        step = Fraction(2) ** int(unit)
+        least = math.ceil(-Fraction(number) / step)  # of the difference, a multiple of the step
+        if least in (0, 1):
+            return difference - power - least
         return None
+
+    def _content(self, term: Term) -> int:
+        """The largest power of two that divides all products with symbols."""
+        found: Any = math.inf
+        for product, value in term.parts.items():
+            if product != ONE:
+                numbers = value.tolist() if isinstance(value, np.ndarray) else [value]
+                found = min(found, *(self._valuation(product, one) for one in numbers if one))
+        return 1 << int(found) if 0 < found < math.inf else 1
+
+    def _small_powers(self, term: Term) -> None:
+        """Ask whether two powers of two are multiples of a number beside them."""
+        number = term.parts.get(ONE, 0)
+        others = [one for one in term.parts.items() if one[0] != ONE]
+        if len(others) != 2 or not number or any(p[0] or not p[1] for p, _ in others):
+            return
+        if any(isinstance(value, np.ndarray) for value in term.parts.values()):
+            return
+        need = _log_up(abs(Fraction(number)))
+        for product, value in others:
+            found = self._valuation(product, value) - self.exponent_bound(product)
+            line = exponent_of(product) + (found - need)
+            if math.isfinite(found) and self.bound(line) < 0 and not self.bound(-line) > 0:
+                self._decided(line)
+
+    def _valuation(self, product: Product, value: Coefficient) -> Any:
+        """The power of two by which a product is divisible at least."""
+        found = Fraction(value)
+        of_value = (found.numerator & -found.numerator).bit_length() - found.denominator.bit_length()
+        return of_value + (self.exponent_bound(product) if product[1] else 0)
 
     def split(self, term: Term) -> Split | None:
         """The case distinction that decides whether a term is at least 0."""
         line = self.straight(term)
         if line is not None:
             raise _Known(self._decided(line))
+        self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
             if parts is None or set(parts) != {0, 1} or parts[0].number is None:
@@ -698,7 +755,22 @@ class Facts:
         names = term.symbols
         if not names & (bound | self.quotients.keys()):
             return Split("", assumed=term)
+        for name in sorted(names & self.quotients.keys()):
+            by = self.quotients[name].below.number
+            if isinstance(by, int) and not self.hidden(name) & bound:
+                found = self.residue(self.quotients[name].above, by)
+                if isinstance(found, Split):
+                    return found
         return None
+
+    def hidden(self, name: str) -> set[str]:
+        """The symbols of a quotient's terms, of the quotients in these too."""
+        of = self.quotients[name]
+        found = of.above.symbols | of.below.symbols
+        for one in list(found):
+            if one in self.quotients:
+                found |= self.hidden(one)
+        return found
 
 
 def is_power(value: Coefficient) -> bool:

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,7 @@ from mmsim.proof.domain import Case, domain, holds, of_sympy
 from mmsim.proof.execution import Execution, Row, Rows, Sizes, rows_time
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim.proof.terms import Term, summed
+from mmsim.proof.terms import ONE, Term, summed
 
 WIDEST = 64
 MOST_CASES = 20_000
@@ -216,6 +217,26 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(reversed(case.split(split)))
 
 
+def possible(case: Case, facts: Facts) -> bool:
+    """Return whether the assumptions of a case agree, as far as one after the other says so."""
+    for term in case.assumed:
+        before, facts.assumed = facts.assumed, []
+        never = facts.bound(-term) > 0
+        facts.assumed = before
+        if never:
+            return False
+        number = term.parts.get(ONE, 0)
+        others = {p: v for p, v in term.parts.items() if p != ONE}
+        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
+        if line and others and all(v < 0 for v in others.values()):
+            # c >= a x + b y: x has few values.
+            names = {p[0][0][0]: -v for p, v in others.items()}
+            name, factor = next(iter(sorted(names.items())))
+            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
+            raise Split(name, at=Term.of(math.floor(Fraction(number - rest) / factor) + 1))
+    return True
+
+
 def cleared(term: Term) -> Term:
     """A term times the symbols of its denominators."""
     low: dict[str, int] = {}
@@ -233,6 +254,8 @@ def check(
     facts = case.facts()
     facts.until = until
     case = replace(case, values=dict(case.values))
+    if not possible(case, facts):
+        return False
     if not holds(case, facts):
         return False
     assert claim.launches is not None
