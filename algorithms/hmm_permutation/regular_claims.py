@@ -61,7 +61,7 @@ REQUIRES = {
     ),
     "shuffle": (
         POWERS,
-        Precondition("k divides n/2w", lambda n, w, k: n % (2 * k * w) == 0),
+        Precondition("k divides n/(2w)", lambda n, w, k: n % (2 * k * w) == 0),
     ),
     "bit-reversal": (
         POWERS,

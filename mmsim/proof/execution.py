@@ -18,7 +18,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, has_effect, numbered, statements, targets
+from mmsim.ir.walk import all_parts, expressions, has_effect, numbered, statements, targets
 from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol, total
@@ -151,6 +151,9 @@ class Execution:
         self.lanes = np.arange(self.width)
         self.everyone = np.ones(self.width, dtype=bool)
         self.loops: list[int] = []
+        if sizes.block_size != sizes.threads and not _knows_blocks(sizes.code):
+            if not facts.divmod(sizes.block_size, Term.of(self.width))[1].parts:
+                sizes = self.sizes = replace(sizes, block_size=sizes.threads)
         self.blocks, rest = facts.divmod(sizes.threads, sizes.block_size)
         if rest.parts:
             raise Undecided("blocks of different sizes")
@@ -1114,6 +1117,13 @@ class _Steps:
         ):
             return "halve up", 1
         return None
+
+
+def _knows_blocks(code: ir.Code) -> bool:
+    """Return whether it matters to a program which block a thread is of."""
+    fields = {one.field for one in all_parts(code.body) if isinstance(one, ir.ThreadField)}
+    shared = any(one.kind == "shared" for one in code.locals)
+    return shared or bool(fields - {"id", "lane", "warp", "count"})
 
 
 def _power(number: int) -> bool:

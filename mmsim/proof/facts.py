@@ -389,7 +389,7 @@ class Facts:
             known = self.exact(way, divisor)
             if known is not None:
                 return known, Term({})
-        whole, rest, stated = Term({}), Term({}), Term({})
+        whole, rest, stated, of_stated = Term({}), Term({}), Term({}), Term({})
         if len(divisor.parts) == 1:
             ((product, value),) = divisor.parts.items()
             for one, factor in term.parts.items():
@@ -399,6 +399,7 @@ class Facts:
                     whole = whole + Term({part[0]: part[1]})
                 elif known is not None:
                     whole, stated = whole + known, stated + known
+                    of_stated = of_stated + Term({one: factor})
                 else:
                     rest = rest + Term({one: factor})
         else:
@@ -417,8 +418,8 @@ class Facts:
         if self.bound(-rest - 1) >= 0 and self.bound(rest + divisor) >= 0:
             return whole - 1, rest + divisor
         if stated.parts and self.bound(rest) < 0:
-            whole, rest = whole - stated, stated * divisor + rest
-        for factor in self._factors(divisor):
+            whole, rest = whole - stated, of_stated + rest
+        for factor in self._factors(divisor, rest):
             outer, inner = Term({}), Term({})
             ((product, value),) = factor.parts.items()
             for one, coefficient in rest.parts.items():
@@ -492,7 +493,7 @@ class Facts:
                 break
         return whole, term
 
-    def _factors(self, divisor: Term) -> Iterator[Term]:
+    def _factors(self, divisor: Term, rest: Term) -> Iterator[Term]:
         """The factors of a divisor of one product, large ones first."""
         if len(divisor.parts) != 1:
             return
@@ -507,6 +508,15 @@ class Facts:
             for one in singles:
                 yield one * numbers[0]
         yield from singles
+        if exponent and not powers and not rest.is_uniform:
+            content = self._content(rest)
+            if content > 1:
+                line = exponent_of((powers, exponent)) - (content.bit_length() - 1)
+                if self._decided(line):
+                    yield Term.of(content)
+                else:
+                    name = exponent[-1][0]
+                    raise Split(name, at=Term.of(self.least_symbol(name) + 1))
         yield from map(Term.of, numbers)
 
     def _opaque(self, whole: Term, rest: Term, divisor: Term) -> tuple[Term, Term]:
@@ -650,6 +660,15 @@ class Facts:
         if least in (0, 1):
             return difference - power - least
         return None
+
+    def _content(self, term: Term) -> int:
+        """The largest power of two that divides all products with symbols."""
+        found: Any = math.inf
+        for product, value in term.parts.items():
+            if product != ONE:
+                numbers = value.tolist() if isinstance(value, np.ndarray) else [value]
+                found = min(found, *(self._valuation(product, one) for one in numbers if one))
+        return 1 << int(found) if 0 < found < math.inf else 1
 
     def _small_powers(self, term: Term) -> None:
         """Ask whether two powers of two are multiples of a number beside them."""
