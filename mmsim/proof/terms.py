@@ -207,7 +207,8 @@ def _written(product: Product, value: Coefficient) -> str:
         factors.append(f"2^({' + '.join(s if f == 1 else f'{f}*{s}' for s, f in exponent)})")
     if not factors:
         return _number(value)
-    return "*".join(factors if value == 1 or (not isinstance(value, np.ndarray) and value == 1) else [_number(value), *factors])
+    bare = not isinstance(value, np.ndarray) and value == 1
+    return "*".join(factors if bare else [_number(value), *factors])
 
 
 def _number(value: Coefficient) -> str:
