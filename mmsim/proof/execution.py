@@ -479,8 +479,8 @@ class Execution:
         rounds = Term({})
         shared = self.is_shared(one.array)
         sure = False
-        by_blocks: dict[tuple[str, str], Term] = {}
-        extents: dict[tuple[str, str], Term] = {}
+        plain = True
+        by_blocks: dict[str, tuple[Term, Term]] = {}
         for w, (found, _, count) in sent:
             if isinstance(one, ir.Access) and found.number is None:
                 self.totals[one.site] = found
@@ -500,22 +500,28 @@ class Execution:
             words = words + size * count
             sure = sure or self.is_sure(w)
             if shared:
-                key = (str(outer[0].low), str(outer[0].high)) if outer else ("0", "1")
-                by_blocks[key] = by_blocks.get(key, Term({})) + each_stage
-                extents[key] = outer[0].high - outer[0].low if outer else Term.of(1)
-                if outer and outer[0].name in each_stage.symbols:
+                if {r.name for r in outer} & each_stage.symbols:
                     raise Undecided("stages of shared memory that differ among blocks")
+                count = Term.of(1)
+                for r in reversed(outer):
+                    count = total(count, r.name, r.low, r.high)
+                key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
+                stages_, _ = by_blocks.get(key, (Term({}), count))
+                by_blocks[key] = stages_ + each_stage, count
+                plain = plain and (not outer or w.place["block"] == symbol(outer[0].name))
         rounds = Term.of(1)
         if not sure and not any([self.is_there(w) for w, _ in sent]):
             rounds = Term({})
         if shared:
-            if len(by_blocks) > 1:
-                raise Undecided("blocks that access their shared memories differently")
-            ((key, each_stage),) = by_blocks.items()
+            found, count = next(iter(by_blocks.values()))
+            if len(by_blocks) > 1 or not plain:
+                # Blocks of several kinds, all with as many stages: it doesn't matter which is where.
+                count = summed(each for _, each in by_blocks.values())
+                if any(each != found for each, _ in by_blocks.values()) or count != self.blocks:
+                    raise Undecided("blocks that access their shared memories differently")
             dmms = self.sizes.dmms
             assert dmms is not None
-            turns, _ = facts.divmod(extents[key] + dmms - 1, dmms)
-            busy = each_stage * turns
+            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
         else:
             busy = staged
         kind = "atomic" if isinstance(one, ir.Atomic) else "read" if isinstance(one, ir.Load | ir.VectorLoad) else "write"
@@ -663,6 +669,7 @@ class Execution:
         if self.facts.holds(most - 1):
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
+        together = isinstance(one, ir.While) or self.trips_agree(carried, name, counts)
         for w in carried:
             env = dict(w.env)
             if isinstance(one, ir.For):
@@ -670,7 +677,7 @@ class Execution:
                 env.pop(name)
             for target in changed:
                 value = env.get(target)
-                if isinstance(value, Term) and target in steady:
+                if isinstance(value, Term) and target in steady and together:
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
@@ -680,6 +687,14 @@ class Execution:
                     env[target] = UNKNOWN
             result.append(replace(w, env=env))
         return [*result, *idle]
+
+    def trips_agree(self, classes: list[Warps], name: str, counts: list[Term]) -> bool:
+        """Return whether all lanes make as many trips."""
+        for w in classes:
+            own = {r.name for r in w.ranges}
+            if any(not term.is_uniform or term.symbols & own for term in w.env[name]):
+                return False
+        return all(count == counts[0] for count in counts)
 
     def trips_of(self, one: ir.For, w: Warps) -> tuple[Term, tuple[Term, Term, Term]]:
         """At most as many trips as a warp of the class makes, and the range."""
