@@ -248,7 +248,7 @@ class Execution:
         """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
-        rows = self.facts.exact(one.high, split.divisor)
+        rows = self.facts.divided_by(one.high, split.divisor)
         if rows is None or one.low.parts:
             raise Undecided(f"{one.name} divided by {split.divisor}")
         outer = f"{one.name} row"
@@ -797,6 +797,70 @@ class Execution:
         return result, steady
 
     def pieces(
+        self, one: ir.For | ir.While, classes: list[Warps], whole: Range, steady: dict[str, str]
+    ) -> None:
+        """Execute the trips of a range, divided where the body depends on the trip."""
+        saved = dict(self.rows), dict(self.totals)
+        try:
+            self.pieces_of_trips(one, classes, whole, steady)
+        except Undecided:
+            self.rows, self.totals = saved
+            if not isinstance(one, ir.For) or not self.flattened(one, classes, whole):
+                raise
+
+    def flattened(self, one: ir.For, classes: list[Warps], trips: Range) -> bool:
+        """Execute all trips of all warps as those of one range of warps, if they are numbered so.
+
+        The number of a warp plus the number of warps times that of the trip takes each value once.
+        """
+        if len(classes) != 1 or len(classes[0].ranges) != 1 or classes[0].ranges[0].low.parts:
+            return False
+        (w,) = classes
+        (warp,) = w.ranges
+        start, stop, step = w.env[trips.name]
+        number = warp.high * trips.high
+        parts = start.by_power(warp.name)
+        if parts is not None and set(parts) == {0, 1} or parts is not None and set(parts) == {1}:
+            size = parts[1]
+            last = self.facts.exact(stop, size)
+            if step != size * warp.high or last is None or size.number is None:
+                return False
+            rest = self.facts.holds(parts.get(0, Term({}))), self.facts.holds(size - 1 - parts.get(0, Term({})))
+            if not np.all(rest[0]) or not np.all(rest[1]):
+                return False
+            number = last
+        elif start.parts or step != 1:
+            return False
+        number = self.facts.reduced(number)
+        together = Range(f"turn {one.number}", Term({}), number)
+        value = symbol(together.name) - warp.high * symbol(trips.name)
+        before = self.rows
+        self.rows = {}
+        try:
+            with self.facts.within([trips]):
+                with self.facts.within([together]):
+                    new = self.with_values(replace(w, ranges=(together,)), {warp.name: value})
+                self.trip(one, [new])
+            for site, row in self.rows.items():
+                if any(trips.name in term.symbols for term in (row.requests, row.stages, row.rounds)):
+                    return False
+                if row.space == "shared" or row.requests != row.rounds * number:
+                    return False
+                self.rows[site] = replace(row, rounds=row.rounds * trips.high)
+            self._check_sums(trips)
+        except Split as split:
+            self.rows = before
+            if split.name == trips.name:
+                raise Undecided("trips that differ") from None
+            raise
+        except Undecided:
+            self.rows = before
+            raise
+        found, self.rows = self.rows, before
+        added(self.rows, found)
+        return True
+
+    def pieces_of_trips(
         self, one: ir.For | ir.While, classes: list[Warps], whole: Range, steady: dict[str, str]
     ) -> None:
         """Execute the trips of a range, divided where the body depends on the trip."""

@@ -551,6 +551,11 @@ class Facts:
         return whole + quotient, rest - quotient * divisor
 
     def _named(self, rest: Term, divisor: Term) -> Term:
+        if self.bound(rest) < 0:
+            for one in self.ranges:
+                if one.name in rest.symbols and not one.low.parts and not one.name.startswith("trip"):
+                    if divisor.number is None and self.divided_by(one.high, divisor) is not None:
+                        raise Split(one.name, divisor=divisor)
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
@@ -640,6 +645,14 @@ class Facts:
             return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
 
+    def divided_by(self, term: Term, divisor: Term) -> Term | None:
+        """How many times a divisor a term is, if that is more than once."""
+        for way in (*self.other_ways(term), self.reduced(term)):
+            found = self.exact(way, divisor)
+            if found is not None:
+                return None if found == 1 else found
+        return None
+
     def straight(self, term: Term) -> Term | None:
         """A linear term at least 0 if and only if this one is, for powers of two; else None."""
         parts = dict(term.parts)
@@ -713,6 +726,19 @@ class Facts:
         line = self.straight(term)
         if line is not None:
             raise _Known(self._decided(line))
+        for name in sorted(term.symbols & self.quotients.keys()):
+            below = self.quotients[name].below
+            for one in self.ranges:
+                divided = one.name in self.hidden(name) and not one.low.parts
+                if divided and below.number is None and not one.name.startswith("trip"):
+                    if self.divided_by(one.high, below) is not None:
+                        return Split(one.name, divisor=below)
+        for name in sorted(term.symbols & self.quotients.keys()):
+            of = self.quotients[name]
+            if of.below.number is None and of.rest == of.below:
+                if self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
+                    value = Term.of(int(self._decided(of.above - of.below)))
+                    raise _Known(self._decided(term.with_values({name: value})))
         self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
@@ -726,13 +752,6 @@ class Facts:
                     raise _Known(self._decided(of.above - of.below * least))
                 most = self.divmod(rest, Term.of(-factor))[0]
                 raise _Known(self._decided(of.below * (most + 1) - of.above - 1))
-        for name in sorted(term.symbols & self.quotients.keys()):
-            below = self.quotients[name].below
-            for one in self.ranges:
-                divided = one.name in self.hidden(name) and not one.low.parts
-                if divided and below.number is None and not one.name.startswith("trip"):
-                    if self.exact(one.high, below) not in (None, Term.of(1)):
-                        return Split(one.name, divisor=below)
         for one in reversed(self.ranges):
             if one.name not in term.symbols:
                 continue
@@ -789,7 +808,7 @@ class Facts:
             return Split("", assumed=term)
         for name in sorted(names & self.quotients.keys()):
             by = self.quotients[name].below.number
-            if isinstance(by, int) and not self.hidden(name) & bound:
+            if isinstance(by, int):
                 found = self.residue(self.quotients[name].above, by)
                 if isinstance(found, Split):
                     return found
