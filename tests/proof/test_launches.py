@@ -15,7 +15,7 @@ from mmsim_algorithms.remembered import STORE, Store
 
 CLAIMS = [claim for claim in mmsim_algorithms.claims() if claim.launches is not None]
 CASES = 6
-SMALL = 1024
+SMALL = 400
 """The largest number in a case, if a claim has such cases."""
 
 
