@@ -18,6 +18,7 @@ from mmsim.ir.walk import statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, read_facts
+from mmsim.proof.execution import Row
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.terms import ONE, Term
@@ -36,6 +37,8 @@ MOST_CASES = 2000
 """The most cases that a cost may ask for."""
 SHOWN = 2
 """The most requests of an access that its row explains."""
+LONGEST = 80
+"""The characters of the longest index that a row shows."""
 Size = Any
 
 
@@ -157,6 +160,8 @@ class Cost(CostTables, Guessed):
 
         Raises `CostError` if a number is missing, or if the given facts don't hold.
         """
+        import sympy
+
         launch = self.launch
         name = launch.width
         if not self.fixed and name is not None and name in numbers:
@@ -172,7 +177,8 @@ class Cost(CostTables, Guessed):
         symbols = {one: launch.symbols[one] for one in launch.names}
         exact = {symbols[one]: value for one, value in numbers.items()}
         for case in self.cases:
-            if case.condition.subs(exact) == True:  # noqa: E712  SymPy's own truth
+            parts = sympy.And.make_args(case.condition)
+            if all(part.subs(exact) == True for part in parts):  # noqa: E712  SymPy's own truth
                 return int(case.time.subs(exact))
         text = ", ".join(f"{n}={v}" for n, v in numbers.items())
         raise launch.error(f"{text} is no launch: it has no thread, or a size that is no extent")
@@ -353,7 +359,7 @@ def arrays_of(code: ir.Code) -> set[str]:
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch with symbols, and the names of its sizes; `width` is the name of the width, if any."""
+    """A launch with symbols, the names of its sizes, and the name of its width, if it has one."""
 
     launch: SymbolicLaunch
     names: tuple[str, ...]
@@ -394,7 +400,7 @@ class Launched:
         if whole is not None:
             try:
                 for case, facts, done, conditions in self.leaves(whole):
-                    cases.append(self.written(case, facts, done, conditions, fixed))
+                    cases.append(self.written(case, facts, done, conditions))
             except Undecided as error:
                 raise self.of_undecided(error) from None
         if not cases:
@@ -444,9 +450,7 @@ class Launched:
         fixed = {n: v for n, v in numbers.items() if v is not None and n == self.width}
         return Writer({**self.symbols, **fixed}, facts)
 
-    def written(
-        self, case: Case, facts: Facts, done: Executed, conditions: list[Any], fixed: dict[str, int]
-    ) -> CostCase:
+    def written(self, case: Case, facts: Facts, done: Executed, conditions: list[Any]) -> CostCase:
         """A case with its formulas."""
         import sympy
 
@@ -455,29 +459,19 @@ class Launched:
         def formula(term: Term) -> Any:
             return short(writer.term(facts.reduced(term)))
 
-        rows = []
-        for site, row in done.rows.items():
-            requests = list(done.requests.get(site, {}).values())
-            unit = "banks" if row.space == "shared" or self.kind == "DMM" else "groups"
-            rows.append(
-                CostRow(
-                    row.place.function,
-                    row.place.file,
-                    row.place.line,
-                    row.array,
-                    row.kind,
-                    row.space,
+        def rows() -> Iterator[CostRow]:
+            for site, row in done.rows.items():
+                place = row.place
+                requests = list(done.requests.get(site, {}).values())
+                yield CostRow(
+                    *(place.function, place.file, place.line, row.array, row.kind, row.space),
                     *map(formula, (row.requests, row.stages, row.rounds, done.time_of(row))),
-                    reason(requests, unit, row.array, writer),
+                    reason(requests, row, done.unit(row), writer),
                 )
-            )
-        condition = sympy.And(*conditions) if conditions else sympy.true
-        return CostCase(condition, tuple(map(_words, conditions)), formula(done.time), tuple(rows))
 
-    @property
-    def kind(self) -> str:
-        """The kind of the machine."""
-        return type(self.launch.machine).__name__
+        condition = sympy.And(*conditions) if conditions else sympy.true
+        words = tuple(map(_words, conditions))
+        return CostCase(condition, words, formula(done.time), lambda: tuple(rows()))
 
     def of_undecided(self, error: Undecided) -> CostError:
         """An error that says what to give."""
@@ -485,7 +479,8 @@ class Launched:
         text = str(error)
         if "read from memory" in text:
             text = f"the index of {array} is read from memory"
-            advice = f"give the stages of its requests, as stages={{{array!r}: 1}} or {{{array!r}: 'C'}}, or contents="
+            one = f"stages={{{array!r}: 1}} or stages={{{array!r}: 'C'}}"
+            advice = f"give the stages of its requests, as {one}, or contents="
         elif "in memory" in text:
             advice = "the cost depends on data; give contents= for an array that is only read"
         else:
@@ -542,37 +537,45 @@ def _words(condition: Any) -> str:
     return str(condition)
 
 
-def reason(requests: Sequence[Request], unit: str, array: str, writer: Writer) -> str:
+def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> str:
     """The words that a request asks for, and the stages that it takes therefore."""
     if not requests:
         return "by its given stages"
-    texts = list(dict.fromkeys(_of_request(one, unit, array, writer) for one in requests))
-    more = len(texts) - SHOWN
-    return "; ".join(texts[:SHOWN]) + (
-        f"; and {counted(more, 'other request')}" if more > 0 else ""
-    )
+    texts: list[str] = []
+    for at, one in enumerate(requests):
+        text = _of_request(one, unit, row.array, writer)
+        if text not in texts:
+            texts.append(text)
+        if len(texts) == SHOWN and len(requests) > at + 1:
+            texts.append(f"and {counted(len(requests) - at - 1, 'other request')}")
+            break
+    return "; ".join(texts)
 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:
+    lanes = "a lane asks" if one.lanes == 1 else f"{one.lanes} lanes ask"
     index = ", ".join(writer.lanes(part, one.lanes) for part in one.index)
-    address = writer.lanes(one.address, one.lanes)
-    words = f"{array}[{index}]" if len(one.index) == 1 else f"{array}[{index}], word {address}"
+    words = f"{array}[{index}]"
+    if len(one.index) > 1:
+        words += f", word {writer.lanes(one.address, one.lanes)}"
+    where = f" for {words}" if len(words) <= LONGEST else f" for words of {array}"
+    return f"{lanes}{where}{_apart(one, writer)}: {_took(one, unit, writer)}"
+
+
+def _took(one: Request, unit: str, writer: Writer) -> str:
+    """The stages of a request, and the reason."""
     number = one.stages.number
     if number is None:
-        took = f"{writer.term(one.stages)} in all"
-    else:
-        took = counted(int(number), "stage")
-        number = int(number)
-        if unit == "groups" and number > 1:
-            took += f", one for each of {number} address groups"
-        elif unit == "groups":
-            took += ": one address group"
-        elif number > 1:
-            took += f": {number} words in one bank"
-        else:
-            took += ": at most one word in a bank"
-    lanes = "a lane asks" if one.lanes == 1 else f"{one.lanes} lanes ask"
-    return f"{lanes} for {words}{_apart(one, writer)}: {took}"
+        return f"{writer.term(one.stages)} stages in all"
+    number = int(number)
+    if number == 1 and (one.lanes == 1 or one.address.is_uniform):
+        return "1 stage"
+    text = counted(number, "stage")
+    if unit == "groups":
+        return f"{text}, as they lie in {counted(number, 'address group')}"
+    if number == 1:
+        return f"{text}, as no two of them lie in one bank"
+    return f"{text}, as {number} of them lie in one bank"
 
 
 def _apart(one: Request, writer: Writer) -> str:
@@ -580,7 +583,7 @@ def _apart(one: Request, writer: Writer) -> str:
     if one.lanes == 1:
         return ""
     if one.address.is_uniform:
-        return ", one word"
+        return ", the same word"
     steps = {}
     for product, value in one.address.parts.items():
         if isinstance(value, np.ndarray):
@@ -590,4 +593,4 @@ def _apart(one: Request, writer: Writer) -> str:
             steps[product] = different.pop()
     if steps == {ONE: 1}:
         return ", consecutive words"
-    return f", words {short(writer.term(Term(steps)))} apart"
+    return f", {short(writer.term(Term(steps)))} apart"

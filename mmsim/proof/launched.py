@@ -137,6 +137,11 @@ class Executed:
     rows: Rows
     latencies: dict[str, Term]
     requests: dict[int, dict[str, Request]]
+    machine: str
+
+    def unit(self, row: Row) -> str:
+        """The unit that serves an access: "banks" or "groups"."""
+        return "banks" if row.space == "shared" or self.machine == "DMM" else "groups"
 
     @property
     def time(self) -> Term:
@@ -189,7 +194,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts) -> Executed:
         latencies = {"memory": of(machine.latency)}
     execution = Explained(sizes, facts)
     rows = execution.run()
-    return Executed(rows, latencies, execution.requests)
+    return Executed(rows, latencies, execution.requests, kind)
 
 
 def _content(

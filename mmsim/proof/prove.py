@@ -12,12 +12,18 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
 
 WIDEST = 64
+"""The widest machine of a proof, unless others are asked for."""
+SECONDS = 60.0
+"""The time for a claim."""
+MOST_FAILURES = 3
+"""The widths at which a proof fails before the others are left out."""
 MOST_CASES = 20_000
 """The most cases of a domain at one width."""
 MOST_RUNS = 5
@@ -32,11 +38,13 @@ class Proof:
 
     `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
     the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
-    runs that are the whole domain, if it is finite. `why` says why the claim isn't proved at some
-    width. `against` is a case that a run refutes, with the measured and the claimed value.
+    runs that are the whole domain, if it is finite. `checked` is the number of cases of the grid.
+    `why` says why the claim isn't proved at some width. `against` is a case that a run refutes,
+    with the measured and the claimed value.
     """
 
     claim: str
+    checked: int = 0
     widths: list[int] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     cases: int = 0
@@ -50,7 +58,7 @@ class Proof:
     def verdict(self) -> str:
         """The outcome in words.
 
-        >>> Proof("X", [1, 2, 3], [1, 2, 3], proved=True).verdict
+        >>> Proof("X", widths=[1, 2, 3], asked=[1, 2, 3], proved=True).verdict
         'proved for each w up to 3'
         """
         if self.against is not None:
@@ -61,8 +69,8 @@ class Proof:
             count = "the one case" if self.covered == 1 else f"all {self.covered} cases"
             return f"proved: {count} of its domain"
         if not self.proved:
-            known = f", proved for w = {ranges(self.widths)}" if self.widths else ""
-            return f"not proved{known}"
+            known = f"proved for w = {ranges(self.widths)}; " if self.widths else ""
+            return f"{known}checked on {counted(self.checked, 'case')}"
         if not self.asked:
             return "proved"
         if self.asked == list(range(1, len(self.asked) + 1)):
@@ -123,32 +131,28 @@ def has_width(claim: Claim) -> bool:
     return all("w" in one for one in claim.cases())
 
 
-def prove(
-    claim: Claim,
-    widths: Iterable[int] = range(1, WIDEST + 1),
-    seconds: float = 60,
-    progress: Callable[[int], object] | None = None,
-) -> Proof:
-    """Try to prove an exact claim at each width, and stop at the first where that fails.
+class TimeUp(BaseException):
+    """The time for a claim is up, in the middle of a step."""
 
-    `progress` is called with each width that is proved.
+
+def prove(
+    claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: float = SECONDS
+) -> Proof:
+    """Try to prove an exact claim at each width.
+
+    It stops after a few widths at which that fails, and when the time is up.
     """
-    proof = Proof(claim.id)
+    proof = Proof(claim.id, checked=len(claim.cases()))
     begun = time.monotonic()
     try:
-        _prove(claim, list(widths), proof, begun + seconds, progress)
-    finally:
-        proof.seconds = time.monotonic() - begun
+        _prove(claim, list(widths), proof, begun + seconds)
+    except TimeUp:
+        proof.why = proof.why or f"it takes longer than {seconds:g} s"
+    proof.seconds = round(time.monotonic() - begun, 2)
     return proof
 
 
-def _prove(
-    claim: Claim,
-    widths: list[int],
-    proof: Proof,
-    until: float,
-    progress: Callable[[int], object] | None,
-) -> None:
+def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
     if claim.kind != "exact" or claim.printed:
         proof.why = "it is a misprint" if claim.printed else "it is a bound"
         return
@@ -157,30 +161,46 @@ def _prove(
         proof.covered, proof.proved = len(finite), True
         return
     if claim.launches is None:
-        proof.why = "its launches are not given"
+        proof.why = "its launches are not given with symbols"
         return
     if has_width(claim):
         proof.asked = widths
+    failed = 0
     for width in proof.asked or [None]:
+        cases, why = 0, ""
         for one in domains(claim, width):
             try:
                 for _ in leaves(
-                    one.whole, lambda case, one=one: check(claim, case, one.texts, until), until
-                ):  # type: ignore[misc]
-                    proof.cases += 1
-            except Undecided as error:
-                place = getattr(error, "place", None)
-                where = f" (line {place.line})" if place is not None else ""
-                text = show({**one.fixed, **one.texts})
-                proof.why = f"{text}: {error}{where}" if text else f"{error}{where}"
-                if isinstance(error, Differs):
+                    one.whole,
+                    lambda case, one=one: check(claim, case, one.texts, until),
+                    until,  # type: ignore[misc]
+                ):
+                    cases += 1
+            except Exception as error:  # claims' own functions may fail on terms in any way
+                why = _why(error, one)
+                if isinstance(error, Differs) and proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
-                return
-        if width is not None:
-            proof.widths.append(width)
-            if progress is not None:
-                progress(width)
-    proof.proved = True
+                break
+        if not why:
+            proof.cases += cases
+            if width is not None:
+                proof.widths.append(width)
+            continue
+        proof.why = proof.why or why
+        failed += 1
+        if failed == MOST_FAILURES or time.monotonic() > until:
+            return
+    proof.proved = not failed
+
+
+def _why(error: Exception, one: Domain) -> str:
+    """The reason in words why a domain is not proved."""
+    known = isinstance(error, Undecided)
+    text = str(error) if known else f"{type(error).__name__}: {error}"
+    place = getattr(error, "place", None)
+    where = f" (line {place.line})" if place is not None else ""
+    about = show({**one.fixed, **one.texts})
+    return f"{about}: {text}{where}" if about else f"{text}{where}"
 
 
 def _whole_domain(claim: Claim) -> list[dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from mmsim.tabular import Tabular
@@ -40,7 +42,12 @@ class CostCase:
     condition: Any
     steps: tuple[str, ...]
     time: Any
-    accesses: tuple[CostRow, ...]
+    rows: Callable[[], tuple[CostRow, ...]] = field(repr=False)
+
+    @cached_property
+    def accesses(self) -> tuple[CostRow, ...]:
+        """The accesses, written when they are first asked for."""
+        return self.rows()
 
 
 @dataclass(frozen=True, repr=False)
