@@ -296,7 +296,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
     todo = [whole]
     count = 0
     while todo:
-        case = todo.pop()
+        case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
@@ -304,6 +304,21 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             yield case, action(case)
         except Split as split:
             todo.extend(reversed(case.split(split)))
+
+
+def equated(case: Case) -> Case:
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    for at, term in enumerate(case.assumed):
+        if any(term + other == 0 for other in case.assumed[:at]):
+            for product, value in term.parts.items():
+                if value in (1, -1) and len(product[0]) == 1 and not product[1]:
+                    name, power = product[0][0]
+                    rest = (term - Term({product: value})) * -value
+                    if power == 1 and name in case.lows and name not in rest.symbols:
+                        kept = tuple(k for k in case.assumed if k not in (term, -term))
+                        new = replace(case, assumed=kept)
+                        return equated(new.with_value(name, rest, {}, f"{name} = {rest}"))
+    return case
 
 
 def possible(case: Case, facts: Facts) -> bool:
@@ -322,7 +337,10 @@ def possible(case: Case, facts: Facts) -> bool:
             names = {p[0][0][0]: -v for p, v in others.items()}
             name, factor = next(iter(sorted(names.items())))
             rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            raise Split(name, at=Term.of(math.floor(Fraction(number - rest) / factor) + 1))
+            most = math.floor(Fraction(number - rest) / factor)
+            if most < case.lows.get(name, 0):
+                return False
+            raise Split(name, at=Term.of(most + 1))
     return True
 
 
