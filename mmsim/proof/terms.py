@@ -81,7 +81,7 @@ class Term:
         for product, value in other.parts.items():
             both = simple(found[product] + value) if product in found else value
             if is_zero(both):
-                del found[product]
+                found.pop(product, None)
             else:
                 found[product] = both
         return Term(found)
@@ -272,6 +272,8 @@ def antidifference(term: Term, symbol_: str) -> Term:
     found = Term({})
     k = symbol(symbol_)
     for rate, degrees in by_rate.items():
+        if min(degrees) < 0:
+            raise ValueError(f"the sum of {term} over {symbol_}")
         ratio = Fraction(2) ** rate
         left = dict(degrees)
         for degree in range(max(left), -1, -1):
