@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.convolution.programs import direct, in_shared_memory, sequences
 from mmsim_algorithms.grids import (
     FAST,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions, listed, placed, shifts
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, exact, powers
 

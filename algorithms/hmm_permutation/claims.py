@@ -20,7 +20,7 @@ from mmsim.claims import (
     named,
     root,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds_claims import ANY_D, ONE_DMM
 from mmsim_algorithms.dmm_permutation.launches import FORMS
 from mmsim_algorithms.grids import (

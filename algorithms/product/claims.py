@@ -13,7 +13,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     FAST,

@@ -13,7 +13,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum, root
 from mmsim.claims.claim import call_with
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FAST
 from mmsim_algorithms.summed_area.programs import along, before, borders, corners, down, finished
 from mmsim_algorithms.summed_area.single import by_bands

@@ -22,7 +22,7 @@ from mmsim.claims import (
     minimum,
     root,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
     FULL_WARPS,

@@ -50,10 +50,12 @@ class Split(Exception):  # noqa: N818 - no error: a question
         modulus: int = 0,
         other: str | None = None,
         assumed: Term | None = None,
+        divisor: Term | None = None,
     ) -> None:
         super().__init__(f"{name}: at {at}, modulo {modulus}, beside {other}, {assumed} >= 0")
         self.name, self.at, self.modulus, self.other = name, at, modulus, other
         self.assumed = assumed
+        self.divisor = divisor
 
 
 class _Known(Exception):  # noqa: N818 - no error: an answer
@@ -157,7 +159,7 @@ class Facts:
         if depth == 0 and time.monotonic() > self.until:
             raise Undecided("it takes too long")
         found = self._bound(term, depth)
-        if found < 0 and depth == 0 and self.assumed and term.is_uniform:
+        if depth == 0 and self.assumed and found <= 0 and term.is_uniform:
             for known in self.assumed:
                 for product, value in known.parts.items():
                     times_ = term.parts.get(product, 0)
@@ -397,6 +399,10 @@ class Facts:
                 known = self._known(Term({one: factor}), divisor) if part is None else None
                 if part is not None:
                     whole = whole + Term({part[0]: part[1]})
+                elif one == product and not isinstance(factor, np.ndarray) and factor > value:
+                    times_ = Fraction(factor) / value  # as 3/2 2^a by 2^a
+                    whole = whole + math.floor(times_)
+                    rest = rest + Term({one: simple(factor - math.floor(times_) * value)})
                 elif known is not None:
                     whole, stated = whole + known, stated + known
                     of_stated = of_stated + Term({one: factor})
@@ -417,8 +423,11 @@ class Facts:
             return whole, rest
         if self.bound(-rest - 1) >= 0 and self.bound(rest + divisor) >= 0:
             return whole - 1, rest + divisor
-        if stated.parts and self.bound(rest) < 0:
-            whole, rest = whole - stated, of_stated + rest
+        if whole.parts and self.bound(rest) < 0:
+            constant = Term.of(whole.parts.get(ONE, 0)) if not stated.parts else Term({})
+            together = rest + (whole - stated - constant) * divisor + of_stated
+            if any(self.bound(way) >= 0 for way in self.other_ways(together)):
+                whole, rest = constant, together
         for factor in self._factors(divisor, rest):
             outer, inner = Term({}), Term({})
             ((product, value),) = factor.parts.items()
@@ -542,7 +551,14 @@ class Facts:
         return whole + quotient, rest - quotient * divisor
 
     def _named(self, rest: Term, divisor: Term) -> Term:
+        if self.bound(rest) < 0:
+            for one in self.ranges:
+                if one.name in rest.symbols and not one.low.parts and not one.name.startswith("trip"):
+                    if divisor.number is None and self.divided_by(one.high, divisor) is not None:
+                        raise Split(one.name, divisor=divisor)
         if self.bound(rest) < 0 and not self.holds(rest):
+            if self.holds(rest + divisor):
+                return Term.of(-1)
             raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
@@ -568,6 +584,12 @@ class Facts:
             content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
             if exponent:
                 # A power of two with a large exponent vanishes; a small one is a number.
+                if not powers and modulus & (modulus - 1) == 0:
+                    least = min(self._valuation((powers, ()), x) for x in whole if x)
+                    try:
+                        self._decided(exponent_of((powers, exponent)) + (least - modulus.bit_length() + 1))
+                    except Split as split:
+                        return split
                 for name, factor in exponent:
                     if factor:
                         candidates.append((order.get(name, -1), name, 0))
@@ -581,7 +603,7 @@ class Facts:
         _, name, by = max(candidates)
         if by == 0:
             one = next((one for one in self.ranges if one.name == name), None)
-            low = one.low if one is not None else Term({})
+            low = one.low if one is not None else Term.of(self.lows.get(name, 0))
             return Split(name, at=low + 1)
         return Split(name, modulus=by)
 
@@ -622,6 +644,14 @@ class Facts:
         except _Known as known:
             return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
+
+    def divided_by(self, term: Term, divisor: Term) -> Term | None:
+        """How many times a divisor a term is, if that is more than once."""
+        for way in (*self.other_ways(term), self.reduced(term)):
+            found = self.exact(way, divisor)
+            if found is not None:
+                return None if found == 1 else found
+        return None
 
     def straight(self, term: Term) -> Term | None:
         """A linear term at least 0 if and only if this one is, for powers of two; else None."""
@@ -696,6 +726,19 @@ class Facts:
         line = self.straight(term)
         if line is not None:
             raise _Known(self._decided(line))
+        for name in sorted(term.symbols & self.quotients.keys()):
+            below = self.quotients[name].below
+            for one in self.ranges:
+                divided = one.name in self.hidden(name) and not one.low.parts
+                if divided and below.number is None and not one.name.startswith("trip"):
+                    if self.divided_by(one.high, below) is not None:
+                        return Split(one.name, divisor=below)
+        for name in sorted(term.symbols & self.quotients.keys()):
+            of = self.quotients[name]
+            if of.below.number is None and of.rest == of.below:
+                if self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
+                    value = Term.of(int(self._decided(of.above - of.below)))
+                    raise _Known(self._decided(term.with_values({name: value})))
         self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
@@ -726,10 +769,18 @@ class Facts:
 
     def _inside(self, one: Range, at: Term, above: bool) -> Split:
         """A split of a range at a term between its ends; `above` is what holds from there on."""
-        if not self._decided(at - one.low - 1):
-            raise _Known(above)
-        if not self._decided(one.high - at - 1):
-            raise _Known(not above)
+        try:
+            if not self.bound(at - one.low) >= 0 and not self._decided(at - one.low - 1):
+                raise _Known(above)
+            if not self.bound(one.high - at) >= 0 and not self._decided(one.high - at - 1):
+                raise _Known(not above)
+            if self.bound(one.low - at) >= 0:
+                raise _Known(above)
+            if self.bound(at - one.high) >= 0:
+                raise _Known(not above)
+        except Undecided:
+            if not one.name.startswith("trip"):
+                raise
         return Split(one.name, at=at)
 
     def _of_sizes(self, term: Term) -> Split | None:
@@ -744,7 +795,7 @@ class Facts:
         number = term.parts.get(ONE, 0)
         if len(term.parts) - (number != 0) == 2 == len(linear):
             (x, a), (y, b) = linear
-            if a == -b:
+            if a == -b and "log2" in x and "log2" in y:
                 if a < 0:
                     (x, a), (y, b) = (y, b), (x, a)
                 return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
@@ -757,7 +808,7 @@ class Facts:
             return Split("", assumed=term)
         for name in sorted(names & self.quotients.keys()):
             by = self.quotients[name].below.number
-            if isinstance(by, int) and not self.hidden(name) & bound:
+            if isinstance(by, int):
                 found = self.residue(self.quotients[name].above, by)
                 if isinstance(found, Split):
                     return found
