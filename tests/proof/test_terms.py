@@ -106,3 +106,12 @@ def test_what_is_no_term_is_refused():
 def test_a_part_that_is_0_vanishes():
     zero = Term({((("n", 1),), ()): 0})
     assert not (symbol("k") + zero - symbol("k")).parts
+
+
+def test_numbers_of_lanes_have_no_bound():
+    lanes = Term.of(np.array([0, 1, 2**20]))
+    large = lanes * 2**50 * lanes + lanes
+    assert large.of_lanes(2).number == 2**90 + 2**20
+    assert (lanes * lanes * lanes * lanes).of_lanes(2).number == 2**80
+    assert (lanes + 2**70 - lanes).number == 2**70
+    assert (2**70 - lanes * symbol("n")).of_lanes(1).at({"n": 3}) == 2**70 - 3

@@ -14,10 +14,10 @@ import sympy
 
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim.proof.domain import domain, holds
-from mmsim.proof.execution import rows_time
-from mmsim.proof.launch import SymbolicLaunch
-from mmsim.proof.prove import executed, leaves, possible
+from mmsim.proof.launched import executed
+from mmsim.proof.prove import leaves, possible
 from tests.kit.generators.random_programs import define
 
 EXTENT = 3000
@@ -317,8 +317,8 @@ def parts(one, until):
         facts.until = until
         if not possible(case, facts) or not holds(case, facts):
             return Part(case, facts)
-        rows, latencies = executed(one.launch, case, facts)
-        return Part(case, facts, rows, rows_time(rows, latencies))
+        done = executed(one.launch, case, facts)
+        return Part(case, facts, done.rows, done.time)
 
     return [part for _, part in leaves(whole, action, until)]
 

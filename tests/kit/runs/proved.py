@@ -3,16 +3,15 @@
 import time
 from dataclasses import replace
 from functools import wraps
-from itertools import product
+from itertools import islice, product
 from random import Random
 
 import sympy
 
 import mmsim_algorithms
 from mmsim.claims.claim import call_with, symbols_of
-from mmsim.proof.domain import domain
 from mmsim.proof.facts import Undecided
-from mmsim.proof.prove import check, leaves, prove
+from mmsim.proof.prove import check, domains, leaves, prove
 from tests.kit.generators.random_sizes import Part, known_by
 
 CLAIMS = [
@@ -24,33 +23,20 @@ WIDTH = 4
 SECONDS = 10
 
 
-def words_of(claim):
-    """The cases of the parameters that are no numbers, and the names of the numbers."""
-    cases = claim.cases()
-    names = list(dict.fromkeys(name for case in cases for name in case))
-    words = [name for name in names if any(isinstance(case.get(name), str) for case in cases)]
-    chosen = {tuple(case.get(name) for name in words) for case in cases}
-    numbers = [name for name in names if name not in words]
-    return [dict(zip(words, one, strict=True)) for one in sorted(chosen, key=str)], numbers
-
-
 def proof_points(claim, width, wide=3, most=400):
     """Points of the parts in which a claim is proved: cases, as they run; None if it isn't."""
     until = time.monotonic() + SECONDS
     found = []
-    words, numbers = words_of(claim)
-    fixed = {"w": width} if "w" in numbers else {}
-    for texts in words:
-        whole = domain(numbers, fixed, [one.text for one in claim.requires])
-        if whole is None:
-            continue
+    for one in domains(claim, width):
         try:
-            for case, inside in leaves(whole, lambda c, t=texts: check(claim, c, t, until), until):
-                if inside:
-                    part = Part(case, case.facts())
-                    found += [{**texts, **sizes} for _, sizes in known_by(part, wide)][:most]
+            parts = list(leaves(one.whole, lambda c, t=one.texts: check(claim, c, t, until), until))
         except (Undecided, KeyError):
             return None
+        for case, inside in parts:
+            if inside is not None:
+                steps = product(range(max(wide, 6 - len(case.lows))), repeat=len(case.lows))
+                known = known_by(Part(inside.case, inside.facts), steps)
+                found += [{**one.texts, **sizes} for _, sizes in islice(known, most)]
     return found
 
 
@@ -130,13 +116,11 @@ def _formula(claim, tree, names):
 
 def differ(tree, other, points):
     """Return whether two formulas differ at one of the points."""
-    symbols = sorted(tree.free_symbols | other.free_symbols, key=str)
-    one, two = (sympy.lambdify(symbols, sympy.sympify(each), "sympy") for each in (tree, other))
-    for case in points:
-        values = [sympy.Integer(case[symbol.name]) for symbol in symbols]
-        if one(*values) != two(*values):
-            return True
-    return False
+    difference = tree - other
+    symbols = difference.free_symbols
+    return any(
+        difference.subs({one: case[one.name] for one in symbols}) != 0 for case in points[::-1]
+    )
 
 
 def wrongly_proved(claim, seed, count, width=WIDTH):
@@ -144,19 +128,16 @@ def wrongly_proved(claim, seed, count, width=WIDTH):
     random = Random(f"{claim.id} {seed}")
     points = proof_points(claim, width)
     tried, wrong = 0, []
-    words, _ = words_of(claim)
-    for texts in words[:2] if points else ():
-        of_words = [one for one in points if one.items() >= texts.items()]
-        only = replace(
-            claim, grid=lambda t=texts: [c for c in claim.cases() if c.items() >= t.items()]
-        )
+    texts_of = [one.texts for one in domains(claim, width)]
+    for texts in texts_of[:2] if points else ():
+        of_texts = [one for one in points if one.items() >= texts.items()]
+        grid = [one for one in claim.cases() if one.items() >= texts.items()]
+        only = replace(claim, grid=lambda grid=grid: grid)
         for tree, other, changed in changed_formulas(only, texts, random, count):
-            if not differ(tree, other, of_words):
-                continue
-            tried += 1
-            proof = prove(changed, [width], seconds=2)
-            if proof.widths:
-                wrong.append((claim.id, texts, str(tree), str(other)))
+            if differ(tree, other, of_texts):
+                tried += 1
+                if prove(changed, [width], seconds=2).proved:
+                    wrong.append((claim.id, texts, str(tree), str(other)))
     return wrong, tried
 
 
@@ -165,12 +146,12 @@ def wrongly_proved(claim, seed, count, width=WIDTH):
 
 def small_points(claim, width, most):
     """Small points of a claim's stated domain, by all numbers up to `most`."""
-    words, numbers = words_of(claim)
+    cases = claim.cases()
+    numbers = [name for name, value in cases[0].items() if not isinstance(value, str)]
     free = [one for one in numbers if one not in claim.derived and one != "w"]
-    for texts, values in product(words, product(range(1, most + 1), repeat=len(free))):
-        case = {**texts, **dict(zip(free, values, strict=True))}
+    for one, values in product(domains(claim, width), product(range(1, most + 1), repeat=len(free))):
+        case = {**one.texts, **dict(zip(free, values, strict=True))}
         if "w" in numbers:
             case["w"] = width
-        if all(call_with(one.holds, case) for one in claim.requires):
-            case |= {name: call_with(of, case) for name, of in claim.derived.items()}
-            yield case
+        if all(call_with(condition.holds, case) for condition in claim.requires):
+            yield case | {name: call_with(of, case) for name, of in claim.derived.items()}
