@@ -330,8 +330,10 @@ def known_by(part, points):
             name: low + step
             for (name, low), step in zip(part.case.lows.items(), steps, strict=False)
         }
+
         def at(term):
             return value(term, numbers, part.facts)
+
         if any(at(a) != at(b) * at(q) for a, b, q in part.case.shares):
             continue
         if any(at(term) < 0 for term in part.case.assumed):
@@ -343,8 +345,10 @@ def known_by(part, points):
 
 def counted(part, numbers):
     """The time, and counts by access, of a part at numbers."""
+
     def at(term):
         return value(term, numbers, part.facts)
+
     found = {}
     for row in part.rows.values():
         key = row.place.line, row.array, row.kind, row.space
@@ -359,8 +363,10 @@ def counted(part, numbers):
 def measured(launch, sizes, engine):
     """The same of a run."""
     values = {symbol: sizes[name] for name, symbol in symbols_of(sizes).items()}
+
     def at(one):
         return int(sympy.sympify(one).subs(values))
+
     fields = {name: getattr(launch.machine, name) for name in launch.machine.__dataclass_fields__}
     machine = type(launch.machine)(**{k: at(v) for k, v in fields.items() if v is not None})
     arrays = [np.zeros(EXTENT, dtype=int) for _ in "ab"]
@@ -406,6 +412,8 @@ def differences(one, until, random, most=5):
     symbols = max(len(part.case.lows) for part in all_parts)
     wide = 2 if symbols > 4 else 3
     for part in all_parts:
+        if any(term.symbols - part.case.lows.keys() for term in part.case.assumed):
+            return [("assumes", part.case.assumed)], compared
         small = product(range(wide), repeat=len(part.case.lows))
         covered.update(
             tuple(sizes[name] for name in one.names) for _, sizes in known_by(part, small)

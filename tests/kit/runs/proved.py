@@ -149,7 +149,9 @@ def small_points(claim, width, most):
     cases = claim.cases()
     numbers = [name for name, value in cases[0].items() if not isinstance(value, str)]
     free = [one for one in numbers if one not in claim.derived and one != "w"]
-    for one, values in product(domains(claim, width), product(range(1, most + 1), repeat=len(free))):
+    for one, values in product(
+        domains(claim, width), product(range(1, most + 1), repeat=len(free))
+    ):
         case = {**one.texts, **dict(zip(free, values, strict=True))}
         if "w" in numbers:
             case["w"] = width
