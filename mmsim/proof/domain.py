@@ -57,6 +57,8 @@ class Case:
     def split(self, split: Split) -> list[Case]:
         """The cases that a split distinguishes."""
         if split.assumed is not None:
+            if not split.assumed.symbols <= self.lows.keys():
+                raise Undecided(f"whether {split.assumed} is negative")
             return [
                 replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
                 for one in (split.assumed, -split.assumed - 1)

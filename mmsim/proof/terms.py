@@ -61,6 +61,13 @@ def simple(value: Coefficient) -> Coefficient:
     return value
 
 
+def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
+    """The value, for an operation with another one; no bits get lost if that is large."""
+    fixed = isinstance(value, np.ndarray) and value.dtype != object
+    large = not isinstance(other, np.ndarray) and abs(other) > LARGE
+    return value.astype(object) if fixed and large else value
+
+
 class Term:
     """A polynomial: `parts` maps products to coefficients other than 0."""
 
@@ -82,9 +89,10 @@ class Term:
             return self
         found = dict(self.parts)
         for product, value in other.parts.items():
-            both = simple(found[product] + value) if product in found else value
+            old = found.get(product)
+            both = value if old is None else simple(fitting(old, value) + fitting(value, old))
             if is_zero(both):
-                del found[product]
+                found.pop(product, None)
             else:
                 found[product] = both
         return Term(found)
@@ -106,7 +114,9 @@ class Term:
         for one, value in self.parts.items():
             for two, factor in other.parts.items():
                 product = times(one, two)
-                found[product] = found.get(product, 0) + value * factor
+                both = fitting(value, factor) * fitting(factor, value)
+                old = found.get(product, 0)
+                found[product] = fitting(old, both) + fitting(both, old)
         return Term(
             {product: simple(value) for product, value in found.items() if not is_zero(value)}
         )
@@ -291,6 +301,8 @@ def antidifference(term: Term, symbol_: str) -> Term:
     found = Term({})
     k = symbol(symbol_)
     for rate, degrees in by_rate.items():
+        if min(degrees) < 0:
+            raise ValueError(f"the sum of {term} over {symbol_}")
         ratio = Fraction(2) ** rate
         left = dict(degrees)
         for degree in range(max(left), -1, -1):
