@@ -280,6 +280,13 @@ def valued(term: Term, numbers: Mapping[str, int], facts: Facts) -> Fraction:
     return term.at(known)
 
 
+def integers(numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Numbers as SymPy's, of which it finds exact roots."""
+    import sympy
+
+    return {name: sympy.Integer(number) for name, number in numbers.items()}
+
+
 def _fixed(claim: Claim, base: dict[str, int]) -> list[dict[str, int]]:
     """Numbers for the parameters that are small beside w: those of "rw and w/r are squares"."""
     for one in claim.requires:
@@ -382,7 +389,8 @@ def check(
     if not holds(case, facts):
         return None
     assert claim.launches is not None
-    symbols = {**symbols_of(case.values), **texts}
+    numbers = {k: v.number for k, v in case.values.items() if isinstance(v.number, int)}
+    symbols = {**symbols_of(case.values), **integers(numbers), **texts}
     found = measured(call_with(claim.launches, symbols), case, facts, explain)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
