@@ -14,10 +14,10 @@ from mmsim.errors import CostError, shown
 from mmsim.frontend.program import Program
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import statements
+from mmsim.ir.walk import expressions, statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, domain, expression, holds, read_facts
+from mmsim.proof.domain import Case, domain, expression, holds, of_sympy, read_facts
 from mmsim.proof.execution import Row
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
@@ -213,7 +213,7 @@ def _true(launch: Launched, numbers: Mapping[str, int], sentences: Sequence[str]
 
 @dataclass(frozen=True)
 class Asked:
-    """What `cost` was asked for."""
+    """The question that `cost` answers."""
 
     program: Any
     shapes: dict[str, Any]
@@ -340,8 +340,6 @@ class Asked:
 
 def arrays_of(code: ir.Code) -> set[str]:
     """The parameters that are arrays: a statement accesses them, or asks for an extent."""
-    from mmsim.ir.walk import expressions
-
     found = set()
 
     def look(value: Any) -> None:
@@ -435,8 +433,6 @@ class Launched:
 
     def is_launch(self, case: Case, facts: Facts) -> bool:
         """Return whether there are threads, and no extent is negative."""
-        from mmsim.proof.domain import of_sympy
-
         launch = self.launch
         sizes = [(launch.threads, 1)]
         if launch.block_size is not None:
@@ -446,7 +442,7 @@ class Launched:
         return all(facts.holds(of_sympy(size, case.values, facts) - low) for size, low in sizes)
 
     def writer(self, case: Case, facts: Facts) -> Writer:
-        """What writes the terms of a case."""
+        """The writer of the terms of a case."""
         numbers = {n: t.number for n, t in case.values.items()}
         fixed = {n: v for n, v in numbers.items() if v is not None and n == self.width}
         return Writer({**self.symbols, **fixed}, facts)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.terms import Term, inverse, power_of_two, symbol, times
+from mmsim.proof.terms import Term, exponent_of, inverse, power_of_two, symbol, times
 
 TOKENS = re.compile(r"\s*(?:(\d+)|([A-Za-z_]+)|(.))")
 
@@ -31,7 +31,7 @@ class Case:
     assumed: tuple[Term, ...] = ()
 
     def facts(self) -> Facts:
-        """What is known in this case."""
+        """The facts of this case."""
         found = Facts()
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
@@ -267,8 +267,6 @@ def _assume(case: Case, fact: Any) -> Case | None:
         ((one, a),), ((two, b),) = below.parts.items(), above.parts.items()
         if not one[0] and not two[0] and one[1] != two[1]:
             # Powers of two: the exponent of one is not below the other's.
-            from mmsim.proof.terms import exponent_of
-
             both = exponent_of(two) - exponent_of(one)
             power = Fraction(b) / Fraction(a)
             if power.numerator & (power.numerator - 1) == 0:

@@ -1,4 +1,4 @@
-"""Proofs of exact claims: for all sizes of their domain, at one width after the other."""
+"""Proofs of exact claims: for all sizes of their domain, at each width."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGEST_RUN = 5000
 
 @dataclass
 class Proof:
-    """What was found about a claim.
+    """The outcome of the attempt to prove a claim.
 
     `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
     the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
@@ -329,7 +329,7 @@ def equated(case: Case) -> Case:
 
 
 def possible(case: Case, facts: Facts) -> bool:
-    """Return whether the assumptions of a case agree, as far as one after the other says so."""
+    """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
         before, facts.assumed = facts.assumed, []
         never = facts.bound(-term) > 0
