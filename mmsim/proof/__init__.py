@@ -1,0 +1,1 @@
+"""Proofs for all sizes: what a program costs, and that it has no error."""
