@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import isqrt
+from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Precondition
@@ -57,9 +58,16 @@ SQUARE_TRANSPOSE = Precondition(
 )
 
 
-def machine(name: str, w: int, l: int) -> mm.Machine:
-    """The machine of a case: "DMM" or "UMM" of width w and latency l."""
+def machine(name: str, w: Any, l: Any) -> mm.Machine:
+    """The machine of a case: "DMM" or "UMM" of width w and latency l, numbers or symbols."""
     return mm.DMM(w, l) if name == "DMM" else mm.UMM(w, l)
+
+
+def exact(value: Any) -> Any:
+    """A number as SymPy's, so that / is exact, or a symbol."""
+    import sympy
+
+    return sympy.sympify(value)
 
 
 def widths_and_latencies() -> Iterator[tuple[int, int]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Growth, Precondition, correct, gcd, minimum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.access.programs import PROGRAMS, copy
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
@@ -43,6 +45,16 @@ def copy_all(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> 
     a = np.arange(n)
     run = machine(on, w, l).run(copy, a, np.zeros_like(a), threads=p, schedule=schedule)
     return correct(run, a=a, b=a)
+
+
+def reading(access: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `read_all`."""
+    return [SymbolicLaunch(PROGRAMS[access], {"m": (n,)}, threads=p, machine=machine(on, w, l))]
+
+
+def copying(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `copy_all`."""
+    return [SymbolicLaunch(copy, {"a": (n,), "b": (n,)}, threads=p, machine=machine(on, w, l))]
 
 
 def full_warps(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
@@ -80,6 +92,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: full_warps(BOTH, access="contiguous"),
         run=read_all,
+        launches=reading,
         requires=EXACT,
     )
     yield Claim(
@@ -116,6 +129,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: full_warps(("DMM",), access="stride"),
         run=read_all,
+        launches=reading,
         requires=EXACT,
     )
     yield Claim(
@@ -151,6 +165,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: full_warps(("UMM",), access="stride"),
         run=read_all,
+        launches=reading,
         requires=EXACT,
     )
     yield Claim(
@@ -209,6 +224,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: full_warps(BOTH),
         run=copy_all,
+        launches=copying,
         requires=EXACT,
     )
     yield Claim(

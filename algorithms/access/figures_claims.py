@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.access.figures import icpp_figure_3, one_cell, smm_figure_4
 
 SECTION = 2
@@ -22,6 +25,9 @@ def _figure(id: str, source: str, program: mm.Program, machine: mm.Machine, time
     def run(schedule: mm.Schedule) -> mm.Run:
         return machine.run(program, np.arange(16), threads=8, schedule=schedule)
 
+    def launches() -> list[SymbolicLaunch]:
+        return [SymbolicLaunch(program, {"m": (16,)}, threads=8, machine=machine)]
+
     return Claim(
         id=f"{id}.{kind}",
         source=source,
@@ -30,6 +36,7 @@ def _figure(id: str, source: str, program: mm.Program, machine: mm.Machine, time
         kind="exact",
         grid=_one_case,
         run=run,
+        launches=launches,
     )
 
 
@@ -41,6 +48,10 @@ def _rap_cell(schedule: mm.Schedule) -> mm.Run:
 
 def _all_at_m5(schedule: mm.Schedule, w: int, l: int) -> mm.Run:
     return mm.DMM(w, l).run(one_cell, np.arange(16), 5, threads=w, schedule=schedule)
+
+
+def _at_m5(w: Any, l: Any) -> list[SymbolicLaunch]:
+    return [SymbolicLaunch(one_cell, {"a": (16,), "i": 5}, threads=w, machine=mm.DMM(w, l))]
 
 
 CLAIMS = [
@@ -68,6 +79,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: [{"w": w, "l": l} for w in (2, 4, 8, 32) for l in (1, 5)],
         run=_all_at_m5,
+        launches=_at_m5,
         measure=lambda run: run.stages,
         quantity="congestion",
     ),

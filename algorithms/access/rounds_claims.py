@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds import coalesced, conflict_free, one_bank, scattered
 from mmsim_algorithms.grids import ICPP, MULTIPROCESSORS
 
 SECTION = 3
 
 
+ROUNDS = {
+    "coalesced": (coalesced, ("a",)),
+    "scattered": (scattered, ("a", "w")),
+    "conflict-free": (conflict_free, ()),
+    "one bank": (one_bank, ("w",)),
+}
+"""Programs, and the names of their arguments."""
+
+
 def one_round(schedule: mm.Schedule, access: str, n: int, w: int, d: int, L: int) -> mm.Run:
     """One round of n threads, in blocks of w x w."""
     machine = mm.HMM(dmms=d, width=w, global_latency=L)
-    program, arguments = {
-        "coalesced": (coalesced, (np.zeros(n),)),
-        "scattered": (scattered, (np.zeros(n), w)),
-        "conflict-free": (conflict_free, ()),
-        "one bank": (one_bank, (w,)),
-    }[access]
-    return machine.run(program, *arguments, threads=n, block_size=w * w, schedule=schedule)
+    program, arguments = ROUNDS[access]
+    values = [np.zeros(n) if name == "a" else w for name in arguments]
+    return machine.run(program, *values, threads=n, block_size=w * w, schedule=schedule)
+
+
+def of_round(access: str, n: Any, w: Any, d: Any, L: Any) -> list[SymbolicLaunch]:
+    """The launch of `one_round`."""
+    machine = mm.HMM(dmms=d, width=w, global_latency=L)
+    program, names = ROUNDS[access]
+    arguments = {name: (n,) if name == "a" else w for name in names}
+    return [SymbolicLaunch(program, arguments, threads=n, block_size=w * w, machine=machine)]
 
 
 def rounds(access: str, *, alone: bool = False) -> Iterator[Case]:
@@ -53,6 +68,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: rounds("coalesced"),
         run=one_round,
+        launches=of_round,
         requires=(BLOCKS,),
         own=own("coalesced", 1),
     ),
@@ -80,6 +96,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: rounds("conflict-free", alone=True),
         run=one_round,
+        launches=of_round,
         requires=(BLOCKS, ONE_DMM),
         own=own("conflict-free", 1),
     ),
@@ -91,6 +108,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: rounds("conflict-free"),
         run=one_round,
+        launches=of_round,
         requires=(BLOCKS,),
         own=own("conflict-free", MULTIPROCESSORS),
     ),
@@ -102,6 +120,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: rounds("scattered"),
         run=one_round,
+        launches=of_round,
         requires=(BLOCKS,),
         own=own("scattered", 1),
     ),
@@ -113,6 +132,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: rounds("one bank"),
         run=one_round,
+        launches=of_round,
         requires=(BLOCKS,),
         note="the paper's n at d = 1",
         own=own("one bank", 1, MULTIPROCESSORS),

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
+from mmsim.claims import (
+    Case,
+    Claim,
+    ClaimError,
+    Precondition,
+    correct,
+    gcd,
+    maximum,
+    minimum,
+    root,
+)
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.bulk.programs import (
     ByColumns,
     chords,
@@ -76,6 +87,15 @@ def bulk(
     return correct(run, a=expected)
 
 
+def by_rows(algorithm: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `bulk` in rows."""
+    program = {"prefix sums": prefix_sums, "sort": sort, "triangulation": triangulation}[algorithm]
+    sizes: dict[str, Any] = {"a": (p, n)}
+    if program is triangulation:
+        sizes["n"] = root(n)
+    return [SymbolicLaunch(program, sizes, threads=p, machine=machine(on, w, l))]
+
+
 def either(schedule: mm.Schedule, layout: str, **case: Any) -> mm.Run:
     """Bulk execution in the layout that the case names."""
     return bulk(layout, schedule, **case)
@@ -117,6 +137,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, "UMM"),
         run=partial(bulk, "rows"),
+        launches=by_rows,
         requires=(ACCESSES, FULL_WARPS, WIDE),
         note="the naive way: the words of a step lie n apart, for n >= w each in another group",
     )
@@ -128,6 +149,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, "DMM"),
         run=partial(bulk, "rows"),
+        launches=by_rows,
         requires=(ACCESSES, FULL_WARPS),
         note="stride access; inputs of n words meet no conflict where gcd(n, w) = 1",
     )

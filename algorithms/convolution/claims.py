@@ -11,8 +11,17 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2, maximum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.convolution.programs import direct, in_shared_memory, sequences
-from mmsim_algorithms.grids import FAST, FULL_WARPS, WHOLE_SHARES, machine, power_of_two, powers
+from mmsim_algorithms.grids import (
+    FAST,
+    FULL_WARPS,
+    WHOLE_SHARES,
+    exact,
+    machine,
+    power_of_two,
+    powers,
+)
 
 SECTION = 1
 PAPER = "CONV, IPDPSW 2013"
@@ -51,6 +60,20 @@ def on_hmm(
         schedule=schedule,
     )
     return correct(run, c=np.convolve(a, b, "valid"))
+
+
+def convolving(on: str, n: Any, m: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `convolved`."""
+    sizes = {"a": (m,), "b": (m + n - 1,), "c": (n,)}
+    return [SymbolicLaunch(direct, sizes, threads=p, machine=machine(on, w, l))]
+
+
+def in_blocks(
+    n: Any, m: Any, p: Any, w: Any, d: Any, k: Any, L: Any, l: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `on_hmm`."""
+    sizes = {"a": (m,), "b": (m + n - 1,), "c": (n,), "k": k}
+    return [SymbolicLaunch(in_shared_memory, sizes, p, mm.HMM(d, w, L, l), exact(p) / d)]
 
 
 def flat(*on: str) -> Iterator[Case]:
@@ -109,6 +132,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(flat, "DMM"),
         run=convolved,
+        launches=convolving,
         requires=(FULL_WARPS, WHOLE_SHARES),
         note="2m reads for each of n words, and a write",
     )
@@ -122,6 +146,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(flat, "UMM"),
         run=convolved,
+        launches=convolving,
         requires=(FULL_WARPS, WHOLE_SHARES),
         note="the naive way on an HMM: all of it in the global memory, where w adjacent "
         "words are in two groups except for every w-th product",
@@ -134,6 +159,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: multiprocessors((100, 1), (10, 3)),
         run=on_hmm,
+        launches=in_blocks,
         requires=REQUIRES,
         note="each DMM fetches a and n/d + m - 1 words of b; then 2m reads for each word of c, and "
         "a tree of the k sums",

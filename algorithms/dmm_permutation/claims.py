@@ -8,6 +8,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, minimum
+from mmsim_algorithms.dmm_permutation import launches
 from mmsim_algorithms.dmm_permutation.cases import (
     READS_AND_WRITES,
     any_threads,
@@ -81,6 +82,7 @@ def _example_claims() -> Iterator[Claim]:
             kind="exact",
             grid=lambda: [{"l": l} for l in (1, 2, 5, 30)],
             run=partial(example, algorithm),
+            launches=partial(launches.example, algorithm),
             note="the paper gives P, S and D; the times follow from its section II",
         )
     yield Claim(
@@ -120,6 +122,7 @@ def _time_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: cases(only="identical"),
         run=partial(permuted, "copy"),
+        launches=partial(launches.by_all, "copy"),
         requires=(WHOLE_WARPS,),
         derived={"C": congestion},
     )
@@ -131,6 +134,7 @@ def _time_claims() -> Iterator[Claim]:
         kind="exact",
         grid=cases,
         run=partial(permuted, "D-designated"),
+        launches=partial(launches.by_all, "D-designated"),
         requires=(WHOLE_WARPS, DEFINED),
         derived={"C": congestion},
     )
@@ -142,6 +146,7 @@ def _time_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: cases(inverted=True),
         run=partial(permuted, "S-designated"),
+        launches=partial(launches.by_all, "S-designated"),
         requires=(WHOLE_WARPS, DEFINED),
         derived={"C": inverse_congestion},
     )
@@ -153,6 +158,7 @@ def _time_claims() -> Iterator[Claim]:
         kind="exact",
         grid=cases,
         run=partial(permuted, "conflict-free"),
+        launches=partial(launches.by_all, "conflict-free"),
         requires=(WHOLE_WARPS, DEFINED),
         derived={"C": congestion},
     )
@@ -173,6 +179,7 @@ def _table_claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=at_one_latency,
                 run=partial(permuted, algorithm),
+                launches=partial(launches.by_all, algorithm),
                 measure=partial(words, kind=kind),
                 quantity="words",
                 requires=(WHOLE_WARPS, DEFINED),
@@ -193,6 +200,7 @@ def _table_claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(both_ways, name),
             run=designated,
+            launches=launches.named if name in launches.FORMS else None,
             measure=casual_stages,
             quantity="S",
             requires=(POWERS,),
@@ -237,6 +245,7 @@ def _smm_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: shares(("transpose",), ("DMM", "UMM")),
         run=partial(permuted, "D-designated"),
+        launches=launches.transposing,
         measure=data_time,
         requires=(*EXACT, WORST),
         note=f"the permutation is a transpose of w columns; {tables_free}",
@@ -249,6 +258,7 @@ def _smm_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: counted(every, ("DMM", "UMM")),
         run=partial(permuted, "D-designated"),
+        launches=partial(launches.by_some, "D-designated"),
         requires=(*EXACT, DEFINED),
         derived={"C": stages_of_writes},
     )
@@ -286,6 +296,7 @@ def _smm_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: shares(every),
         run=partial(permuted, "conflict-free"),
+        launches=partial(launches.by_some, "conflict-free"),
         measure=data_time,
         requires=(*EXACT, DEFINED),
         note=tables_free,
@@ -298,6 +309,7 @@ def _smm_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: shares(every),
         run=partial(permuted, "conflict-free"),
+        launches=partial(launches.by_some, "conflict-free"),
         requires=(*EXACT, DEFINED),
     )
     yield Claim(

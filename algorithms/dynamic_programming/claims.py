@@ -8,6 +8,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.dynamic_programming.programs import in_global_memory, polygon
 from mmsim_algorithms.dynamic_programming.tables import by_tiles, triangulated
 
@@ -35,6 +36,11 @@ def naive(schedule: mm.Schedule, n: int, w: int, d: int, L: int) -> mm.Run:
     """The table by n threads in the global memory, checked."""
     run = mm.HMM(d, w, L).run(in_global_memory, polygon(n), threads=n, schedule=schedule)
     return correct(run, M=triangulated(polygon(n)))
+
+
+def launches(n: Any, w: Any, d: Any, L: Any) -> list[SymbolicLaunch]:
+    """The launch of `naive`."""
+    return [SymbolicLaunch(in_global_memory, {"M": (n, n)}, n, mm.HMM(d, w, L))]
 
 
 def polygons() -> Iterator[Case]:
@@ -88,6 +94,7 @@ def _claims() -> Iterator[Claim]:
             if w <= n + 1
         ),
         run=naive,
+        launches=launches,
         requires=(TRIANGLES, WIDE),
         note="the naive way: the words of a diagonal of the table lie in different groups",
     )

@@ -11,9 +11,27 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum
-from mmsim_algorithms.fft.programs import in_place, near, roots, signal, stockham, transformed
-from mmsim_algorithms.grids import BOTH, PAIRS, POWERS_OF_TWO, machine, power_of_two, powers
+from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum, root
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim_algorithms.fft.programs import (
+    columns,
+    in_place,
+    near,
+    roots,
+    rows,
+    signal,
+    stockham,
+    transformed,
+)
+from mmsim_algorithms.grids import (
+    BOTH,
+    PAIRS,
+    POWERS_OF_TWO,
+    exact,
+    machine,
+    power_of_two,
+    powers,
+)
 
 SECTION = 1
 DERIVED = "FFT, derived here"
@@ -59,6 +77,32 @@ def in_global_memory(schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: i
     return right(run, "x", n)
 
 
+def launches(program: mm.Program, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `plain`."""
+    arrays = {"x": (n,), "z": (exact(n) / 2,), "y": (n,)}
+    return [SymbolicLaunch(program, arrays, threads=p, machine=machine(on, w, l))]
+
+
+def of_global_memory(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `in_global_memory`."""
+    half = exact(n) / 2
+    arrays = {"x": (n,), "z": (half,), "y": (n,)}
+    return [SymbolicLaunch(stockham, arrays, threads=half, machine=mm.HMM(d, w, L, l))]
+
+
+def of_blocks(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of `on_hmm`."""
+    s, half, hmm = root(n), exact(n) / 2, mm.HMM(d, w, L, l)
+    x, z = (s, s), (s / 2,)
+    return [
+        SymbolicLaunch(program, arguments, half, hmm, block_size=s * w / 2)
+        for program, arguments in (
+            (columns, {"x": x, "z": z, "f": x, "y": x, "w": w}),
+            (rows, {"x": x, "z": z, "y": x, "w": w}),
+        )
+    ]
+
+
 WAYS = {"in place": in_place, "stockham": stockham}
 
 
@@ -95,6 +139,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: binary(True),
         run=partial(plain, in_place),
+        launches=partial(launches, in_place),
         requires=(POWERS_OF_TWO, PAIRS, LARGE),
         note="the naive way: the roots of later steps lie ever farther apart, w/2 stages a warp "
         "and step; the bit reversal writes a stage for each word",
@@ -109,6 +154,7 @@ CLAIMS = [
         kind="exact",
         grid=binary,
         run=partial(plain, stockham),
+        launches=partial(launches, stockham),
         requires=(POWERS_OF_TWO, PAIRS),
         note="three reads and two writes for a pair; writes h < w apart have two stages",
     ),
@@ -138,6 +184,7 @@ CLAIMS = [
         kind="exact",
         grid=squares,
         run=in_global_memory,
+        launches=of_global_memory,
         requires=(SQUARE,),
     ),
     Claim(
@@ -153,6 +200,7 @@ CLAIMS = [
         kind="exact",
         grid=squares,
         run=on_hmm,
+        launches=of_blocks,
         requires=(SQUARE, BLOCKS),
         note="ten global rounds instead of 5 log n; the second and the fourth part fetch and "
         "store the roots of a side",

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions, listed, placed, shifts
-from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, powers
+from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, exact, powers
 
 SECTION = 1
 PAPER = "LIST, CANDAR 2013"
@@ -64,6 +65,20 @@ def fragments(schedule: mm.Schedule, n: int, w: int, l: int, f: int) -> mm.Run:
     return correct(run, b=listed(a, start, first))
 
 
+def of_positions(n: Any, p: Any, w: Any, l: Any, f: Any) -> list[SymbolicLaunch]:
+    """The launch of `positions`: a warp's words are in a group for each of its fragments."""
+    arrays = {"a": (maximum(n, f * w),), "shift": (n,), "b": (n,)}
+    stages = {"a": maximum(1, exact(f * w) / n)}
+    return [SymbolicLaunch(by_positions, arrays, p, mm.UMM(w, l), stages=stages)]
+
+
+def of_fragments(n: Any, w: Any, l: Any, f: Any) -> list[SymbolicLaunch]:
+    """The launch of `fragments`: a warp's words are in a group for each of its threads."""
+    arrays = {"a": (n,), "start": (f,), "first": (f + 1,), "b": (n,)}
+    first = {"first": lambda j: j * (n // f)}
+    return [SymbolicLaunch(by_fragments, arrays, f, mm.UMM(w, l), contents=first, stages={"a": w})]
+
+
 def either(schedule: mm.Schedule, program: str, **case: Any) -> mm.Run:
     """The list by positions or by fragments."""
     if program == "positions":
@@ -101,6 +116,7 @@ CLAIMS = [
         kind="exact",
         grid=lists,
         run=positions,
+        launches=of_positions,
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_FRAGMENTS, LONG_OR_SHORT),
         note="fragments begin at multiples of w. The displacements, the list, and the written "
         "words: a warp meets one address group of the list, or w/(n/f) short fragments",
@@ -126,6 +142,7 @@ CLAIMS = [
         kind="exact",
         grid=threads_for_fragments,
         run=fragments,
+        launches=of_fragments,
         requires=(WHOLE_FRAGMENTS, LONG, WHOLE_WARPS, TWO_LANES),
         note="the naive way: each word that a warp reads or writes is in a group of its own",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, exact, machine
 from mmsim_algorithms.histogram.programs import by_lanes, histogram, in_place, repeated
 
 SECTION = 1
@@ -93,6 +95,26 @@ def in_global_memory(schedule: mm.Schedule, **case: Any) -> mm.Run:
     return on_hmm(in_place, schedule, **case)
 
 
+def of_repeated(on: str, n: Any, p: Any, w: Any, l: Any, k: Any) -> list[SymbolicLaunch]:
+    """The launch of `counted_repeated`."""
+    arrays, values = {"x": (n,), "h": (w,)}, {"x": lambda i: i % w // k}
+    return [SymbolicLaunch(in_place, arrays, p, machine(on, w, l), contents=values)]
+
+
+def of_lanes(n: Any, p: Any, w: Any, l: Any, m: Any) -> list[SymbolicLaunch]:
+    """The launch of `counted_by_lanes`."""
+    return [SymbolicLaunch(by_lanes, {"x": (n,), "c": (m, w), "h": (m,)}, p, mm.DMM(w, l))]
+
+
+def of_hmm(
+    program: mm.Program, n: Any, p: Any, w: Any, d: Any, L: Any, l: Any, k: Any, m: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `on_hmm`."""
+    arrays, values = {"x": (n,), "h": (m,)}, {"x": lambda i: i % w // k}
+    block, hmm = exact(p) / d, mm.HMM(d, w, L, l)
+    return [SymbolicLaunch(program, arrays, p, hmm, block_size=block, contents=values)]
+
+
 def repetitions() -> Iterator[Case]:
     """Up to 512 values, 1 to w of a warp's the same."""
     for on, w, l in product(BOTH, (2, 3, 8, 16), (1, 5, 30)):
@@ -127,6 +149,7 @@ CLAIMS = [
         kind="exact",
         grid=repetitions,
         run=counted_repeated,
+        launches=of_repeated,
         requires=(FULL_WARPS, WHOLE_SHARES, REPEATED),
         note="atomics on one address do not merge; the values are adjacent, in "
         "different banks and in one group",
@@ -155,6 +178,7 @@ CLAIMS = [
             for case in random_values(("DMM",))
         ),
         run=counted_by_lanes,
+        launches=of_lanes,
         requires=(FULL_WARPS, WHOLE_SHARES, BINS),
         note="lane k asks bank k only; the w columns are added along diagonals, w + 1 accesses "
         "for each bin",
@@ -178,6 +202,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=in_global_memory,
+        launches=partial(of_hmm, in_place),
         requires=(SHARES, WHOLE_SHARES, REPEATED, BINS),
     ),
     Claim(
@@ -193,6 +218,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=in_blocks,
+        launches=partial(of_hmm, histogram),
         requires=(SHARES, WHOLE_SHARES, REPEATED, BINS),
         note="the conflicts are served in d shared memories in parallel; each block's bins are "
         "cleared, read, and added to those of all",

@@ -20,7 +20,9 @@ from mmsim.claims import (
     named,
     root,
 )
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds_claims import ANY_D, ONE_DMM
+from mmsim_algorithms.dmm_permutation.launches import FORMS
 from mmsim_algorithms.grids import (
     BITS,
     DEFINED,
@@ -31,7 +33,7 @@ from mmsim_algorithms.grids import (
     WHOLE_WARPS,
     power_of_two,
 )
-from mmsim_algorithms.hmm_permutation import deficit
+from mmsim_algorithms.hmm_permutation import deficit, launches
 from mmsim_algorithms.hmm_permutation.cases import (
     MATRIX,
     RANDOM,
@@ -105,6 +107,7 @@ def _designated_claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(distributed, inverted=of != "P"),
             run=partial(designated, algorithm),
+            launches=partial(launches.designated, algorithm),
             requires=ALL_CASES,
             derived={"D": distribution if of == "P" else inverse_distribution},
             own=partial(distributed_own, size, d, inverted=of != "P"),
@@ -128,6 +131,7 @@ def _designated_claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=partial(of_sizes, name, least),
                 run=partial(designated, algorithm),
+                launches=partial(launches.named, algorithm) if name in FORMS else None,
                 measure=measure,
                 quantity="D",
                 requires=(*ALL_CASES, _at_least(text, least)),
@@ -150,7 +154,7 @@ def _rounds_on_one(count: int) -> Callable[..., Any]:
 
 
 def _round_claims() -> Iterator[Claim]:
-    for id, place, title, count, run, cases, requires in _ROUNDS:
+    for id, place, title, count, run, of_run, cases, requires in _ROUNDS:
         theorem = id == "T9"
         yield Claim(
             id=f"ICPP-{id}",
@@ -160,6 +164,7 @@ def _round_claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, d_below=2),
             run=run,
+            launches=of_run,
             requires=(*requires, ONE_DMM),
             own=only(RANDOM if theorem else MATRIX, d=1),
         )
@@ -187,13 +192,16 @@ def _round_claims() -> Iterator[Claim]:
             kind="exact",
             grid=cases,
             run=run,
+            launches=of_run,
             requires=requires,
             own=only({**RANDOM, **IEICE} if theorem else MATRIX, d=MULTIPROCESSORS),
         )
 
 
+Launches = Callable[..., list[SymbolicLaunch]]
 _ROUNDS: tuple[
-    tuple[str, str, str, int, Callable[..., mm.Run], Callable[..., Iterator[Case]], Any], ...
+    tuple[str, str, str, int, Callable[..., mm.Run], Launches, Callable[..., Iterator[Case]], Any],
+    ...,
 ] = (
     (
         "L5",
@@ -201,6 +209,7 @@ _ROUNDS: tuple[
         "transpose",
         2,
         transpose_run,
+        launches.turned,
         partial(matrices, tiles=True),
         (SIDES, D_TILES),
     ),
@@ -210,6 +219,7 @@ _ROUNDS: tuple[
         "row-wise permutation",
         4,
         row_wise_run,
+        launches.by_rows,
         matrices,
         (SIDES, D_ROWS),
     ),
@@ -219,6 +229,7 @@ _ROUNDS: tuple[
         "column-wise permutation",
         8,
         column_wise_run,
+        launches.by_columns,
         columns,
         (SIDES, D_TILES, D_COLUMNS),
     ),
@@ -228,11 +239,12 @@ _ROUNDS: tuple[
         "scheduled permutation",
         16,
         scheduled_run,
+        launches.scheduled,
         squares,
         (SQUARE, D_SIDE, D_TILES, DEFINED),
     ),
 )
-"""Id, place, title, coalesced rounds (and conflict-free ones), run, cases, preconditions."""
+"""Id, place, title, rounds of either kind, run, launches, cases, preconditions."""
 
 
 def _table_1_claims() -> Iterator[Claim]:

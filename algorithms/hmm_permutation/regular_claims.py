@@ -13,6 +13,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms import permutations
 from mmsim_algorithms.grids import IEICE, MULTIPROCESSORS, power_of_two
+from mmsim_algorithms.hmm_permutation.launches import regular
 from mmsim_algorithms.hmm_permutation.regular import REGULAR
 from mmsim_algorithms.transpose.hmm import transposed
 
@@ -82,6 +83,7 @@ CLAIMS = [
         kind="exact",
         grid=partial(sizes, name),
         run=partial(permuted, name),
+        launches=partial(regular, name),
         requires=REQUIRES[name],
         note=f"the abstract gives no algorithm; this one takes {TILES[name]}",
         own=lambda: [{**IEICE, "k": MULTIPROCESSORS}],

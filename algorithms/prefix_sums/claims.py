@@ -11,6 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, ceiling, log2, maximum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,
@@ -22,6 +23,7 @@ from mmsim_algorithms.grids import (
     TWO_LANES,
     TWO_WORDS,
     WHOLE_SHARES,
+    exact,
     machine,
     meeting,
     powers,
@@ -31,6 +33,10 @@ from mmsim_algorithms.prefix_sums.programs import (
     by_few_barriers,
     by_registers,
     by_tree,
+    doubling,
+    few_barriers,
+    in_registers,
+    tree,
 )
 from mmsim_algorithms.sums.cases import barriers, for_barriers
 from mmsim_algorithms.sums.claims import ASYNCHRONOUS, FEW, few
@@ -67,6 +73,20 @@ def prefix_sums(
     if not np.array_equal(sums, np.cumsum(a)):
         raise ClaimError(f"{run.program} on {run.machine} left wrong prefix sums")
     return run
+
+
+def launches(way: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `prefix_sums`; `most` <= w is a power of two, as w is."""
+    program, arguments = {
+        "doubling": (doubling, {"a": (n,), "b": (n,)}),
+        "tree": (tree, {"s": (2 * n,)}),
+        "few barriers": (few_barriers, {"s": (2 * n,), "w": w, "most": w}),
+        "registers": (
+            in_registers,
+            {"a": (n,), "b": (n,), "sums": (exact(p) / w,), "w": w},
+        ),
+    }[way]
+    return [SymbolicLaunch(program, arguments, threads=p, machine=machine(on, w, l))]
 
 
 def either(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
@@ -119,7 +139,7 @@ def any_width(factor: int = 2) -> Iterator[Case]:
                 yield {"on": on, "n": n, "p": p, "w": w, "l": l}
 
 
-def in_registers() -> Iterator[Case]:
+def rows() -> Iterator[Case]:
     """1 to 40 warps of threads with 1 or 8 words each."""
     for on, w, l in product(BOTH, (1, 2, 3, 8, 32), (1, 30)):
         for warps, r in product((1, 2, 9, 40), (1, 8)):
@@ -139,6 +159,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, on, pairs=False),
             run=partial(prefix_sums, "doubling"),
+            launches=partial(launches, "doubling"),
             requires=(TWO_WORDS, POWERS_OF_TWO, THREADS),
             note="n words are read and written at each of log n steps, and those that have one h "
             "words before them read it: 3 log n - 1 times n words"
@@ -170,6 +191,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: cases(*BOTH, pairs=True),
         run=partial(prefix_sums, "tree"),
+        launches=partial(launches, "tree"),
         requires=(POWERS_OF_TWO, TWO_LANES, PAIRS),
         note="at a level of k nodes seven accesses, five of them to every other word, which has "
         "two stages for a warp: 2 * 1 + 5 * 2 = 12 for n/w - 1 warps in all",
@@ -195,8 +217,9 @@ def _claims() -> Iterator[Claim]:
             2 * n / w + (1 + k) * p / w - k - w * k * (k - 1) / 2 + (2 * n / p + 1 + k) * (l - 1)
         ),
         kind="exact",
-        grid=in_registers,
+        grid=rows,
         run=partial(prefix_sums, "registers"),
+        launches=partial(launches, "registers"),
         requires=(FULL_WARPS, WHOLE_SHARES, EARLIER),
         note="n words are read and written; p/w sums of warps are written, and read by k rounds of "
         "all warps that have more than w, 2w, ... before them",
@@ -224,7 +247,7 @@ def _claims() -> Iterator[Claim]:
         title="lower bound for prefix sums, also with exchange within a warp, DMM and UMM",
         formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, n / w + 2 * l - 1, 2 * n * l / p),
         kind="lower",
-        grid=lambda: ({"way": "registers", **case} for case in in_registers()),
+        grid=lambda: ({"way": "registers", **case} for case in rows()),
         run=either,
         requires=(FULL_WARPS, WHOLE_SHARES),
         note="the first three parts of SCAN-LB",
@@ -237,6 +260,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=warps,
         run=partial(prefix_sums, "few barriers"),
+        launches=partial(launches, "few barriers"),
         requires=(POWERS_OF_TWO, TWO_LANES, THREADS),
         note="the rounds of SCAN-tree. Each of p/w warps has log w levels of fewer than w nodes, "
         "so there are more stages. In lock step; the asynchronous run takes no longer",
@@ -261,6 +285,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: (case for case in waiting() if case["p"] > case["w"]),
         run=traced,
+        launches=partial(launches, "few barriers"),
         measure=barriers,
         quantity="B",
         requires=(POWERS_OF_TWO, TWO_LANES, Precondition("w < p <= n", lambda n, p, w: w < p <= n)),

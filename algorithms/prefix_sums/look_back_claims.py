@@ -11,7 +11,17 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim_algorithms.prefix_sums.look_back import WAYS
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim_algorithms.grids import exact
+from mmsim_algorithms.prefix_sums.look_back import (
+    WAYS,
+    added,
+    look_back,
+    scanned,
+    sums_before,
+    tile_scans,
+    tile_sums,
+)
 
 SECTION = 1
 PAPER = "SCAN, Merrill and Garland 2016"
@@ -39,6 +49,31 @@ def scan(way: str, schedule: mm.Schedule, n: int, w: int, r: int, L: int, d: int
     a = (np.arange(n) * 7919 + 13) % 1009 - 300
     run = WAYS[way](mm.HMM(d, w, L), a, r, schedule=schedule)
     return correct(run, b=np.cumsum(a))
+
+
+def launches(way: str, n: Any, w: Any, r: Any, L: Any, d: Any) -> list[SymbolicLaunch]:
+    """The launches of `scan`."""
+    hmm, sums, threads = mm.HMM(d, w, L), (exact(n) / (r * w),), exact(n) / r
+    programs: dict[str, Any] = {
+        "look-back": ((look_back, {"a": (n,), "b": (n,), "state": sums}),),
+        "reduce-then-scan": (
+            (tile_sums, {"a": (n,), "sums": sums}),
+            (scanned, {"a": (n,), "b": (n,), "sums": sums}),
+        ),
+        "scan-then-add": (
+            (tile_scans, {"a": (n,), "b": (n,), "sums": sums}),
+            (added, {"b": (n,), "sums": sums}),
+        ),
+    }
+    of_tiles = [
+        SymbolicLaunch(program, {**arrays, "r": r}, threads, hmm, block_size=w)
+        for program, arrays in programs[way]
+    ]
+    return [
+        of_tiles[0],
+        *(SymbolicLaunch(sums_before, {"sums": sums}, w, hmm, block_size=w) for _ in of_tiles[1:]),
+        *of_tiles[1:],
+    ]
 
 
 def any_way(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
@@ -114,6 +149,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=cases,
             run=partial(scan, way),
+            launches=partial(launches, way),
             measure=requests,
             quantity="R",
             requires=REQUIRES,
@@ -128,6 +164,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=cases,
             run=partial(scan, way),
+            launches=partial(launches, way),
             requires=REQUIRES,
             note=NOTES[way],
         )

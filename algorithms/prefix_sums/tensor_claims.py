@@ -12,8 +12,9 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim.claims.formulas import named
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, TWO_WORDS, powers
-from mmsim_algorithms.prefix_sums.tensor import with_tensor_unit
+from mmsim_algorithms.prefix_sums.tensor import by_products, with_tensor_unit
 from mmsim_algorithms.product.tensor import TensorDMM
 from mmsim_algorithms.product.tensor_claims import calls, in_calls
 
@@ -62,6 +63,11 @@ def prefix_sums(schedule: mm.Schedule, n: int, p: int, w: int, l: int, L: int) -
     a = (np.arange(n) * 7919 + 13) % 1009
     run = with_tensor_unit(TensorDMM(w, L, l), a, p, schedule=schedule)
     return correct(run, x=np.cumsum(a))
+
+
+def launches(n: Any, p: Any, w: Any, l: Any, L: Any) -> list[SymbolicLaunch]:
+    """The launch of `prefix_sums`."""
+    return [SymbolicLaunch(by_products, {"x": (n,), "w": w}, p, TensorDMM(w, L, l))]
 
 
 def in_lock_step(schedule: mm.Schedule, **case: int) -> mm.Run:
@@ -167,6 +173,7 @@ CLAIMS = [
         kind="exact",
         grid=exact,
         run=in_lock_step,
+        launches=launches,
         measure=in_calls,
         requires=EXACT,
         note="levels(n, w) = log_w n; each word that is sent takes a stage",
@@ -181,6 +188,7 @@ CLAIMS = [
         kind="exact",
         grid=exact,
         run=prefix_sums,
+        launches=launches,
         requires=EXACT,
         note="levels(n, w) = log_w n; a read and a write for each call. Words that are w or a "
         "multiple of w apart are in one bank",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import isqrt
@@ -12,6 +13,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     FAST,
@@ -19,6 +21,7 @@ from mmsim_algorithms.grids import (
     TWO_LANES,
     WHOLE_ROWS,
     WHOLE_SHARES,
+    exact,
     machine,
 )
 from mmsim_algorithms.product.programs import (
@@ -105,6 +108,36 @@ def by_rotated_tiles(
     return correct(run, c=a @ b.T)
 
 
+def multiplying(order: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `multiplied`."""
+    return [SymbolicLaunch(ORDERS[order], _shapes(n), threads=p, machine=machine(on, w, l))]
+
+
+def in_parts(on: str, n: Any, w: Any, l: Any, t: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_parts`."""
+    sizes = {**_shapes(n), "t": t}
+    return [SymbolicLaunch(in_registers, sizes, exact(n) / t**2, machine(on, w, l))]
+
+
+def in_blocks(program: mm.Program, n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `in_global_memory` and of `by_tiles`."""
+    sizes = {**_shapes(n), **({"w": w} if program is tiled else {})}
+    return [SymbolicLaunch(program, sizes, n, mm.HMM(d, w, L, l), w * w)]
+
+
+def rotated_blocks(layout: str, n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_rotated_tiles`: no conflicts under RAP."""
+    sizes = {**_shapes(n), "r": (w,), "w": w}
+    launch = SymbolicLaunch(tiled_by_rows, sizes, n, mm.HMM(d, w, L, l), w * w)
+    if layout == "RAP":
+        return [replace(launch, stages={"two": 1})]
+    return [replace(launch, contents={"r": lambda i: 0 * i})]
+
+
+def _shapes(n: Any) -> dict[str, Any]:
+    return dict.fromkeys("abc", (root(n), root(n)))
+
+
 def matrices() -> Iterator[Case]:
     """Sides up to 32, a thread for each element and fewer."""
     for on, w, m, l in product(BOTH, (2, 3, 4, 5, 8, 16, 32), (1, 2, 3), (1, 30)):
@@ -147,6 +180,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=matrices,
         run=partial(multiplied, "rows"),
+        launches=partial(multiplying, "rows"),
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
         note="for each of s products a word of a, the same for a warp, and w words of a row of b",
     )
@@ -158,6 +192,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=matrices,
         run=partial(multiplied, "columns"),
+        launches=partial(multiplying, "columns"),
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
         note="the naive order: a warp reads a column of a and writes one of c, w stages each",
     )
@@ -183,6 +218,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=parts,
         run=by_parts,
+        launches=in_parts,
         requires=(WHOLE_ROWS, PARTS),
         note="n/t^2 threads; 2t words are read for t^2 products. It holds t^2 + t registers",
     )
@@ -204,6 +240,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=tiles,
         run=in_global_memory,
+        launches=partial(in_blocks, by_rows),
         requires=(WHOLE_ROWS, TILES),
         note="the naive way, the same on any number of DMMs",
     )
@@ -218,6 +255,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=tiles,
         run=by_tiles,
+        launches=partial(in_blocks, tiled),
         requires=(WHOLE_ROWS, TILES),
         note="s/w pairs of tiles are fetched, two rounds each; each word is used w times",
     )
@@ -241,6 +279,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=tiles,
             run=partial(by_rotated_tiles, layout),
+            launches=partial(rotated_blocks, layout),
             requires=(WHOLE_ROWS, TILES),
             note="a warp reads a column of the tile, "
             + (

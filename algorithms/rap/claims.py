@@ -7,6 +7,7 @@ from functools import partial
 
 from mmsim.claims import Claim, Precondition
 from mmsim_algorithms.grids import RAP_WIDTH, WIDTHS
+from mmsim_algorithms.rap import launches
 from mmsim_algorithms.rap.bounds import CONSTANT, below_w, first_moment, log_over_loglog
 from mmsim_algorithms.rap.cases import (
     SEEDS,
@@ -56,6 +57,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(access=names),
             run=accessed,
+            launches=launches.accessed,
             own=own(30, access=names),
         )
     for name, names, formula in (
@@ -70,6 +72,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(transpose=names),
             run=transposed,
+            launches=launches.transposed,
             note="the lemma gives the order; the times of section III's two accesses add up to it",
             own=own(30, transpose=names),
         )
@@ -81,6 +84,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(transpose=names, programs=("in place", "with barrier")),
             run=transposed_in_place,
+            launches=launches.transposed_in_place,
             note="right in lock step; asynchronously the result is asked for with the barrier only",
             own=own(30, transpose=names, programs=("in place", "with barrier")),
         )
@@ -188,6 +192,7 @@ def _tables() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: ({"access": "stride", "w": w} for w in (*WIDTHS, 64)),
         run=accessed,
+        launches=launches.accessed_at_once,
         measure=stages(),
         quantity="S",
         own=lambda: ({"access": "stride", "w": w} for w in (128, RAP_WIDTH)),
@@ -242,6 +247,7 @@ def _tables() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases_of_table_3, [(worst, "RAW")]),
             run=transposed,
+            launches=launches.transposed_at_once,
             measure=stages(kind=what.removesuffix("s")),
             quantity="S",
         )

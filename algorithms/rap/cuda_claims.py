@@ -10,6 +10,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.cuda import cuda_as_printed, cuda_corrected, rotated
+from mmsim_algorithms.rap.launches import by_cuda
 from mmsim_algorithms.rap.programs import matrix
 
 SECTION = 6
@@ -52,6 +53,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=grid,
         run=run_of(cuda_corrected),
+        launches=by_cuda,
         measure=stages("b", "write"),
         quantity="S",
         requires=(Precondition("w = 32", lambda w: w == 32),),

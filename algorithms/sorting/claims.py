@@ -24,6 +24,7 @@ from mmsim.claims import (
     named,
     within,
 )
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,
@@ -90,6 +91,17 @@ def bitonically_free(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: 
         bitonic_without_conflicts, shuffled(n), w, threads=p, schedule=schedule
     )
     return correct(run, a=np.arange(n))
+
+
+def of_pairs(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `bitonically`."""
+    return [SymbolicLaunch(bitonic, {"a": (n,)}, p, machine(on, w, l))]
+
+
+def of_pairs_in_turn(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `bitonically_free`."""
+    arguments = {"a": (n,), "w": w}
+    return [SymbolicLaunch(bitonic_without_conflicts, arguments, p, machine(on, w, l))]
 
 
 def in_one_bank(schedule: mm.Schedule, n: int, w: int, l: int) -> mm.Run:
@@ -243,6 +255,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: binary(*BOTH),
         run=bitonically,
+        launches=of_pairs,
         requires=(POWERS_OF_TWO, PAIRS),
         note="four accesses at each of log n (log n + 1)/2 steps, in two stages where words less "
         "than w apart are compared: at log n - j steps they are 2^j apart",
@@ -255,6 +268,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: binary("DMM"),
         run=bitonically_free,
+        launches=of_pairs_in_turn,
         requires=(POWERS_OF_TWO, PAIRS),
         note="of a pair in an odd row of w words the second word comes first",
     )

@@ -10,12 +10,13 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, log2
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import POWERS_OF_TWO, powers
 from mmsim_algorithms.grids import THREADS as ENOUGH
 from mmsim_algorithms.sorting.claims import DERIVED, HIGH, INPUTS
-from mmsim_algorithms.sorting.columns import column_sort
-from mmsim_algorithms.sorting.partition import partition, permute
-from mmsim_algorithms.sorting.two_lists import merge_lists
+from mmsim_algorithms.sorting.columns import column_sort, spread
+from mmsim_algorithms.sorting.partition import fetch, partition, permute, sort_by_class
+from mmsim_algorithms.sorting.two_lists import merge_lists, merge_two
 
 SECTION = 2
 CONFLICT_FREE = "SORT, ESA 2015"
@@ -82,6 +83,24 @@ def merged(schedule: mm.Schedule, n: int, p: int, w: int, l: int, words: str) ->
     """Merge the sorted halves of one of `INPUTS`, checked."""
     first, second = np.sort(INPUTS[words](n).reshape(2, -1), axis=1)
     return correct(merge_lists(mm.DMM(w, l), first, second, p, schedule=schedule), b=np.arange(n))
+
+
+def of_classes(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of `partitioned`."""
+    arrays, ends, dmm = {"a": (n,), "b": (n,)}, {"ends": (w, w)}, mm.DMM(w, l)
+    columns = {**arrays, "d": (n,), "e": (n,), **ends}
+    spreading = SymbolicLaunch(spread, {**arrays, "w": w, "far": w, "near": 1}, w, dmm)
+    sorting = SymbolicLaunch(sort_by_class, columns, w, dmm)
+    return [
+        *(sorting, spreading, spreading, sorting),
+        SymbolicLaunch(fetch, {**arrays, **ends}, w, dmm),
+    ]
+
+
+def of_lists(n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `merged`."""
+    arrays = {**dict.fromkeys("abxy", (n,)), "starts": (p + 1,)}
+    return [SymbolicLaunch(merge_two, {**arrays, "w": w}, p, mm.DMM(w, l))]
 
 
 WAYS: dict[str, Any] = {
@@ -254,6 +273,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: moving(*PERMUTATIONS),
         run=partitioned,
+        launches=of_classes,
         requires=(CUBE,),
         note="n/w words of each class. Columns are sorted by counting, spread and sorted again; "
         "then each column fetches n/w^2 + w - 1 words from each column",
@@ -301,6 +321,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lists,
         run=merged,
+        launches=of_lists,
         measure=lambda run: sum(row.stages for row in run.accesses),
         quantity="S",
         requires=(POWERS_OF_TWO, ENOUGH, PARTS),
@@ -314,6 +335,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp,
         run=merged,
+        launches=of_lists,
         requires=(POWERS_OF_TWO, ENOUGH, PARTS, ONE_WARP),
         note="any access of the warp takes l",
     )

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, gcd, maximum, minimum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY_WIDTH,
     BOTH,
     FULL_WARPS,
     TWO_LANES,
     WHOLE_SHARES,
+    exact,
     machine,
     power_of_two,
 )
@@ -137,6 +139,37 @@ def on_hmm(
     return correct(run, y=times(c, words, x))
 
 
+def of_rows(
+    program: mm.Program, on: str, n: Any, p: Any, w: Any, l: Any, k: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `by_threads` and of `by_warps`."""
+    arguments = {"r": (n + 1,), "c": (n * k,), "v": (n * k,), "x": (n,), "y": (n,)}
+    if program is row_of_warp:
+        arguments["w"] = w
+    values: dict[str, Callable[..., Any]] = {
+        "r": lambda i: i * k,
+        "c": lambda e: (e // k // w * w + e % k) % n,
+    }
+    return [SymbolicLaunch(program, arguments, p, machine(on, w, l), contents=values)]
+
+
+def of_columns(on: str, n: Any, p: Any, w: Any, l: Any, k: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_columns`."""
+    arrays = {"c": (k, n), "v": (k, n), "x": (n,), "y": (n,)}
+    values = {"c": lambda t, i: (i // w * w + t) % n}
+    return [SymbolicLaunch(ell, arrays, p, machine(on, w, l), contents=values)]
+
+
+def of_hmm(
+    program: mm.Program, n: Any, p: Any, w: Any, d: Any, L: Any, l: Any, k: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `on_hmm`."""
+    arrays = {"c": (k, n), "v": (k, n), "x": (n,), "y": (n,)}
+    values = {"c": lambda t, i: (i % w * (w + 1) + (i // w + t) * w) % n}
+    block, hmm = exact(p) / d, mm.HMM(d, w, L, l)
+    return [SymbolicLaunch(program, arrays, p, hmm, block_size=block, contents=values)]
+
+
 WAYS: dict[str, Callable[..., mm.Run]] = {
     "threads": by_threads,
     "warps": by_warps,
@@ -191,6 +224,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("DMM",)),
         run=by_threads,
+        launches=partial(of_rows, row_of_thread),
         requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
         note="a warp's columns, and its nonzero words, lie k apart; its word of x is one",
     ),
@@ -204,6 +238,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("UMM",)),
         run=by_threads,
+        launches=partial(of_rows, row_of_thread),
         requires=(FULL_WARPS, WHOLE_SHARES, SHORT, TWO_LANES, GROUPED),
         note="words that lie k apart are in k groups, or each in its own; the ends of a warp's "
         "rows are in two",
@@ -216,6 +251,7 @@ CLAIMS = [
         kind="exact",
         grid=whole_rows,
         run=by_warps,
+        launches=partial(of_rows, row_of_warp),
         requires=(FULL_WARPS, WARPS, WHOLE_ROWS, BINARY_WIDTH, SHORT, GROUPED),
         note="columns, nonzero words and words of x are w adjacent words each; the sums of the "
         "lanes are added by exchange, which is free",
@@ -228,6 +264,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(BOTH),
         run=by_columns,
+        launches=of_columns,
         requires=(FULL_WARPS, WHOLE_SHARES, SHORT, GROUPED),
         note="each access is to w adjacent words, or to one",
     ),
@@ -253,6 +290,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=partial(on_hmm, ell),
+        launches=partial(of_hmm, ell),
         requires=(WIDE, WHOLE_SHARES, SHARES, SCATTERED),
         note="the columns of w rows are in w groups, and in w banks: each word of x is a stage",
     ),
@@ -266,6 +304,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=partial(on_hmm, ell_shared),
+        launches=partial(of_hmm, ell_shared),
         requires=(WIDE, WHOLE_SHARES, SHARES, SCATTERED),
         note="x is fetched d times, dn/w stages, and then each request for it has one stage",
     ),

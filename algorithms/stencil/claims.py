@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim.claims import Case, Claim, Precondition, correct, maximum, root
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     FULL_WARPS,
     TWO_LANES,
     WHOLE_ROWS,
     WHOLE_SHARES,
+    exact,
     machine,
 )
 from mmsim_algorithms.stencil.programs import by_bands, by_columns, by_rows, matrix, stencil
@@ -64,6 +66,24 @@ def in_global_memory(
     return correct(run, b=stencil(a))
 
 
+def order(program: mm.Program, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `plain`."""
+    shape = root(n), root(n)
+    return [SymbolicLaunch(program, {"a": shape, "b": shape}, threads=p, machine=machine(on, w, l))]
+
+
+def blocks(
+    program: mm.Program, n: Any, w: Any, d: Any, L: Any, l: Any, r: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `bands` and of `in_global_memory`."""
+    shape = root(n), root(n)
+    sizes: dict[str, Any] = {"a": shape, "b": shape}
+    if program is by_bands:
+        sizes["r"] = r
+    threads, block = exact(n) / r, root(n)
+    return [SymbolicLaunch(program, sizes, threads, mm.HMM(d, w, L, l), block)]
+
+
 ORDERS: dict[str, Callable[..., mm.Run]] = {
     "rows": partial(plain, by_rows),
     "columns": partial(plain, by_columns),
@@ -107,6 +127,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("DMM",)),
         run=ORDERS["rows"],
+        launches=partial(order, by_rows),
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
         note="five reads and a write. A warp's neighbours on the left are w adjacent words, "
         "or w - 1 with the last of the row: in different banks either way",
@@ -119,6 +140,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(("UMM",), 2),
         run=ORDERS["rows"],
+        launches=partial(order, by_rows),
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS, WIDE, TWO_LANES),
         note="the neighbours on the left, and those on the right, lie in two groups",
     ),
@@ -130,6 +152,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: matrices(BOTH),
         run=ORDERS["columns"],
+        launches=partial(order, by_columns),
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
         note="the naive order: a warp's words are in one bank and in w groups",
     ),
@@ -158,6 +181,7 @@ CLAIMS = [
         kind="exact",
         grid=banded,
         run=in_global_memory,
+        launches=partial(blocks, by_rows),
         requires=(WHOLE_ROWS, WIDE, BANDS, TWO_LANES),
     ),
     Claim(
@@ -170,6 +194,7 @@ CLAIMS = [
         kind="exact",
         grid=banded,
         run=bands,
+        launches=partial(blocks, by_bands),
         requires=(WHOLE_ROWS, WIDE, BANDS),
         note="of the global memory 2n/w + 2n/(rw) stages, where the n words that are read and "
         "those that are written take 2n/w",

@@ -11,7 +11,8 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim_algorithms.grids import BOTH, machine, powers
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim_algorithms.grids import BOTH, exact, machine, powers
 from mmsim_algorithms.string_matching.programs import (
     edits,
     in_one_memory,
@@ -61,6 +62,18 @@ def in_global_memory(
         schedule=schedule,
     )
     return correct(run, e=edits(x, y[2 * m :]))
+
+
+def of_one_memory(on: str, n: Any, m: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `matched`."""
+    arrays = {"x": (m,), "y": (n + 2 * m,), "v": (2, p), "e": (n,)}
+    return [SymbolicLaunch(in_one_memory, arrays, p, machine(on, w, l))]
+
+
+def of_blocks(n: Any, m: Any, p: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `on_hmm`."""
+    arrays, hmm = {"x": (m,), "y": (n + 2 * m,), "e": (n,)}, mm.HMM(d, w, L, l)
+    return [SymbolicLaunch(in_shared_memory, arrays, p, hmm, block_size=exact(p) / d)]
 
 
 def flat(*on: str) -> Iterator[Case]:
@@ -128,6 +141,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(flat, "DMM"),
         run=matched,
+        launches=of_one_memory,
         requires=(ROWS, PARTS),
         note="p/m parts of nm/p + 2m columns, m threads for each: a row's words lie in different "
         "banks",
@@ -167,6 +181,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=multiprocessors,
         run=on_hmm,
+        launches=of_blocks,
         requires=(ROWS, PARTS, SHARES),
     )
     yield Claim(

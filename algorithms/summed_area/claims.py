@@ -13,9 +13,12 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum, root
 from mmsim.claims.claim import call_with
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FAST
+from mmsim_algorithms.summed_area.programs import along, before, borders, corners, down, finished
 from mmsim_algorithms.summed_area.single import by_bands
 from mmsim_algorithms.summed_area.tables import WAYS
+from mmsim_algorithms.transpose.hmm import transpose
 
 SECTION = 1
 PAPER = "SAT, ICPP 2014"
@@ -46,6 +49,43 @@ def table(way: str, schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: in
     by = by_bands if way == "bands" else WAYS[way]
     run = by(mm.HMM(d, w, L, l), a, schedule=schedule)
     return correct(run, b=a.cumsum(axis=0).cumsum(axis=1))
+
+
+def by_columns(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of 2R2W."""
+    side, hmm = root(n), mm.HMM(d, w, L, l)
+    square = (side, side)
+    return [
+        SymbolicLaunch(down, {"a": square, "b": square}, side, hmm, block_size=w),
+        SymbolicLaunch(along, {"b": square}, side, hmm, block_size=w),
+    ]
+
+
+def by_transposing(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of 4R4W."""
+    side, hmm = root(n), mm.HMM(d, w, L, l)
+    arrays = {"a": (side, side), "b": (side, side)}
+    columns = SymbolicLaunch(down, arrays, side, hmm, block_size=w)
+    return [columns, SymbolicLaunch(transpose, {**arrays, "w": w}, n, hmm, block_size=w * w)] * 2
+
+
+def by_borders(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of 2R1W."""
+    side, hmm = root(n), mm.HMM(d, w, L, l)
+    m = side / w
+    a, tiles = {"a": (side, side)}, {"corner": (m, m), "w": w}
+    left, border = {"left": (m, side)}, {"above": (m, side), "left": (m, side)}
+    of_all = {**a, "b": (side, side), **border, **tiles}
+    return [
+        SymbolicLaunch(borders, {**a, **border, "w": w}, n, hmm, block_size=w * w),
+        SymbolicLaunch(before, border, side, hmm, block_size=w),
+        SymbolicLaunch(corners, {**left, **tiles}, m, hmm),
+        SymbolicLaunch(finished, of_all, n, hmm, block_size=w * w),
+    ]
+
+
+LAUNCHES = {"2R2W": by_columns, "4R4W": by_transposing, "2R1W": by_borders}
+"""Those of the ways with a fixed number of launches."""
 
 
 def any_way(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
@@ -149,6 +189,7 @@ def _claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=partial(one_latency, way),
                 run=partial(table, way),
+                launches=LAUNCHES.get(way),
                 measure=partial(requests, kind),
                 quantity="R",
                 requires=REQUIRES[way],
@@ -163,6 +204,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, way),
             run=partial(table, way),
+            launches=LAUNCHES.get(way),
             requires=REQUIRES[way],
             note=NOTES[way],
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum, root
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     POWERS_OF_TWO,
@@ -20,7 +21,7 @@ from mmsim_algorithms.grids import (
     meeting,
     power_of_two,
 )
-from mmsim_algorithms.summed_area.one_memory import in_one_memory
+from mmsim_algorithms.summed_area.one_memory import by_trees, in_one_memory
 
 SECTION = 2
 PAPER = "SAT, IEICE E96-D 2013"
@@ -43,6 +44,11 @@ def table(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.
     if not np.array_equal(found, a.cumsum(axis=0).cumsum(axis=1)):
         raise ClaimError(f"{run.program} on {run.machine} left a wrong table")
     return run
+
+
+def launches(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `table`."""
+    return [SymbolicLaunch(by_trees, {"s": (2 * n,), "m": root(n)}, p, machine(on, w, l))]
 
 
 def cases(
@@ -77,6 +83,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: cases(EXACT, (2, 4, 8, 16), (1, 5)),
         run=table,
+        launches=launches,
         requires=(TWO_LANES, *EXACT),
         note="seven accesses for the columns and seven for the rows at each level. The levels have "
         "n - sqrt n words in each direction; five of the accesses for the rows are to every other "

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, correct, root
+from mmsim.claims import Case, Claim, correct, maximum, root
 from mmsim.claims.claim import call_with
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.summed_area.claims import FEW_LOOKS, TILES, WAVES
-from mmsim_algorithms.summed_area.single import by_bands
+from mmsim_algorithms.summed_area.single import bands, by_bands
 
 SECTION = 1
 PAPER = "SAT, CANDAR 2017"
@@ -27,6 +28,14 @@ def table(schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int) -> mm.R
     a = ((np.arange(n) * 7919 + 13) % 1009 - 400).reshape(isqrt(n), isqrt(n))
     run = by_bands(mm.HMM(d, w, L, l), a, schedule=schedule)
     return correct(run, b=a.cumsum(axis=0).cumsum(axis=1))
+
+
+def launches(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `table`."""
+    side = root(n)
+    border = (maximum(1, side / w - 1), side)
+    arguments = {"a": (side, side), "b": (side, side), "border": border, "w": w}
+    return [SymbolicLaunch(bands, arguments, side * w, mm.HMM(d, w, L, l), block_size=w * w)]
 
 
 def requests(run: mm.Run) -> int:
@@ -64,6 +73,7 @@ CLAIMS = [
         kind="exact",
         grid=cases,
         run=table,
+        launches=launches,
         measure=requests,
         quantity="R",
         requires=REQUIRES,
@@ -78,6 +88,7 @@ CLAIMS = [
         kind="exact",
         grid=cases,
         run=table,
+        launches=launches,
         requires=REQUIRES,
         note="2 sqrt(n)/w - 1 steps as the waves of 1R1W, with four rounds of the global memory "
         "instead of six, and one border instead of two",

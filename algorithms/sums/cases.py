@@ -12,15 +12,19 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, ClaimError
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY_WIDTHS,
     BOTH,
+    exact,
     machine,
     powers,
 )
 from mmsim_algorithms.sums.programs import (
+    block_sums,
     by_few_barriers,
     columns,
+    few_barriers,
     numbers,
     strided_tree,
     summed,
@@ -76,6 +80,37 @@ def in_global_memory(
     a, c = numbers(n), np.zeros(p, int)
     run = mm.HMM(d, w, L, l).run(columns, a, c, threads=p, schedule=schedule)
     return adding_up(run, run.arrays["c"][0], a)
+
+
+def of_tree(order: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_tree`."""
+    return [SymbolicLaunch(TREES[order], {"a": (n,)}, threads=p, machine=machine(on, w, l))]
+
+
+def of_columns(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_columns`."""
+    arrays = {"a": (n,), "c": (p,)}
+    return [SymbolicLaunch(columns, arrays, threads=p, machine=machine(on, w, l))]
+
+
+def of_warps(on: str, n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `by_warps`."""
+    arguments = {"a": (n,), "c": (3, w * l), "w": w}
+    return [SymbolicLaunch(few_barriers, arguments, threads=w * l, machine=machine(on, w, l))]
+
+
+def of_blocks(n: Any, p: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of `on_hmm`."""
+    hmm = mm.HMM(d, w, L, l)
+    return [
+        SymbolicLaunch(block_sums, {"a": (n,), "b": (d,)}, p, hmm, block_size=exact(p) / d),
+        SymbolicLaunch(block_sums, {"a": (d,), "b": (1,)}, d, hmm, block_size=d),
+    ]
+
+
+def of_global_memory(n: Any, p: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `in_global_memory`."""
+    return [SymbolicLaunch(columns, {"a": (n,), "c": (p,)}, p, mm.HMM(d, w, L, l))]
 
 
 PROGRAMS: dict[str, Callable[..., mm.Run]] = {

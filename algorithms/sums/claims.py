@@ -34,6 +34,9 @@ from mmsim_algorithms.sums.cases import (
     by_tree,
     by_warps,
     for_barriers,
+    of_columns,
+    of_tree,
+    of_warps,
 )
 
 SECTION = 1
@@ -88,6 +91,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: binary(wide=True),
         run=partial(by_tree, "strided"),
+        launches=partial(of_tree, "strided"),
         requires=(POWERS_OF_TWO, PAIRS, WIDE),
         note="the naive order: with step h a warp's words are 2h apart, in w/2h banks and 2h "
         "groups. It takes log w times the stages of SUM-tree",
@@ -100,6 +104,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=binary,
         run=partial(by_tree, "tree"),
+        launches=partial(of_tree, "tree"),
         requires=(POWERS_OF_TWO, PAIRS),
         note="two reads and a write of h words for h = n/2, n/4, ..., 1, in h/p steps or in one",
     )
@@ -125,6 +130,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: binary(pairs=False),
         run=by_columns,
+        launches=of_columns,
         requires=(POWERS_OF_TWO, THREADS),
         note="a thread keeps its sum in a register, so that a step of the tree reads and writes "
         "one word",
@@ -172,6 +178,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: by_latency(True),
         run=by_warps,
+        launches=of_warps,
         requires=(
             BINARY_WIDTH,
             TWO_LANES,
@@ -201,6 +208,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: (case for case in for_barriers() if case["l"] > 1),
         run=traced,
+        launches=of_warps,
         measure=barriers,
         quantity="B",
         requires=(BINARY_WIDTH, TWO_LANES, COLUMNS, Precondition("l > 1", lambda l: l > 1)),
@@ -234,6 +242,7 @@ def _claims() -> Iterator[Claim]:
             for p in sorted({w, 2 * w, 3 * w, 8 * w, 64})
         ),
         run=traced_columns,
+        launches=of_columns,
         measure=barriers,
         quantity="B",
         requires=(Precondition("p >= 2", lambda p: p >= 2), ENOUGH_THREADS, WHOLE_SHARES),

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from mmsim.claims import Claim, Precondition, log2, maximum
 from mmsim_algorithms.grids import FAST, POWERS_OF_TWO, power_of_two
-from mmsim_algorithms.sums.cases import in_global_memory, multiprocessors, on_hmm
+from mmsim_algorithms.sums.cases import (
+    in_global_memory,
+    multiprocessors,
+    of_blocks,
+    of_global_memory,
+    on_hmm,
+)
 from mmsim_algorithms.sums.claims import DERIVED
 
 SECTION = 2
@@ -30,6 +36,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=on_hmm,
+        launches=of_blocks,
         requires=REQUIRES,
         note="the second launch, of d threads on one DMM, is the last part",
     ),
@@ -54,6 +61,7 @@ CLAIMS = [
         kind="exact",
         grid=multiprocessors,
         run=in_global_memory,
+        launches=of_global_memory,
         requires=REQUIRES,
         note="the naive way: a step of the tree waits for the global latency, 2L log p in all, "
         "where SUM-HMM waits for 4L",

@@ -17,7 +17,14 @@ from typing import Any
 import mmsim as mm
 from mmsim.claims import Case, Claim, log2
 from mmsim_algorithms.grids import BOTH, POWERS_OF_TWO, THREADS
-from mmsim_algorithms.sums.cases import binary, by_columns, multiprocessors, on_hmm
+from mmsim_algorithms.sums.cases import (
+    binary,
+    by_columns,
+    multiprocessors,
+    of_blocks,
+    of_columns,
+    on_hmm,
+)
 from mmsim_algorithms.sums.hmm_claims import REQUIRES
 
 SECTION = 3
@@ -58,6 +65,7 @@ CLAIMS = [
         kind="exact",
         grid=many_memories,
         run=on_hmm,
+        launches=of_blocks,
         measure=partial(transfers, "global"),
         quantity="S",
         requires=REQUIRES,
@@ -71,6 +79,7 @@ CLAIMS = [
         kind="exact",
         grid=one_memory,
         run=by_columns,
+        launches=of_columns,
         measure=partial(transfers, "memory"),
         quantity="S",
         requires=(POWERS_OF_TWO, THREADS),

@@ -22,6 +22,7 @@ from mmsim.claims import (
     minimum,
     root,
 )
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
     FULL_WARPS,
@@ -44,6 +45,14 @@ def transposed(
     a = np.arange(n).reshape(side, side)
     run = machine(on, w, l).run(program, a, np.zeros_like(a), threads=p, schedule=schedule)
     return correct(run, a=a, b=a.T)
+
+
+def transposing(
+    program: mm.Program, on: str, n: Any, p: Any, w: Any, l: Any
+) -> list[SymbolicLaunch]:
+    """The launch of `transposed`."""
+    shape = root(n), root(n)
+    return [SymbolicLaunch(program, {"a": shape, "b": shape}, threads=p, machine=machine(on, w, l))]
 
 
 def stages_of_reads(run: mm.Run) -> int:
@@ -137,6 +146,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: sides("DMM"),
         run=partial(transposed, straightforward),
+        launches=partial(transposing, straightforward),
         measure=stages_of_reads,
         quantity="S",
         requires=EXACT,
@@ -226,6 +236,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: sides("DMM"),
         run=partial(transposed, diagonal),
+        launches=partial(transposing, diagonal),
         requires=EXACT,
     )
     yield Claim(

@@ -13,6 +13,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, ceiling, correct, root, within
 from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, TWO_LANES, WIDTHS
+from mmsim_algorithms.transpose import launches
 from mmsim_algorithms.transpose.umm import (
     apart,
     direct,
@@ -177,6 +178,7 @@ def _claims() -> Iterator[Claim]:
             for w, l in product((*WIDTHS, 7, 9), (*LATENCIES, 3))
         ],
         run=rotated,
+        launches=launches.rotated,
         requires=(Precondition("n = w^2, p = w", lambda n, p, w: n == w * w and p == w),),
     )
     yield Claim(
@@ -187,6 +189,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_w_registers(least=2),
         run=partial(transposed, tiled),
+        launches=partial(launches.by_w, tiled),
         requires=(*EXACT, TWO_LANES),
         note="a swap holds two words, so w >= 2. It leaves the tiles of the diagonal alone: "
         "(n - w sqrt n)/2 pairs of words, two reads and two writes each",
@@ -199,6 +202,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=with_w_registers,
         run=partial(locally, local),
+        launches=partial(launches.by_w, local),
         requires=EXACT,
     )
     yield Claim(
@@ -209,6 +213,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_w_registers(latencies=(1, 30)),
         run=copied,
+        launches=launches.then_copied,
         requires=EXACT,
         note="two launches, a third array; the global transpose costs the same as the local one if "
         "it is a copy of all tiles. The swap of SMM-L5.2 has fewer stages, but where n/p is odd "
@@ -240,6 +245,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_w_registers(latencies=(1, 30)),
         run=partial(transposed, direct),
+        launches=partial(launches.by_w, direct),
         requires=EXACT,
         note="the cost of a copy (Corollary 3.2); rows of tiles are address groups everywhere",
     )
@@ -253,6 +259,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_r_registers(least=2),
         run=partial(transposed, tiled),
+        launches=partial(launches.by_r, tiled),
         requires=(*R_EXACT, TWO),
         note="a swap in place holds two words, so r >= 2. Swapped word by word the stages grow by "
         "sqrt(w/r), as a row of a tile is a sqrt(w/r)-th of an address group, and the parts go to "
@@ -268,6 +275,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=with_r_registers,
         run=partial(transposed, apart),
+        launches=partial(launches.by_r, apart),
         requires=R_EXACT,
         note="out of place, so that one register is enough",
     )
@@ -279,6 +287,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_r_registers(all_too=True),
         run=partial(locally, local),
+        launches=partial(launches.by_r, local),
         requires=R_EXACT,
     )
     yield Claim(
@@ -322,6 +331,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: with_r_registers(all_too=True),
         run=partial(transposed, direct),
+        launches=partial(launches.by_r, direct),
         requires=R_EXACT,
         note="O((n/w) sqrt(w/r) + nl/p): fewer registers cost bandwidth, not latency",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import isqrt
 
@@ -11,6 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, correct, root, within
 from mmsim_algorithms.grids import FULL_WARPS
+from mmsim_algorithms.transpose import launches
 from mmsim_algorithms.transpose.umm import local, tile, transpose
 from mmsim_algorithms.transpose.umm_claims import (
     GROUPS,
@@ -104,6 +106,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=by_groups,
         run=moved,
+        launches=partial(launches.by_groups, "whole"),
         requires=(*R_ORDER, ENOUGH, GROUP_SHARES),
         note="a thread keeps a word of each of sqrt(w/r) groups, so r must be that many: w <= r^3. "
         "Out of place; with fewer registers no program does it at this cost",
@@ -116,6 +119,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=by_parts,
         run=moved,
+        launches=partial(launches.by_groups, "part"),
         requires=(*R_EXACT, FEWER),
         note="(w/r^3)^(1/4) times a copy. At least 1/sqrt 2 of these stages are needed by every "
         "program that reads and writes each word once",
@@ -143,6 +147,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=by_groups_too,
         run=copied,
+        launches=launches.then_by_groups,
         requires=(*R_EXACT, ENOUGH, GROUP_SHARES),
         note="two launches, a third array. For many tiles a little more than half of SMM-L5.3, "
         "whose swap costs as much as its local transpose; SMM-L5.3.direct still takes less",

@@ -11,6 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import machine
 from mmsim_algorithms.triangulation.programs import (
     by_diagonals,
@@ -54,6 +55,11 @@ def diagonals(
     return correct(run, c=np.where(inside, diagonal_arrangement(least(u)), c))
 
 
+def of_rows(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `rows`."""
+    return [SymbolicLaunch(by_rows, {"u": (n, n), "c": (n, n)}, n, mm.UMM(w, l))]
+
+
 PROGRAMS: dict[str, Callable[..., mm.Run]] = {
     "rows": rows,
     "diagonals": partial(diagonals, by_diagonals),
@@ -91,6 +97,7 @@ CLAIMS = [
         kind="exact",
         grid=polygons,
         run=rows,
+        launches=of_rows,
         requires=(SIDES, TWO_SIDES),
         note="the naive way: words of a diagonal lie n + 1 apart, each in a group of its own",
     ),

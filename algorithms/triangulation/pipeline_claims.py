@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
-from mmsim_algorithms.grids import BOTH, machine
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim_algorithms.grids import BOTH, exact, machine
 from mmsim_algorithms.triangulation.claims import DERIVED, TWO_SIDES
 from mmsim_algorithms.triangulation.claims import diagonals as in_diagonals
 from mmsim_algorithms.triangulation.pipeline import empty_line, in_line, pipeline
@@ -31,6 +33,17 @@ def piped(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.
     arguments = in_line(u), empty_line(n), n
     run = machine(on, w, l).run(pipeline, *arguments, threads=p, schedule=schedule)
     return correct(run, c=in_line(least(u)))
+
+
+def of_diagonals(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `diagonals`."""
+    return [SymbolicLaunch(by_diagonals, {"u": (n, n), "c": (n, n)}, n, mm.DMM(w, l))]
+
+
+def of_pipeline(on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `piped`."""
+    line = (exact(n * (n + 1)) / 2,)
+    return [SymbolicLaunch(pipeline, {"u": line, "c": line, "n": n}, p, machine(on, w, l))]
 
 
 def in_lock_step(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
@@ -68,6 +81,7 @@ CLAIMS = [
         kind="exact",
         grid=polygons,
         run=diagonals,
+        launches=of_diagonals,
         requires=(TWO_SIDES, WARPS),
         note="diagonal g has 2g + 2 rounds of ceiling((n - g)/w) warps, each of w adjacent words",
     ),
@@ -79,6 +93,7 @@ CLAIMS = [
         kind="exact",
         grid=pipelines,
         run=in_lock_step,
+        launches=of_pipeline,
         measure=rounds,
         quantity="rounds",
         requires=(TWO_SIDES, PAIRS),

@@ -17,6 +17,7 @@ from mmsim_algorithms.transpose.umm_claims import (
     W_THREADS,
     swap_time,
 )
+from mmsim_algorithms.umm_permutation import launches
 from mmsim_algorithms.umm_permutation.cases import (
     all_stages,
     any_power,
@@ -54,6 +55,9 @@ SQUARED = Precondition("n = w^(2^k)", lambda n, w, k: n == w ** (2**k))
 POWER = Precondition("n = w^m", lambda n, w, m: n == w**m)
 
 DATA = "charged are a and b only, as in the paper: the time of their rounds"
+IN_THREE_STEPS = partial(launches.matrix_permuted, permutation, ("first", "second", "third"), "b")
+IN_ONE_PASS = partial(launches.matrix_permuted, one_pass, ("source", "row", "column"), "ab")
+
 ALL = "charged is everything, the tables too: a row-wise permutation reads one"
 
 
@@ -67,6 +71,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_matrix,
         run=rows_permuted,
+        launches=launches.rows_permuted,
         measure=time_of_data,
         requires=(FULL_WARPS, P_TO_MATRIX, WHOLE_ROWS),
         note=DATA,
@@ -79,6 +84,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_matrix,
         run=rows_permuted,
+        launches=launches.rows_permuted,
         requires=(FULL_WARPS, P_TO_MATRIX, WHOLE_ROWS),
         note=ALL,
     )
@@ -103,6 +109,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp,
         run=columns_permuted,
+        launches=launches.columns_permuted,
         measure=time_of_data,
         note=DATA,
     )
@@ -114,6 +121,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp,
         run=columns_permuted,
+        launches=launches.columns_permuted,
         note=ALL,
     )
     yield Claim(
@@ -124,6 +132,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp_any,
         run=partial(matrix_permuted, permutation, three_steps),
+        launches=IN_THREE_STEPS,
         measure=all_stages,
         quantity="S",
         note="the words of a row have different colours, so step 1 stays within it; those of a "
@@ -137,6 +146,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp_any,
         run=partial(matrix_permuted, permutation, three_steps),
+        launches=IN_THREE_STEPS,
         measure=time_of_data,
         note=DATA,
     )
@@ -148,6 +158,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp_any,
         run=partial(matrix_permuted, permutation, three_steps),
+        launches=IN_THREE_STEPS,
         note=ALL,
     )
     yield Claim(
@@ -158,6 +169,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp_any,
         run=partial(matrix_permuted, one_pass, one_pass_tables),
+        launches=IN_ONE_PASS,
         measure=time_of_data,
         note=f"{DATA}; w threads can't read w^2 words and write them in less",
     )
@@ -169,6 +181,7 @@ def _small_claims() -> Iterator[Claim]:
         kind="exact",
         grid=one_warp_any,
         run=partial(matrix_permuted, one_pass, one_pass_tables),
+        launches=IN_ONE_PASS,
         note="charged is everything: three tables are read",
     )
 
@@ -201,6 +214,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: fourth_power((1, 5)),
         run=permuted,
+        launches=partial(launches.by_squares, 2),
         measure=time_of_data,
         requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=f"{DATA}. Nine row-wise permutations, eight local transposes, two swaps. For w = 1 "
@@ -216,6 +230,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=fourth_power,
         run=permuted,
+        launches=partial(launches.by_squares, 2),
         requires=(FOURTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=ALL,
     )
@@ -244,6 +259,7 @@ def _large_claims() -> Iterator[Claim]:
         kind="exact",
         grid=eighth_power,
         run=permuted,
+        launches=partial(launches.by_squares, 3),
         requires=(EIGHTH, FULL_WARPS, W_THREADS, SHARES, TWO_LANES),
         note=f"{ALL}. 27 row-wise permutations, 26 local transposes, eight swaps",
     )

@@ -11,8 +11,10 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, within
+from mmsim.proof.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, meeting
 from mmsim_algorithms.transpose.umm_claims import swap_time
+from mmsim_algorithms.umm_permutation import launches
 from mmsim_algorithms.umm_permutation.cases import time_of_data
 from mmsim_algorithms.umm_permutation.claims import ALL, DATA
 from mmsim_algorithms.umm_permutation.programs import chosen, random_rows
@@ -87,6 +89,7 @@ class Move(NamedTuple):
     name: str
     title: str
     run: Callable[..., mm.Run]
+    launches: Callable[..., list[SymbolicLaunch]]
     formula: Callable[[int], Callable[..., Any]]
     data: int
     everything: int
@@ -101,6 +104,7 @@ MOVES = (
         "rows",
         "row-wise permutation of w^2 x w^2",
         rows,
+        launches.long_rows_permuted,
         _rounds,
         *(10, 13, 26),
         ORDER,
@@ -110,6 +114,7 @@ MOVES = (
         "columns",
         "column-wise permutation of w^2 x w^2",
         columns,
+        launches.long_columns_permuted,
         _with_swaps,
         *(14, 17, 39),
         (TWO_LANES, *ORDER),
@@ -119,6 +124,7 @@ MOVES = (
         "steps",
         "any permutation of w^4 words by rows, columns and rows",
         whole,
+        launches.fourth_power,
         _with_swaps,
         *(34, 43, 91),
         (TWO_LANES, *ORDER),
@@ -141,6 +147,7 @@ def _claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=partial(shares, move.requires),
                 run=move.run,
+                launches=move.launches,
                 measure=time_of_data if end == ".data" else _time,
                 requires=move.requires,
                 note=f"{note}. {move.note[0].upper()}{move.note[1:]}",

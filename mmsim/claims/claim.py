@@ -23,6 +23,8 @@ from mmsim.tabular import FORMS, Rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mmsim.proof.launch import SymbolicLaunch
+
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
 AnyRun = TypeVar("AnyRun", bound=Run)
@@ -203,6 +205,9 @@ class Claim(Guessed):
     only
         The part of the domain where a misprinted claim is right. Verification must confirm it in
         every case there, and refute it in a case elsewhere.
+    launches
+        A function of the parameters, which may be symbols, that returns the launches of `run`, in
+        order: for a proof.
     """
 
     _instead = INSTEAD
@@ -227,6 +232,7 @@ class Claim(Guessed):
     misprint: str = ""
     scan: bool = False
     only: Precondition | None = None
+    launches: Callable[..., Iterable[SymbolicLaunch]] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Relation):

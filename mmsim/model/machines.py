@@ -237,9 +237,14 @@ def check_bank_bytes(machine: Machine) -> None:
 
 
 def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LARGEST) -> None:
-    """Refuse numbers that aren't whole, from `least` on; NumPy's become Python's."""
+    """Refuse numbers that aren't whole, from `least` on; NumPy's become Python's.
+
+    Symbols of SymPy are for proofs; no launch takes them.
+    """
     for name in names:
         value = getattr(machine, name)
+        if hasattr(value, "free_symbols"):
+            continue
         if not is_whole(value):
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {shown(value)}"

@@ -1,0 +1,611 @@
+"""Facts about terms: bounds, quotients and comparisons, under what is known of the symbols.
+
+A free symbol stands for any whole number from 0 on. A bound symbol, a loop's or a warp's number,
+has a range. Where a fact doesn't follow, `Split` says which symbol to distinguish cases of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mmsim.proof.terms import (
+    ONE,
+    Coefficient,
+    Product,
+    Term,
+    exponent_of,
+    power_of_two,
+    simple,
+    symbol,
+    times,
+)
+
+DEEPEST = 24
+"""The most steps of one chain of bounds."""
+
+
+class Undecided(Exception):
+    """A step that has no rule here: the reason, in words."""
+
+
+class Split(Exception):  # noqa: N818 - no error: a question
+    """A fact depends on a symbol: below `at`, or from it on; or on its residue modulo `modulus`.
+
+    For two free symbols, `other` and `at`: symbol >= other + at, or not.
+    """
+
+    def __init__(
+        self, name: str, at: Term | None = None, modulus: int = 0, other: str | None = None
+    ) -> None:
+        super().__init__(f"{name}: at {at}, modulo {modulus}, beside {other}")
+        self.name, self.at, self.modulus, self.other = name, at, modulus, other
+
+
+@dataclass(frozen=True)
+class Range:
+    """A symbol of a loop or a warp: from `low` to `high` - 1, which is at least `low`."""
+
+    name: str
+    low: Term
+    high: Term
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The symbol of a quotient, rounded down; both terms are at least 0."""
+
+    above: Term
+    below: Term
+
+
+def _least(value: Coefficient) -> Any:
+    return value.min() if isinstance(value, np.ndarray) else value
+
+
+class Facts:
+    """What is known: ranges of bound symbols, outermost first, and quotients by their symbols.
+
+    `shares` has products (above, below, quotient) that are known to be whole.
+    """
+
+    def __init__(self) -> None:
+        self.lows: dict[str, int] = {}
+        self.ranges: list[Range] = []
+        self.quotients: dict[str, Quotient] = {}
+        self.shares: list[tuple[Term, Term, Term]] = []
+        self.same: list[tuple[Product, Term]] = []
+
+    @contextmanager
+    def within(self, ranges: Sequence[Range]) -> Iterator[None]:
+        """With more bound symbols."""
+        self.ranges.extend(ranges)
+        try:
+            yield
+        finally:
+            if ranges:
+                del self.ranges[-len(ranges) :]
+
+    def reduced(self, term: Term) -> Term:
+        """The term after the known equations."""
+        for product, value in self.same:
+            while True:
+                found = [p for p in term.parts if divides(product, p)]
+                if not found:
+                    break
+                for one in found:
+                    rest = Term({times(one, product, -1): term.parts[one]})
+                    term = term - Term({one: term.parts[one]}) + rest * value
+        return term
+
+    # Bounds.
+
+    def bound(self, term: Term, depth: int = 0) -> float | Fraction | int:
+        """A number that a term is not below for any lane, -inf if none is found."""
+        if term.number is not None:
+            return _least(term.number)
+        if not term.is_uniform:
+            term = Term({p: simple(_least(v)) for p, v in term.parts.items() if _least(v)})
+        if all(v >= 0 for v in term.parts.values()):
+            return self._of_positive(term)
+        if depth > DEEPEST:
+            return -math.inf
+        names = term.symbols
+        for name in reversed(self.quotients):
+            if name in names:
+                return self._without_quotient(term, name, depth)
+        for one in reversed(self.ranges):
+            if one.name in names:
+                return self._without_range(term, one, depth)
+        return self._of_free(term)
+
+    def _of_positive(self, term: Term) -> Any:
+        """A bound of a term with positive coefficients: products are from 0 on."""
+        found: Any = 0
+        for (powers, exponent), value in term.parts.items():
+            if powers or any(factor < 0 for _, factor in exponent):
+                low = self.least_product((powers, exponent))
+                found += value * low
+            else:
+                found += value * self.least_product((powers, exponent))
+        return found
+
+    def least_product(self, product: Product) -> Any:
+        """A number that a product is not below."""
+        powers, exponent = product
+        found: Any = 1
+        for name, power in powers:
+            low = self.least_symbol(name)
+            if power < 0 or low <= 0:
+                return 0
+            found *= low**power
+        if exponent:
+            low = self.exponent_bound(product)
+            if low == -math.inf:
+                return 0
+            found *= Fraction(2) ** int(low)
+        return found
+
+    def exponent_bound(self, product: Product) -> Any:
+        """A number that the exponent of a product's power of two is not below."""
+        term = exponent_of(product)
+        if all(factor >= 0 for _, factor in product[1]):
+            return sum(factor * self.least_symbol(name) for name, factor in product[1])
+        return self.bound(term)
+
+    def least_symbol(self, name: str) -> int:
+        """A number that a symbol is not below."""
+        for one in self.ranges:
+            if one.name == name:
+                low = self.bound(one.low)
+                return 0 if low == -math.inf else max(0, math.ceil(low))
+        return self.lows.get(name, 0)
+
+    def _without_quotient(self, term: Term, name: str, depth: int) -> Any:
+        parts = term.by_power(name)
+        if parts is None or set(parts) - {0, 1}:
+            return self._product_by_product(term, name, None, depth)
+        factor, rest = parts[1], parts.get(0, Term({}))
+        of = self.quotients[name]
+        whole = self.exact(factor, of.below)
+        best: Any = -math.inf
+        if self.bound(factor, depth + 1) >= 0:
+            best = self.bound(rest, depth + 1)
+            if best < 0 and whole is not None:
+                best = max(best, self.bound(rest + whole * (of.above - of.below + 1), depth + 1))
+        elif self.bound(-factor, depth + 1) >= 0:
+            if whole is not None:
+                best = self.bound(rest + whole * of.above, depth + 1)
+            else:
+                most = self.divided(of.above, of.below)
+                best = self.bound(rest + factor * (of.above if most is None else most), depth + 1)
+        return best
+
+    def divided(self, above: Term, below: Term) -> Term | None:
+        """An upper bound of a quotient: the largest value of `above`, divided."""
+        for one in reversed(self.ranges):
+            parts = above.by_power(one.name)
+            if parts is not None and set(parts) == {0, 1} and self.bound(parts[1]) >= 0:
+                above = parts[1] * (one.high - 1) + parts[0]
+                found = self.exact(above, below)
+                if found is not None:
+                    return found
+        return None
+
+    def _without_range(self, term: Term, one: Range, depth: int) -> Any:
+        parts = term.by_power(one.name)
+        if parts is None or set(parts) - {0, 1}:
+            return self._product_by_product(term, one.name, one, depth)
+        factor, rest = parts[1], parts.get(0, Term({}))
+        if self.bound(factor, depth + 1) >= 0:
+            return self.bound(rest + factor * one.low, depth + 1)
+        if self.bound(-factor, depth + 1) >= 0:
+            return self.bound(rest + factor * (one.high - 1), depth + 1)
+        return self._product_by_product(term, one.name, one, depth)
+
+    def _product_by_product(self, term: Term, name: str, one: Range | None, depth: int) -> Any:
+        """A bound with the least or the largest value of a symbol in each product of its own."""
+        found = Term({})
+        for product, value in term.parts.items():
+            powers, exponent = product
+            part = Term({product: value})
+            ups = [p for s, p in powers if s == name] + [f for s, f in exponent if s == name]
+            if ups:
+                if all(up > 0 for up in ups):
+                    up = value > 0
+                elif all(up < 0 for up in ups):
+                    up = value < 0
+                else:
+                    return -math.inf
+                if one is None:
+                    if not up or exponent:
+                        return -math.inf
+                    continue
+                part = part.with_values({name: one.low if up else one.high - 1})
+            found = found + part
+        return self.bound(found, depth + 1)
+
+    def _of_free(self, term: Term) -> Any:
+        """A bound of a term of free symbols: negative products consume larger positive ones."""
+        above = {p: v for p, v in term.parts.items() if v > 0 and p != ONE}
+        found: Any = term.parts.get(ONE, 0)
+        for product, value in sorted(term.parts.items(), key=lambda one: -len(one[0][0])):
+            if value >= 0 or product == ONE:
+                continue
+            left = -value
+            for larger in list(above):
+                rest = times(larger, product, -1)
+                if any(power < 0 for _, power in rest[0]):
+                    continue
+                least = self.least_product(rest)
+                if least <= 0:
+                    continue
+                taken = min(left, above[larger] * least)
+                above[larger] -= taken / Fraction(least)
+                left -= taken
+                if left == 0:
+                    break
+            if left > 0:
+                return -math.inf
+        return found + self._of_positive(Term({p: v for p, v in above.items() if v > 0}))
+
+    # Quotients.
+
+    def exact(self, term: Term, divisor: Term) -> Term | None:
+        """The quotient of a term by one product, if each product of it is divisible; else None."""
+        if len(divisor.parts) != 1:
+            return self._long_division(term, divisor)
+        ((product, value),) = divisor.parts.items()
+        found = {}
+        for one, factor in term.parts.items():
+            rest = self.share(one, factor, product, value)
+            if rest is None:
+                return None
+            found[rest[0]] = rest[1]
+        return Term(found)
+
+    def share(
+        self, product: Product, value: Coefficient, divisor: Product, by: Coefficient
+    ) -> tuple[Product, Coefficient] | None:
+        """A product with its coefficient divided by another one, if the quotient is whole."""
+        rest = times(product, divisor, -1)
+        if any(power < 0 for _, power in rest[0]):
+            return None
+        if isinstance(value, np.ndarray):
+            factor = value if by == 1 else np.array([Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value], dtype=object)
+            factor = simple(factor)
+        else:
+            factor = simple(Fraction(value) / by)
+        low: Any = 0
+        if rest[1]:
+            low = self.exponent_bound(rest)
+            if low < 0:
+                return None
+        scaled = factor * 2 ** int(low)
+        if isinstance(scaled, np.ndarray):
+            if any(Fraction(x).denominator != 1 for x in scaled.tolist()):
+                return None
+            if not rest[1]:
+                factor = simple(np.array([int(x) for x in scaled.tolist()]))
+        elif Fraction(scaled).denominator != 1:
+            return None
+        return rest, factor
+
+    def _long_division(self, term: Term, divisor: Term) -> Term | None:
+        """The quotient by a divisor of several products, if nothing is left."""
+        lead = max(divisor.parts, key=lambda p: (sum(x for _, x in p[0]), p))
+        found = Term({})
+        for _ in range(16):
+            if not term.parts:
+                return found
+            for product, value in term.parts.items():
+                rest = self.share(product, value, lead, divisor.parts[lead])
+                if rest is not None:
+                    part = Term({rest[0]: rest[1]})
+                    found, term = found + part, term - part * divisor
+                    break
+            else:
+                return None
+        return None
+
+    def divmod(self, term: Term, divisor: Term) -> tuple[Term, Term]:
+        """The quotient rounded down, and the remainder. The divisor is positive."""
+        if divisor.number == 1:
+            return term, Term({})
+        whole, rest = Term({}), Term({})
+        if len(divisor.parts) == 1:
+            ((product, value),) = divisor.parts.items()
+            for one, factor in term.parts.items():
+                part = self.share(one, factor, product, value)
+                known = self._known(Term({one: factor}), divisor) if part is None else None
+                if part is not None:
+                    whole = whole + Term({part[0]: part[1]})
+                elif known is not None:
+                    whole = whole + known
+                else:
+                    rest = rest + Term({one: factor})
+        else:
+            found = self._long_division(term, divisor)
+            if found is not None:
+                return found, Term({})
+            whole, rest = self._leading(term, divisor)
+        if not rest.parts:
+            return whole, rest
+        if divisor.number is not None and rest.number is not None:
+            by = divisor.number
+            return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
+        if self.bound(rest) >= 0 and self.bound(divisor - 1 - rest) >= 0:
+            return whole, rest
+        if self.bound(-rest - 1) >= 0 and self.bound(rest + divisor) >= 0:
+            return whole - 1, rest + divisor
+        for factor in self._factors(divisor):
+            outer, inner = Term({}), Term({})
+            ((product, value),) = factor.parts.items()
+            for one, coefficient in rest.parts.items():
+                part = self.share(one, coefficient, product, value)
+                if part is None:
+                    inner = inner + Term({one: coefficient})
+                else:
+                    outer = outer + Term({part[0]: part[1]})
+            if inner.number is not None and factor.number is not None:
+                outer = outer + simple(inner.number // factor.number)
+                inner = Term.of(simple(inner.number % factor.number))
+            if not outer.parts:
+                continue
+            if not (self.bound(inner) >= 0 and self.bound(factor - 1 - inner) >= 0):
+                continue
+            smaller = self.exact(divisor, factor)
+            if smaller is None:
+                continue
+            quotient, left = self.divmod(outer, smaller)
+            return whole + quotient, left * factor + inner
+        return self._opaque(whole, rest, divisor)
+
+    def _known(self, term: Term, divisor: Term) -> Term | None:
+        """The quotient of one product that is whole by a stated fact."""
+        for above, below, quotient in self.shares:
+            outer, inner = self.exact(term, above), self.exact(below, divisor)
+            if outer is not None and inner is not None:
+                return outer * inner * quotient
+        return None
+
+    def _leading(self, term: Term, divisor: Term) -> tuple[Term, Term]:
+        """As many times the divisor as the term's highest products have."""
+        lead = max(divisor.parts, key=lambda p: (sum(x for _, x in p[0]), p))
+        whole = Term({})
+        for _ in range(16):
+            for product, value in sorted(term.parts.items(), key=lambda o: str(o[0]), reverse=True):
+                part = self.share(product, value, lead, divisor.parts[lead])
+                if part is not None:
+                    one = Term({part[0]: part[1]})
+                    whole, term = whole + one, term - one * divisor
+                    break
+            else:
+                break
+        return whole, term
+
+    def _factors(self, divisor: Term) -> Iterator[Term]:
+        """The factors of a divisor of one product, large ones first."""
+        if len(divisor.parts) != 1:
+            return
+        (((powers, exponent), value),) = divisor.parts.items()
+        numbers = [value] if isinstance(value, int) and value > 1 else []
+        names = [symbol(name) for name, power in powers for _ in range(power)]
+        two = [power_of_two(symbol(name) * factor) for name, factor in exponent if factor > 0]
+        if exponent and len(exponent) > 1:
+            two.insert(0, power_of_two(exponent_of((powers, exponent))))
+        singles = [*two, *names]
+        if numbers:
+            for one in singles:
+                yield one * numbers[0]
+        yield from singles
+        yield from map(Term.of, numbers)
+
+    def _opaque(self, whole: Term, rest: Term, divisor: Term) -> tuple[Term, Term]:
+        """A symbol for the quotient of what is left."""
+        if not rest.is_uniform:
+            if divisor.number is not None:
+                raise self.residue(rest, divisor.number)
+            varying = Term({p: v for p, v in rest.parts.items() if isinstance(v, np.ndarray)})
+            if varying.number is not None:
+                least = _least(varying.number)
+                split = self._order(rest - varying + int(least), divisor)
+                if split is not None:
+                    raise split
+            raise Undecided(f"a quotient by {divisor} that differs among the lanes of a warp")
+        if self.bound(rest) < 0:
+            shift = self.exact(rest - rest, divisor)
+            raise Undecided(f"the quotient of {rest}, which may be negative, by {divisor}") if shift is None else self._negative(rest, divisor)
+        name = f"[({rest})/({divisor})]"
+        self.quotients.setdefault(name, Quotient(rest, divisor))
+        return whole + symbol(name), rest - symbol(name) * divisor
+
+    def _negative(self, rest: Term, divisor: Term) -> Exception:
+        split = self.split(rest)
+        return split if split is not None else Undecided(
+            f"the quotient of {rest}, which may be negative, by {divisor}"
+        )
+
+    def _order(self, rest: Term, divisor: Term) -> Split | None:
+        return None
+
+    # Comparisons.
+
+    def residue(self, term: Term, modulus: int) -> Exception:
+        """The split by which the residue of a term will be known."""
+        candidates: list[tuple[int, str, int]] = []
+        order = {one.name: at for at, one in enumerate(self.ranges)}
+        for (powers, exponent), value in term.parts.items():
+            whole = [Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])]
+            scale = math.lcm(*(x.denominator for x in whole))
+            content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
+            if exponent:
+                # A power of two with a large exponent vanishes; a small one is a number.
+                for name, factor in exponent:
+                    if factor:
+                        candidates.append((order.get(name, -1), name, 0))
+            elif powers and content != modulus * scale:
+                for name, _ in powers:
+                    if name in self.quotients:
+                        of = self.quotients[name]
+                        return self.residue(of.above, modulus * int(of.below.number)) if isinstance(of.below.number, int) else Undecided(f"the residue of {name} modulo {modulus}")
+                    candidates.append((order.get(name, -1), name, modulus * scale // content))
+        if not candidates:
+            return Undecided(f"the residue of {term} modulo {modulus}")
+        _, name, by = max(candidates)
+        if by == 0:
+            one = next((one for one in self.ranges if one.name == name), None)
+            low = one.low if one is not None else Term({})
+            return Split(name, at=low + 1)
+        return Split(name, modulus=by)
+
+    def holds(self, term: Term) -> np.ndarray | bool:
+        """For each lane, or for all: whether a term is at least 0."""
+        term = self.reduced(term)
+        if term.number is not None:
+            found = term.number
+            return found >= 0 if isinstance(found, np.ndarray) else bool(found >= 0)
+        if term.is_uniform:
+            return self._decided(term)
+        if self.bound(term) >= 0:
+            return True
+        if self.bound(-term - 1) >= 0:
+            return False
+        length = next(len(v) for v in term.parts.values() if isinstance(v, np.ndarray))
+        known: dict[tuple[Any, ...], bool] = {}
+        result = np.zeros(length, dtype=bool)
+        for lane in range(length):
+            one = term.of_lanes(lane)
+            key = tuple(sorted(one.parts.items(), key=str))
+            if key not in known:
+                known[key] = self._decided(one)
+            result[lane] = known[key]
+        return result
+
+    def _decided(self, term: Term) -> bool:
+        if self.bound(term) >= 0:
+            return True
+        if self.bound(-term - 1) >= 0:
+            return False
+        split = self.split(term)
+        raise split if split is not None else Undecided(f"whether {term} is negative")
+
+    def straight(self, term: Term) -> Term | None:
+        """A linear term at least 0 if and only if this one is, for powers of two; else None."""
+        parts = dict(term.parts)
+        number = parts.pop(ONE, 0)
+        if any(powers for powers, _ in parts) or not 1 <= len(parts) <= 2:
+            return None
+        if any(isinstance(v, np.ndarray) for v in (*parts.values(), number)):
+            return None
+        if len(parts) == 1:
+            ((product, value),) = parts.items()
+            if value > 0 and number < 0:
+                need = Fraction(-number) / Fraction(value)  # 2^L >= need
+                return exponent_of(product) - _log_up(need)
+            if value < 0 and number > 0:
+                most = Fraction(number) / -Fraction(value)  # 2^L <= most
+                return -exponent_of(product) + _log_down(most)
+            return None
+        (one, a), (two, b) = parts.items()
+        if a < 0:
+            (one, a), (two, b) = (two, b), (one, a)
+        if a < 0 or b > 0:
+            return None
+        ratio = Fraction(-b) / Fraction(a)
+        if ratio.numerator & (ratio.numerator - 1) or ratio.denominator & (ratio.denominator - 1):
+            return None
+        difference = exponent_of(one) - exponent_of(two)
+        power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+        if number == 0:
+            return difference - power  # a 2^L >= b 2^M
+        if number == -1 and Fraction(a).denominator == 1 and Fraction(b).denominator == 1:
+            return difference - power - 1  # strictly: both are whole
+        return None
+
+    def split(self, term: Term) -> Split | None:
+        """The case distinction that decides whether a term is at least 0."""
+        line = self.straight(term)
+        if line is not None:
+            if self.bound(line) >= 0 or self.bound(-line - 1) >= 0:
+                raise Undecided(f"whether {term} is negative")
+            return self.split(line)
+        for one in reversed(self.ranges):
+            if one.name not in term.symbols:
+                continue
+            parts = term.by_power(one.name)
+            if parts is None or set(parts) - {0, 1}:
+                continue
+            factor, rest = parts[1], parts.get(0, Term({}))
+            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
+                at = self.divmod(factor - 1 - rest, factor)[0]
+                return self._inside(one, at, term)
+            if self.bound(-factor - Fraction(1, 2**20)) >= 0:
+                at = self.divmod(rest, -factor)[0] + 1
+                return self._inside(one, at, term)
+        return self._of_sizes(term)
+
+    def _inside(self, one: Range, at: Term, term: Term) -> Split:
+        """A split of a range at a term between its ends."""
+        for inside in (at - one.low, one.high - at):
+            if not self.bound(inside) >= 0:
+                if self.bound(-inside) >= 0:
+                    continue
+                deeper = self.split(inside)
+                if deeper is None:
+                    raise Undecided(f"whether {inside} is negative")
+                raise deeper
+        return Split(one.name, at=at)
+
+    def _of_sizes(self, term: Term) -> Split | None:
+        """A case distinction of free symbols."""
+        linear = [
+            (product[0][0][0], value)
+            for product, value in term.parts.items()
+            if len(product[0]) == 1 and not product[1] and product[0][0][1] == 1
+        ]
+        bound = {one.name for one in self.ranges}
+        linear = [one for one in linear if one[0] not in bound and one[0] not in self.quotients]
+        number = term.parts.get(ONE, 0)
+        if len(term.parts) - (number != 0) == 2 == len(linear):
+            (x, a), (y, b) = linear
+            if a == -b:
+                if a < 0:
+                    (x, a), (y, b) = (y, b), (x, a)
+                return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
+        if len(linear) == 1 and len(term.parts) - (number != 0) == 1:
+            (x, a), = linear
+            at = math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
+            return Split(x, at=Term.of(at))
+        for name in sorted(term.symbols):
+            if name not in bound and name not in self.quotients:
+                return Split(name, at=Term.of(1))
+        return None
+
+
+def _log_up(value: Fraction) -> int:
+    """The least power of two not below a value."""
+    power = 0
+    while Fraction(2) ** power < value:
+        power += 1
+    while Fraction(2) ** (power - 1) >= value:
+        power -= 1
+    return power
+
+
+def _log_down(value: Fraction) -> int:
+    """The largest power of two not above a value."""
+    power = _log_up(value)
+    return power if Fraction(2) ** power == value else power - 1
+
+
+def divides(one: Product, other: Product) -> bool:
+    """Return whether a product is a factor of another."""
+    rest = times(other, one, -1)
+    return all(power >= 0 for _, power in rest[0]) and not one[1]

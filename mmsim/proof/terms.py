@@ -1,0 +1,305 @@
+"""Terms: whole numbers with symbols for sizes, as polynomials.
+
+A term is a sum of products of symbols and of powers of two, such as 3 m k + 2^(a - j) - 1. A symbol
+stands for a whole number from 0 on. A coefficient is one number, or an array with a number for each
+lane of a warp: so one term holds the values of all lanes. Division gives symbols of its own, see
+`facts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+Powers = tuple[tuple[str, int], ...]
+Product = tuple[Powers, Powers]
+"""The powers of its symbols, and a power of two: its exponent's symbols with their factors."""
+ONE: Product = ((), ())
+Coefficient = Any
+"""An int, a Fraction, or an array of one of these for each lane."""
+
+
+def _joined(one: Powers, other: Powers, sign: int = 1) -> Powers:
+    """The sum of two lists of powers."""
+    if not other:
+        return one
+    if not one and sign == 1:
+        return other
+    found = dict(one)
+    for symbol, power in other:
+        found[symbol] = found.get(symbol, 0) + sign * power
+    return tuple(sorted((symbol, power) for symbol, power in found.items() if power))
+
+
+def times(one: Product, other: Product, sign: int = 1) -> Product:
+    """A product times another one; with sign -1, divided by it."""
+    return _joined(one[0], other[0], sign), _joined(one[1], other[1], sign)
+
+
+def is_zero(value: Coefficient) -> bool:
+    """Return whether a coefficient is 0 for all lanes."""
+    return not (value.any() if isinstance(value, np.ndarray) else value)
+
+
+def simple(value: Coefficient) -> Coefficient:
+    """One number for an array that is the same for all lanes; an int if it is whole."""
+    if isinstance(value, np.ndarray):
+        first = value.flat[0]
+        if not (value == first).all():
+            return value
+        value = first.item() if isinstance(first, np.generic) else first
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+class Term:
+    """A polynomial: `parts` maps products to coefficients other than 0."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Mapping[Product, Coefficient]) -> None:
+        self.parts = parts
+
+    @staticmethod
+    def of(value: Term | Coefficient) -> Term:
+        """A term as it is, or a number as a term."""
+        if isinstance(value, Term):
+            return value
+        return Term({} if is_zero(value) else {ONE: simple(value)})
+
+    def __add__(self, other: Term | Coefficient) -> Term:
+        other = Term.of(other)
+        if not other.parts:
+            return self
+        found = dict(self.parts)
+        for product, value in other.parts.items():
+            both = simple(found[product] + value) if product in found else value
+            if is_zero(both):
+                del found[product]
+            else:
+                found[product] = both
+        return Term(found)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Term:
+        return Term({product: -value for product, value in self.parts.items()})
+
+    def __sub__(self, other: Term | Coefficient) -> Term:
+        return self + -Term.of(other)
+
+    def __rsub__(self, other: Coefficient) -> Term:
+        return -self + other
+
+    def __mul__(self, other: Term | Coefficient) -> Term:
+        other = Term.of(other)
+        found: dict[Product, Coefficient] = {}
+        for one, value in self.parts.items():
+            for two, factor in other.parts.items():
+                product = times(one, two)
+                found[product] = found.get(product, 0) + value * factor
+        return Term({product: simple(value) for product, value in found.items() if not is_zero(value)})
+
+    __rmul__ = __mul__
+
+    def __pow__(self, power: int) -> Term:
+        found = Term.of(1)
+        for _ in range(power):
+            found = found * self
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return not (self - other).parts  # type: ignore[operator]
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def number(self) -> Coefficient | None:
+        """Its value if it has no symbol, an array if lanes differ; else None."""
+        if not self.parts:
+            return 0
+        return self.parts.get(ONE) if len(self.parts) == 1 else None
+
+    @property
+    def is_uniform(self) -> bool:
+        """Return whether all lanes have the same value."""
+        return not any(isinstance(value, np.ndarray) for value in self.parts.values())
+
+    @property
+    def symbols(self) -> set[str]:
+        """The symbols of its products, those of exponents too."""
+        return {s for powers, exponent in self.parts for s, _ in (*powers, *exponent)}
+
+    def of_lanes(self, chosen: Any) -> Term:
+        """The same for some lanes: an index, or a mask."""
+        found = {}
+        for product, value in self.parts.items():
+            if isinstance(value, np.ndarray):
+                value = simple(value[chosen])
+            if not is_zero(value):
+                found[product] = value
+        return Term(found)
+
+    def map(self, changed: Callable[[Coefficient], Coefficient]) -> Term:
+        """The term with other coefficients."""
+        found = ((product, changed(value)) for product, value in self.parts.items())
+        return Term({product: value for product, value in found if not is_zero(value)})
+
+    def by_power(self, symbol: str) -> dict[int, Term] | None:
+        """The factor of each power of a symbol; None if it stands in an exponent."""
+        found: dict[int, dict[Product, Coefficient]] = {}
+        for (powers, exponent), value in self.parts.items():
+            if any(one == symbol for one, _ in exponent):
+                return None
+            power = next((power for one, power in powers if one == symbol), 0)
+            rest = tuple(one for one in powers if one[0] != symbol)
+            found.setdefault(power, {})[rest, exponent] = value
+        return {power: Term(parts) for power, parts in found.items()}
+
+    def with_values(self, values: Mapping[str, Term]) -> Term:
+        """The term with terms for some symbols. A symbol of an exponent needs a whole linear one."""
+        if not self.symbols & values.keys():
+            return self
+        found = Term({})
+        for (powers, exponent), value in self.parts.items():
+            kept = tuple(one for one in powers if one[0] not in values)
+            fixed = tuple(one for one in exponent if one[0] not in values)
+            part = Term({(kept, fixed): value})
+            for symbol, power in powers:
+                if symbol in values:
+                    part = part * (values[symbol] ** power if power > 0 else inverse(values[symbol]) ** -power)
+            for symbol, factor in exponent:
+                if symbol in values:
+                    part = part * power_of_two(values[symbol] * factor)
+            found = found + part
+        return found
+
+    def at(self, values: Mapping[str, int]) -> Fraction:
+        """Its exact value for numbers; it must be uniform."""
+        total = Fraction(0)
+        for (powers, exponent), value in self.parts.items():
+            part = Fraction(value)
+            for symbol, power in powers:
+                part *= Fraction(values[symbol]) ** power
+            part *= Fraction(2) ** sum(factor * values[symbol] for symbol, factor in exponent)
+            total += part
+        return total
+
+    def __str__(self) -> str:
+        if not self.parts:
+            return "0"
+        return " + ".join(_written(*one) for one in sorted(self.parts.items(), key=lambda o: (o[0], str(o[1]))))
+
+    __repr__ = __str__
+
+
+def _written(product: Product, value: Coefficient) -> str:
+    powers, exponent = product
+    factors = [symbol if power == 1 else f"{symbol}^{power}" for symbol, power in powers]
+    if exponent:
+        factors.append(f"2^({' + '.join(s if f == 1 else f'{f}*{s}' for s, f in exponent)})")
+    if not factors:
+        return _number(value)
+    return "*".join(factors if value == 1 or (not isinstance(value, np.ndarray) and value == 1) else [_number(value), *factors])
+
+
+def _number(value: Coefficient) -> str:
+    return f"[{','.join(map(str, value.tolist()))}]" if isinstance(value, np.ndarray) else str(value)
+
+
+def symbol(name: str) -> Term:
+    """The term of a symbol."""
+    return Term({(((name, 1),), ()): 1})
+
+
+def power_of_two(exponent: Term) -> Term:
+    """2 to the power of a term that is linear, with whole factors.
+
+    >>> print(power_of_two(symbol("a") * 2 - 1) * 2)
+    2^(2*a)
+    """
+    parts, value = [], Fraction(1)
+    for (powers, deeper), factor in exponent.parts.items():
+        if not powers and not deeper:
+            value = Fraction(2) ** factor if factor >= 0 else Fraction(1, 2**-factor)
+        else:
+            if deeper or len(powers) != 1 or powers[0][1] != 1 or int(factor) != factor:
+                raise ValueError(f"2^({exponent})")
+            parts.append((powers[0][0], int(factor)))
+    return Term({((), tuple(sorted(parts))): simple(value)})
+
+
+def inverse(term: Term) -> Term:
+    """1 over a term of one product."""
+    if len(term.parts) != 1:
+        raise ValueError(f"1/({term})")
+    (product, value), = term.parts.items()
+    return Term({times(ONE, product, -1): simple(1 / Fraction(value))})
+
+
+def exponent_of(product: Product) -> Term:
+    """The exponent of its power of two."""
+    return Term({(((symbol, 1),), ()): factor for symbol, factor in product[1]})
+
+
+def total(term: Term, symbol_: str, low: Term, high: Term) -> Term:
+    """The sum of a term over a symbol from `low` to `high` - 1.
+
+    >>> k, n = symbol("k"), symbol("n")
+    >>> print(total(k * 2 + 1, "k", Term.of(0), n), "|", total(power_of_two(k), "k", Term.of(0), n))
+    n^2 | -1 + 2^(n)
+    """
+    before = antidifference(term, symbol_)
+    return before.with_values({symbol_: high}) - before.with_values({symbol_: low})
+
+
+def antidifference(term: Term, symbol_: str) -> Term:
+    """F with F(k + 1) - F(k) = term, for the symbol k."""
+    by_rate: dict[int, dict[int, Term]] = {}
+    for (powers, exponent), value in term.parts.items():
+        degree = next((power for one, power in powers if one == symbol_), 0)
+        rate = next((factor for one, factor in exponent if one == symbol_), 0)
+        rest = Term({(tuple(o for o in powers if o[0] != symbol_), tuple(o for o in exponent if o[0] != symbol_)): value})
+        degrees = by_rate.setdefault(rate, {})
+        degrees[degree] = degrees.get(degree, Term({})) + rest
+    found = Term({})
+    k = symbol(symbol_)
+    for rate, degrees in by_rate.items():
+        ratio = Fraction(2) ** rate
+        left = dict(degrees)
+        for degree in range(max(left), -1, -1):
+            factor = left.get(degree, Term({}))
+            if not factor.parts:
+                continue
+            # The leading part of a solution: its difference has `factor` k^degree and lower powers.
+            if rate == 0:
+                top, size = degree + 1, Fraction(1, degree + 1)
+            else:
+                top, size = degree, 1 / (ratio - 1)
+            part = factor * size
+            found = found + part * k**top * power_of_two(k * rate)
+            for lower in range(top):
+                change = part * (_choose(top, lower) * ratio)
+                left[lower] = left.get(lower, Term({})) - change
+            if rate == 0:
+                left[degree] = Term({})
+    return found
+
+
+def _choose(n: int, k: int) -> int:
+    import math
+
+    return math.comb(n, k)
+
+
+def summed(terms: Iterable[Term]) -> Term:
+    """The sum of terms."""
+    found = Term({})
+    for term in terms:
+        found = found + term
+    return found
