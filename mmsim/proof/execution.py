@@ -333,7 +333,17 @@ class Execution:
 
     def _matters(self, one: ir.Stmt) -> bool:
         """Return whether a statement has accesses, or jumps."""
-        kinds = (ir.Load, ir.Store, ir.Atomic, ir.VectorLoad, ir.VectorStore, ir.Break, ir.Continue, ir.Return, ir.Leave)
+        kinds = (
+            ir.Load,
+            ir.Store,
+            ir.Atomic,
+            ir.VectorLoad,
+            ir.VectorStore,
+            ir.Break,
+            ir.Continue,
+            ir.Return,
+            ir.Leave,
+        )
         return any(isinstance(s, kinds) for s in statements((one,)))
 
     def _unknown(self, one: Warps, names: set[str]) -> Warps:
@@ -359,15 +369,28 @@ class Execution:
         """The stages of a request, the value read, and its words."""
         active = w.active
         count = int(active.sum())
-        several = max(1, len(targets(one)) if isinstance(one, ir.VectorLoad) else len(one.values) if isinstance(one, ir.VectorStore) else 1)
+        several = max(
+            1,
+            len(targets(one))
+            if isinstance(one, ir.VectorLoad)
+            else len(one.values)
+            if isinstance(one, ir.VectorStore)
+            else 1,
+        )
         index = [self.value(i, w) for i in one.index]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
             given = self.sizes.stages.get(one.array)
             if given is None:
-                raise Undecided(f"the index of {one.array} is read from memory; give the stages of its requests")
+                raise Undecided(
+                    f"the index of {one.array} is read from memory; give the stages of its requests"
+                )
             return given, UNKNOWN, Term.of(count * several)
-        if isinstance(one, ir.Load) and one.array in self.sizes.contents and one.target in self.needed:
+        if (
+            isinstance(one, ir.Load)
+            and one.array in self.sizes.contents
+            and one.target in self.needed
+        ):
             value = self.sizes.contents[one.array](*index)
         shape = self.shape(one.array)
         if len(index) != len(shape):
@@ -449,7 +472,13 @@ class Execution:
             busy = each_stage * turns
         else:
             busy = staged
-        kind = "atomic" if isinstance(one, ir.Atomic) else "read" if isinstance(one, ir.Load | ir.VectorLoad) else "write"
+        kind = (
+            "atomic"
+            if isinstance(one, ir.Atomic)
+            else "read"
+            if isinstance(one, ir.Load | ir.VectorLoad)
+            else "write"
+        )
         space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
         return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
 
@@ -479,29 +508,38 @@ class Execution:
         index = f"trip {here}"
         bounds = f"bounds {here}"
         if isinstance(one, ir.For):
-            done = self.each(classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3)
+            done = self.each(
+                classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3
+            )
             counts = [replace(w, env={**w.env, bounds: found}) for w, found in done]
         for trip in range(LONGEST + 1):
             if isinstance(one, ir.For):
+
                 def goes(w: Warps, trip: int = trip) -> Any:
                     if not w.active.any():
                         return False
                     start, stop, step = w.env[bounds]
                     at = start + step * trip
-                    found = self.facts.holds(stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
+                    found = self.facts.holds(
+                        stop - at - 1 if _positive(self.facts, step) else at - stop - 1
+                    )
                     return found
 
                 done = self.each(counts, goes)
                 counts = []
                 for w, found in done:
-                    w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape))
+                    w = self._leaves(
+                        w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape)
+                    )
                     if w.active.any():
                         start, _, step = w.env[bounds]
                         w = self.set(w, one.target, start + step * trip)
                     counts.append(w)
             else:
                 counts = self.block(one.prelude, counts)
-                done = self.each(counts, lambda w: self.truth(one.test, w) if w.active.any() else False)
+                done = self.each(
+                    counts, lambda w: self.truth(one.test, w) if w.active.any() else False
+                )
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
@@ -540,7 +578,10 @@ class Execution:
     def symbolic_loop(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop once, with a symbol for the number of the trip."""
         name = f"trip {one.number}"
-        if any(isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave) for s in statements(one.body)):
+        if any(
+            isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
+            for s in statements(one.body)
+        ):
             raise Undecided("a loop from which lanes leave")
         if isinstance(one, ir.While) and has_effect(one.prelude):
             raise Undecided("a loop whose test accesses memory")
@@ -552,7 +593,9 @@ class Execution:
         if isinstance(one, ir.For):
             done = self.each(carried, lambda w: self.trips_of(one, w))
             carried = [
-                replace(w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip})
+                replace(
+                    w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip}
+                )
                 for w, found in done
             ]
             counts = [found[0] for _, found in done]
@@ -597,7 +640,12 @@ class Execution:
         up = _positive(self.facts, step)
         length = (stop - start if up else start - stop).of_lanes(active)
         if not length.is_uniform:
-            length = Term({p: simple(v.max() if isinstance(v, np.ndarray) else v) for p, v in length.parts.items()})
+            length = Term(
+                {
+                    p: simple(v.max() if isinstance(v, np.ndarray) else v)
+                    for p, v in length.parts.items()
+                }
+            )
         for r in reversed(w.ranges):
             parts = length.by_power(r.name)
             if parts is None:
@@ -605,9 +653,13 @@ class Execution:
             for power in sorted(parts):
                 if power:
                     at = r.high - 1 if self.facts.bound(parts[power]) >= 0 else r.low
-                    if not (self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0):
+                    if not (
+                        self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0
+                    ):
                         raise Undecided("a number of trips that depends on the warp")
-                    length = length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
+                    length = (
+                        length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
+                    )
         size = step if up else -step
         if not self.facts.holds(length - 1):
             return Term({}), bounds
@@ -668,14 +720,20 @@ class Execution:
                     continue
                 kind, amount = rule
                 if kind == "add":
-                    by = self.value(amount, replace(w, env=env)) if set(_names(amount)).isdisjoint(changed) else None
+                    by = (
+                        self.value(amount, replace(w, env=env))
+                        if set(_names(amount)).isdisjoint(changed)
+                        else None
+                    )
                     if not isinstance(by, Term):
                         continue
                     env[name] = start + by * trip
                 elif kind == "scale":
                     env[name] = start * power_of_two(trip * amount)
                 else:
-                    ((product, value),) = start.parts.items() if len(start.parts) == 1 else [(None, 0)]
+                    ((product, value),) = (
+                        start.parts.items() if len(start.parts) == 1 else [(None, 0)]
+                    )
                     if product is None or product[0] or not start.is_uniform or not _two(value):
                         continue
                     env[name] = start * power_of_two(trip * -amount)
@@ -756,7 +814,9 @@ class Execution:
             def goes(w: Warps) -> Any:
                 start, stop, step = w.env[name]
                 at = w.env[one.target]
-                return self.facts.holds((stop - at - 1 if _positive(self.facts, step) else at - stop - 1))
+                return self.facts.holds(
+                    (stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
+                )
 
             done = self.each(classes, goes)
             classes = [
@@ -1003,7 +1063,9 @@ class _Steps:
         left, right = value.left, value.right
         own = isinstance(left, ir.Var) and left.name == name
         other = isinstance(right, ir.Var) and right.name == name
-        number = right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
+        number = (
+            right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
+        )
         first = left.value if isinstance(left, ir.Const) and isinstance(left.value, int) else None
         if value.op == "+" and own:
             return ("add", right) if name not in _names(right) else None
@@ -1094,6 +1156,7 @@ def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, T
 
 def _with(w: Warps, values: dict[str, Term]) -> Warps:
     """Warps with terms for a symbol in their values."""
+
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)

@@ -278,7 +278,14 @@ class Facts:
         if any(power < 0 for _, power in rest[0]):
             return None
         if isinstance(value, np.ndarray):
-            factor = value if by == 1 else np.array([Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value], dtype=object)
+            factor = (
+                value
+                if by == 1
+                else np.array(
+                    [Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value],
+                    dtype=object,
+                )
+            )
             factor = simple(factor)
         else:
             factor = simple(Fraction(value) / by)
@@ -421,15 +428,21 @@ class Facts:
             raise Undecided(f"a quotient by {divisor} that differs among the lanes of a warp")
         if self.bound(rest) < 0:
             shift = self.exact(rest - rest, divisor)
-            raise Undecided(f"the quotient of {rest}, which may be negative, by {divisor}") if shift is None else self._negative(rest, divisor)
+            raise (
+                Undecided(f"the quotient of {rest}, which may be negative, by {divisor}")
+                if shift is None
+                else self._negative(rest, divisor)
+            )
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor))
         return whole + symbol(name), rest - symbol(name) * divisor
 
     def _negative(self, rest: Term, divisor: Term) -> Exception:
         split = self.split(rest)
-        return split if split is not None else Undecided(
-            f"the quotient of {rest}, which may be negative, by {divisor}"
+        return (
+            split
+            if split is not None
+            else Undecided(f"the quotient of {rest}, which may be negative, by {divisor}")
         )
 
     def _order(self, rest: Term, divisor: Term) -> Split | None:
@@ -442,7 +455,9 @@ class Facts:
         candidates: list[tuple[int, str, int]] = []
         order = {one.name: at for at, one in enumerate(self.ranges)}
         for (powers, exponent), value in term.parts.items():
-            whole = [Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])]
+            whole = [
+                Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])
+            ]
             scale = math.lcm(*(x.denominator for x in whole))
             content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
             if exponent:
@@ -454,7 +469,11 @@ class Facts:
                 for name, _ in powers:
                     if name in self.quotients:
                         of = self.quotients[name]
-                        return self.residue(of.above, modulus * int(of.below.number)) if isinstance(of.below.number, int) else Undecided(f"the residue of {name} modulo {modulus}")
+                        return (
+                            self.residue(of.above, modulus * int(of.below.number))
+                            if isinstance(of.below.number, int)
+                            else Undecided(f"the residue of {name} modulo {modulus}")
+                        )
                     candidates.append((order.get(name, -1), name, modulus * scale // content))
         if not candidates:
             return Undecided(f"the residue of {term} modulo {modulus}")
@@ -543,7 +562,9 @@ class Facts:
             if parts is None or set(parts) - {0, 1}:
                 continue
             factor, rest = parts[1], parts.get(0, Term({}))
-            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
+            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (
+                self.bound(factor) >= 0 and factor.number is None
+            ):
                 at = self.divmod(factor - 1 - rest, factor)[0]
                 return self._inside(one, at, term)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
@@ -580,8 +601,10 @@ class Facts:
                     (x, a), (y, b) = (y, b), (x, a)
                 return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
         if len(linear) == 1 and len(term.parts) - (number != 0) == 1:
-            (x, a), = linear
-            at = math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
+            ((x, a),) = linear
+            at = (
+                math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
+            )
             return Split(x, at=Term.of(at))
         for name in sorted(term.symbols):
             if name not in bound and name not in self.quotients:

@@ -144,7 +144,12 @@ def prove(claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: f
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = {name for name in names if any(isinstance(one.get(name), str) for one in cases)}
-    chosen = list({tuple((n, one.get(n)) for n in strings): {n: one.get(n) for n in strings} for one in cases}.values())
+    chosen = list(
+        {
+            tuple((n, one.get(n)) for n in strings): {n: one.get(n) for n in strings}
+            for one in cases
+        }.values()
+    )
     numbers = [name for name in names if name not in strings]
     sentences = [one.text for one in claim.requires]
     allowed = None if all("w" in one for one in cases) else [None]
@@ -200,5 +205,7 @@ def check(claim: Claim, case: Case, texts: Mapping[str, Any]) -> bool:
     difference = facts.reduced(Term.of(measured) - claimed)
     if difference.parts:
         split = None
-        raise Undecided(f"measured - claimed = {difference} where {'; '.join(case.steps)}" + str(split or ""))
+        raise Undecided(
+            f"measured - claimed = {difference} where {'; '.join(case.steps)}" + str(split or "")
+        )
     return True

@@ -51,7 +51,7 @@ class Example:
 
 
 class Questions:
-    """What may go wrong in the program of a launch where facts hold: open questions.
+    """The possible mistakes in the program of a launch where facts hold: open questions.
 
     The launch gives the types, the numbers of axes, and whether there is one block only.
     """
@@ -138,7 +138,7 @@ class Questions:
         return Names(space, known, extents)
 
     def _of_word(self, array: str, word: Value) -> list[Truth]:
-        """What the facts say of a word of an array."""
+        """The facts about a word of an array."""
         return [
             fact.truth(self.space, self.names, word)
             for fact in self.facts

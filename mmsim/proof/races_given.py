@@ -61,7 +61,7 @@ class Fact:
         return LaunchError(f"given={self.text!r}: {why}")
 
     def truth(self, space: Space, names: Names, word: Value | None = None) -> Truth:
-        """What the fact says; of one word of its array if there is one."""
+        """The condition that the fact states; of one word of its array if there is one."""
         if self.words is not None:
             _, name, tree = self.words
             inner = Names(names.space, names.known | {name: word}, names.arrays)

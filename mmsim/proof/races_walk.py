@@ -482,7 +482,7 @@ class Walk:
         return head
 
     def _step(self, one: ir.While | ir.For, name: str, changed: set[str]) -> ir.Expr | None:
-        """What each iteration adds to a variable, if it does nothing else with it."""
+        """The number that each iteration adds to a variable, if it does nothing else with it."""
         setting = [each for each in statements((one,)) if name in targets(each)]
         if len(setting) != 1 or setting[0] not in one.body:
             return None
@@ -568,7 +568,7 @@ class Walk:
         path: Truth,
         exits: list[tuple[_Frame | None, Truth, Env]],
     ) -> Truth:
-        """Who goes on behind a loop, with the variables of the iteration in which they left it."""
+        """Return the threads behind a loop, with the variables of the iteration in which they left it."""
         origin = self.space.origin(*(here for _, here, _ in exits))
         new = changed | ({one.target} if isinstance(one, ir.For) else set())
         copied = self.space.copies(loop.number, origin.level)
@@ -596,7 +596,7 @@ class Walk:
         return path
 
     def _candidates(self, one: ir.While | ir.For, entry: Env, head: _Head) -> Iterator[Candidate]:
-        """What may hold at the head of every iteration, as functions of the variables."""
+        """Conditions that may hold at the head of every iteration, as functions of the variables."""
         tests = [*self._tests]
         tests += [each.test for each in statements((one,)) if isinstance(each, ir.If | ir.While)]
         for test in tests:

@@ -136,7 +136,7 @@ class Open:
 
 
 class TwoThreads:
-    """What may go wrong between two threads of a program, or for one."""
+    """The possible mistakes between two threads of a program, or for one."""
 
     def __init__(self, walk: Walk, threads: Threads) -> None:
         self.walk, self.space, self.threads = walk, walk.space, threads
@@ -246,7 +246,7 @@ class TwoThreads:
         )
 
     def _different(self, pair: Pair, warps: bool = False) -> list[Truth]:
-        """That two threads are different ones, or of different warps of a block."""
+        """Say that two threads are different ones, or of different warps of a block."""
         places = ("blockIdx", "blockDim") if pair.scope == "grid" else ("threadIdx", "blockDim")
         if warps and pair.scope == "block":
             mine = [self.threads.warp_in_block]
@@ -304,7 +304,7 @@ class TwoThreads:
                 yield Open(_at(what, first, second), partial(ask, warps=True))
 
     def _one_element(self, first: Touched, second: Touched, pair: Pair) -> list[Truth]:
-        """That two accesses meet in an element, and matter."""
+        """Say that two accesses meet in an element, and matter."""
         found = []
         for axis, (mine, its) in enumerate(zip(first.index, second.index, strict=True)):
             a, b = self.space.term(mine), self.space.term(pair.second(its))
@@ -323,7 +323,7 @@ class TwoThreads:
     def _ways(
         self, one: Touched, other: Touched, scope: Scope
     ) -> Iterator[tuple[Touched, Touched, frozenset[int], Callable[[Pair], list[Truth]]]]:
-        """How two accesses may lie in one interval: first, second, common iterations, facts."""
+        """The ways of two accesses in one interval: first, second, common iterations, facts."""
         aligned = self.aligned[scope]
         common = []
         for mine, its in zip(one.loops, other.loops, strict=False):
@@ -343,7 +343,7 @@ class TwoThreads:
     def _passed(
         self, first: Touched, second: Touched, common: tuple[Loop, ...], scope: Scope
     ) -> Callable[[Pair], list[Truth]]:
-        """That no barrier lies between two accesses in the same iterations of common loops."""
+        """Say that no barrier lies between two accesses in the same iterations of common loops."""
 
         def facts(pair: Pair) -> list[Truth]:
             found = []
@@ -360,7 +360,7 @@ class TwoThreads:
     def _whole_loops(
         self, first: Touched, second: Touched, common: Sequence[Loop], scope: Scope, pair: Pair
     ) -> Iterator[Truth]:
-        """That no loop between two accesses has a barrier, nor an earlier iteration around one."""
+        """Say that no loop between two accesses has a barrier, nor an earlier iteration around one."""
         for loop in self.walk.loops:
             if scope not in loop.sure or not self.met[scope]:
                 continue
@@ -376,7 +376,7 @@ class TwoThreads:
     def _next(
         self, first: Touched, second: Touched, common: Sequence[Loop], scope: Scope
     ) -> Callable[[Pair], list[Truth]]:
-        """That the later access is in the next iteration of a loop, or in any later one."""
+        """Say that the later access is in the next iteration of a loop, or in any later one."""
         loop = common[-1]
 
         def facts(pair: Pair) -> list[Truth]:

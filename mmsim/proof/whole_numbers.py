@@ -119,7 +119,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a value depends on: the joined levels and loops of its symbols."""
+    """The dependence of a value: the joined levels and loops of its symbols."""
 
     level: int = LAUNCH
     loops: frozenset[int] = frozenset()
@@ -240,7 +240,7 @@ class Space:
         return {one for name in self.names(value) for one in self.products.get(name, (name,))}
 
     def origin(self, *values: Value) -> Origin:
-        """What values depend on."""
+        """The joined origins of values."""
         found = Origin()
         for value in values:
             for name in self.factors(value):
@@ -397,7 +397,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def laws(space: Space, names: Iterable[str]) -> list[Truth]:
-    """What is known of products: signs, and how those with a common factor compare."""
+    """The laws of products: signs, and how those with a common factor compare."""
     monos = {space.products[name] for name in names if name in space.products}
     while rests := {
         rest

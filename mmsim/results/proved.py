@@ -1,4 +1,4 @@
-"""What was proved of a program for all sizes, as plain data."""
+"""The proof of a program's properties for all sizes, as plain data."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved of a program for all sizes and inputs for which the `given` facts hold.
+    """The proof of a program's properties for all sizes and inputs for which the `given` facts hold.
 
     `race`, `index` and `barrier` are the verdicts on its properties. `answer` is "yes" if all are
     proved, "no" if there is a counterexample to one, else "undecided".
