@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from time import monotonic
 from typing import Any
 
@@ -33,6 +34,8 @@ from mmsim.proof.two_threads import Open, Pair, TwoThreads
 from mmsim.proof.whole_numbers import Number, Space, Truth, Value, constant
 from mmsim.results.proved import Property
 
+MOST_OPEN = 4
+"""After so many open questions about a property no more are asked."""
 SMALL = (4, 8, 40)
 """Sizes of counterexamples that are tried first, and at most."""
 MOST_WORDS = 1 << 16
@@ -82,10 +85,10 @@ class Questions:
         self.alone = Pair(space, None)
         self.walk = Walk(values, self._of_word, self._holds)
         two = TwoThreads(self.walk, self.threads)
-        barriers = list(two.barriers())
+        barriers = list(two.barriers())  # first: it says what barriers order
         self.open: dict[Property, list[Open]] = {
-            "race": list(two.races()),
-            "index": list(two.indices()),
+            "race": list(islice(two.races(), MOST_OPEN)),
+            "index": list(islice(two.indices(), MOST_OPEN)),
             "barrier": barriers,
         }
 
@@ -103,8 +106,8 @@ class Questions:
         for fact in self.facts:
             if not self._is_true(fact, sizes, launch.meaning.numbers, contents):
                 raise LaunchError(
-                    f"given={fact.text!r} does not hold of this launch; a proof for other launches "
-                    "needs one of them"
+                    f"given={fact.text!r} does not hold of this launch; check one of which it holds"
+                    ", or leave it out"
                 )
 
     def _is_true(
@@ -159,11 +162,10 @@ class Questions:
                 more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
                 answer, model = question.ask(exact=True, more=more)
                 if answer == "sat":
-                    example = self._example(model)
-                    if example is not None:
-                        yield example
+                    found = (self._example(model, filled) for filled in (False, True))
+                    yield from (one for one in found if one is not None)
 
-    def _example(self, model: Any) -> Example | None:
+    def _example(self, model: Any, filled: bool) -> Example | None:
         def value(number: Number) -> int:
             total = 0
             for mono, factor in number.terms.items():
@@ -183,7 +185,8 @@ class Questions:
             return None
         own = self.launch.results()
         contents = {
-            name: self._contents(name, own[name], its, model) for name, its in extents.items()
+            name: self._contents(name, own[name], its, model, filled)
+            for name, its in extents.items()
         }
         if not all(self._is_true(one, known, numbers, contents) for one in self.facts):
             return None
@@ -196,19 +199,24 @@ class Questions:
         size = None if self.one_block and shape is None else known["block_size"]
         return Example(known["width"], (known["threads"], size, shape), numbers | contents)
 
-    def _contents(self, name: str, own: Any, extents: tuple[int, ...], model: Any) -> Any:
-        """The words of an array: those that the model has, else the launch's again and again."""
+    def _contents(
+        self, name: str, own: Any, extents: tuple[int, ...], model: Any, filled: bool
+    ) -> Any:
+        """The words of an array: those that the model has, else the launch's again and again.
+
+        With `filled` the others are as the model has those that it doesn't name.
+        """
         found = np.resize(own, extents) if own.size else np.zeros(extents, own.dtype)
         function = next((f for f in model.decls() if f.name() == f"word of {name}"), None)
-        if function is None or own.dtype.kind not in "iub":
+        if function is None or own.dtype.kind not in "iu":
             return found
-        low, high = limits(own.dtype) if own.dtype.kind != "b" else (0, 1)
-        for entry in model[function].as_list()[:-1]:
-            *index, word = (
-                int(str(one)) if str(one).lstrip("-").isdigit() else None for one in entry
-            )
-            if word is None or not low <= word <= high:
-                continue
-            if all(i is not None and 0 <= i < n for i, n in zip(index, extents, strict=True)):
+        low, high = limits(own.dtype)
+        *entries, rest = model[function].as_list()
+        if filled and z3.is_int_value(rest) and low <= rest.as_long() <= high:
+            found[...] = rest.as_long()
+        for entry in entries:
+            *index, word = (one.as_long() for one in entry)
+            within = all(0 <= i < n for i, n in zip(index, extents, strict=True))
+            if within and low <= word <= high:
                 found[tuple(index)] = word
         return found

@@ -17,8 +17,7 @@ import numpy as np
 import z3
 
 from mmsim.errors import LaunchError, shown
-from mmsim.proof.races_values import product
-from mmsim.proof.whole_numbers import Number, Space, Truth, Value, constant
+from mmsim.proof.whole_numbers import Number, Space, Truth, Value, constant, product
 
 OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -26,10 +25,11 @@ OPERATORS: dict[type[ast.operator], str] = {
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+EXPONENT = "an exponent is a number from 0 to 64"
 GRAMMAR = (
     "a fact compares whole numbers: parameters, a.size, a.shape[0], threads, block_size, blocks, "
     "width, blockDim.x, gridDim.x, with + - * // % **, and, or, not, min, max; "
-    "all(0 <= x < n for x in a) is one of the words of an array"
+    "power_of_two(n); all(0 <= x < n for x in a) is one of the words of an array"
 )
 
 
@@ -81,6 +81,9 @@ class Fact:
                 sides = [self.number(one, space, names) for one in (left, *others)]
                 pairs = zip(ops, sides, sides[1:], strict=False)
                 return z3.And(*(space.compared(COMPARISONS[type(op)], a, b) for op, a, b in pairs))
+            case ast.Call(func=ast.Name(id="power_of_two"), args=[of]):
+                space.knows_powers = True
+                return space.power(self.number(of, space, names))
         raise self._refused(GRAMMAR)
 
     def number(self, tree: ast.expr, space: Space, names: Names) -> Number:
@@ -91,6 +94,8 @@ class Fact:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return constant(0) - self.number(operand, space, names)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                if isinstance(op, ast.Pow) and not isinstance(right, ast.Constant):
+                    raise self._refused(EXPONENT)
                 x, y = self.number(left, space, names), self.number(right, space, names)
                 return self._operated(OPERATORS[type(op)], x, y, space)
             case ast.Call(func=ast.Name(id="min" | "max" as which), args=[_, _, *_] as args):
@@ -106,9 +111,9 @@ class Fact:
                 return names.extent(array, which, self._refused)
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=array), attr="shape"),
-                slice=ast.Constant(value=int(axis)),
+                slice=axis,
             ):
-                return names.extent(array, axis, self._refused)
+                return names.extent(array, self.number(axis, space, names).value, self._refused)
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 return names.named(f"{name}.{attr}", self._refused)
             case ast.Name(id=name):
@@ -122,7 +127,7 @@ class Fact:
             return x * y
         if op == "**":
             if y.value is None or not 0 <= y.value <= 64:
-                raise self._refused("an exponent is a number from 0 to 64")
+                raise self._refused(EXPONENT)
             return product((x,) * y.value)
         quotient, rest = space.divided(x, y)
         return quotient if op == "//" else rest
@@ -193,7 +198,9 @@ class Names:
             raise refused(f"{name!r} is an array; its sizes are {name}.size and {name}.shape[0]")
         raise refused(f"there is no {name!r}; there are {', '.join([*self.known, *self.arrays])}")
 
-    def extent(self, array: str, axis: int | str, refused: Callable[[str], LaunchError]) -> Number:
+    def extent(
+        self, array: str, axis: int | str | None, refused: Callable[[str], LaunchError]
+    ) -> Number:
         """An extent of an array, its number of elements or of axes."""
         if array not in self.arrays:
             there = ", ".join(self.arrays) or "none"

@@ -21,9 +21,11 @@ from mmsim.proof.whole_numbers import (
     Number,
     Origin,
     Space,
+    Symbol,
     Truth,
     Value,
     constant,
+    product,
 )
 
 Sides = tuple[bool, bool, bool]
@@ -323,10 +325,26 @@ class Values:
                 "^": z3.And(term >= 0, term <= a + b),
             }
             one.facts.append(z3.Implies(z3.And(a >= 0, b >= 0), bounds[op]))
+            if space.knows_powers:
+                self._with_powers(op, x, y, one)
+                self._with_powers(op, y, x, one)
             if op == "&":
                 one.facts.append(z3.Implies(a >= 0, z3.And(term >= 0, term <= a)))
                 one.facts.append(z3.Implies(b >= 0, z3.And(term >= 0, term <= b)))
         return found
+
+    def _with_powers(self, op: str, x: Number, y: Number, one: Symbol) -> None:
+        """What x op y is if y, or y + 1, is a power of two."""
+        space = self.space
+        if op == "^":  # the bit is added, or taken away
+            bit = space.divided(space.divided(x, y)[0], constant(2))[1]
+            is_set = space.compared("==", bit, constant(1))
+            value = z3.If(is_set, space.term(x - y), space.term(x + y))
+            one.facts.append(z3.Implies(space.power(y), one.term == value))
+        if op == "&" and y.value is None:
+            above = y + constant(1)
+            rest = space.divided(x, above)[1]
+            one.facts.append(z3.Implies(space.power(above), one.term == space.term(rest)))
 
     def _cast(self, value: Value, held: Type, type_: Type) -> Value:
         if type_ == held:
@@ -366,11 +384,3 @@ LOGIC: dict[str, Callable[[Truth, Truth], Truth]] = {
     "|": z3.Or,
     "^": z3.Xor,
 }
-
-
-def product(numbers: tuple[Number, ...]) -> Number:
-    """The product of numbers."""
-    found = constant(1)
-    for one in numbers:
-        found *= one
-    return found

@@ -568,7 +568,7 @@ class Walk:
         path: Truth,
         exits: list[tuple[_Frame | None, Truth, Env]],
     ) -> Truth:
-        """Return the threads behind a loop, with the variables of the iteration in which they left it."""
+        """Return the threads behind a loop, with the variables with which they left it."""
         origin = self.space.origin(*(here for _, here, _ in exits))
         new = changed | ({one.target} if isinstance(one, ir.For) else set())
         copied = self.space.copies(loop.number, origin.level)
@@ -596,7 +596,7 @@ class Walk:
         return path
 
     def _candidates(self, one: ir.While | ir.For, entry: Env, head: _Head) -> Iterator[Candidate]:
-        """Conditions that may hold at the head of every iteration, as functions of the variables."""
+        """Conditions that may hold at the head of each iteration, as functions of variables."""
         tests = [*self._tests]
         tests += [each.test for each in statements((one,)) if isinstance(each, ir.If | ir.While)]
         for test in tests:
@@ -608,9 +608,14 @@ class Walk:
         for name in whole:
             bounds = [(">=", constant(0)), (">=", constant(1))]
             bounds += [("<=", entry[name]), (">=", entry[name])]
+            if isinstance(one, ir.For):
+                bounds.append(("<", self._of(one.stop, entry, NEVER)))
             for other in whole:
                 if entry[other].value is not None and entry[other] != entry[name]:
                     bounds += [("<=", entry[other]), (">=", entry[other])]
+            if self.space.knows_powers:
+                yield partial(self._power, name, False)
+                yield partial(self._power, name, True)
             for op, bound in bounds:
                 yield partial(self._summed, (name,), op, bound)
         for names_of in combinations(whole, 2):
@@ -621,6 +626,12 @@ class Walk:
     def _tested(self, test: ir.Expr, holds: bool, env: Env) -> Truth:
         truth = self._of(test, env, NEVER)
         return truth if holds else z3.Not(truth)
+
+    def _power(self, name: str, or_none: bool, env: Env) -> Truth:
+        is_power = self.space.power(env[name])
+        if not or_none:
+            return is_power
+        return z3.Or(is_power, self.space.compared("==", env[name], constant(0)))
 
     def _summed(self, variables: tuple[str, ...], op: str, bound: Number, env: Env) -> Truth:
         total = sum((env[name] for name in variables), constant(0))

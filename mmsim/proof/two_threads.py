@@ -31,6 +31,8 @@ from mmsim.proof.whole_numbers import (
     Value,
     constant,
     laws,
+    of_differences,
+    of_powers,
 )
 
 Scope = Literal["block", "grid"]
@@ -111,6 +113,8 @@ class Pair:
         ]
         known = self._known(roots)
         asked = {one.get_id(): one for one in (*goals, *space.given, *known)}
+        if space.knows_powers:
+            asked |= {one.get_id(): one for one in of_powers(space, asked.values())}
         names = {name for one in asked.values() for name in space.names(one)}
         solver = z3.Solver()
         solver.set("timeout", SLOW if exact else FAST)
@@ -121,7 +125,9 @@ class Pair:
                     factors = [space.symbols[one].term for one in space.products[name]]
                     solver.add(z3.Int(name) == z3.Product(factors))
         else:
-            solver.add(*laws(space, names))
+            more_laws = of_differences(space, asked.values())
+            names |= {name for one in more_laws for name in space.names(one)}
+            solver.add(*more_laws, *laws(space, names))
         solver.add(*more)
         answer: Answer = str(solver.check())  # type: ignore[assignment]
         return answer, solver.model() if answer == "sat" else None
@@ -350,6 +356,8 @@ class TwoThreads:
             for met in self.met[scope]:
                 if not first.position < met.position < second.position:
                     continue
+                if _is_prefix(met.loops, first.loops):  # both threads come to it, or neither
+                    found.append(z3.Not(met.path))
                 if _is_prefix(met.loops, first.loops) or _is_prefix(met.loops, second.loops):
                     found.append(z3.Not(pair.second(met.path)))
             found += self._whole_loops(first, second, common, scope, pair)
@@ -360,7 +368,7 @@ class TwoThreads:
     def _whole_loops(
         self, first: Touched, second: Touched, common: Sequence[Loop], scope: Scope, pair: Pair
     ) -> Iterator[Truth]:
-        """Say that no loop between two accesses has a barrier, nor an earlier iteration around one."""
+        """Say that no loop between two accesses has a barrier, nor an earlier iteration of one."""
         for loop in self.walk.loops:
             if scope not in loop.sure or not self.met[scope]:
                 continue
@@ -386,13 +394,14 @@ class TwoThreads:
                 return [mine < its]
             found = [its == mine + 1]
             for met in self.met[scope]:
-                if met.loops == loop.stack and met.position > first.position and met.sure:
-                    return [z3.BoolVal(False)]
-                if (
-                    met.position < second.position
-                    and _is_prefix(met.loops, second.loops)
-                    and (loop in met.loops)
-                ):
+                if loop not in met.loops:
+                    continue
+                if met.position > first.position:
+                    if met.loops == loop.stack and met.sure:
+                        return [z3.BoolVal(False)]
+                    if _is_prefix(met.loops, first.loops):  # both come to it, or neither
+                        found.append(z3.Not(met.path))
+                if met.position < second.position and _is_prefix(met.loops, second.loops):
                     found.append(z3.Not(pair.second(met.path)))
             for symbol, value in loop.next:
                 after = self.space.origin(value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
 import z3
@@ -100,6 +101,14 @@ def constant(value: int) -> Number:
     return Number({(): value})
 
 
+def product(numbers: Iterable[Number]) -> Number:
+    """The product of numbers."""
+    found = constant(1)
+    for one in numbers:
+        found *= one
+    return found
+
+
 @dataclass
 class Symbol:
     """A symbol: its term for Z3, its level, its loops, and facts that hold in every run.
@@ -141,12 +150,15 @@ class Space:
         self.symbols: dict[str, Symbol] = {}
         self.products: dict[str, Mono] = {}
         self.other = z3.DeclareSort("Other")
+        self.is_power = z3.Function("is a power of two", z3.IntSort(), z3.BoolSort())
+        self.knows_powers = False  # facts say that something is a power of two
         self.given: list[Truth] = []  # facts of the user
         self.defined: dict[str, Number] = {}  # symbols that the facts say to be others
         self.deadline = math.inf  # of `time.monotonic`; later questions stay open
         self._count = 0
         self._memo: dict[Any, Any] = {}
         self._terms: dict[frozenset[Any], Term] = {}
+        self._parsed: dict[int, tuple[Term, Number | None]] = {}
         self._names: dict[int, tuple[Term, frozenset[str]]] = {}
 
     # Symbols
@@ -217,6 +229,32 @@ class Space:
         if len(mono) > 1:
             self.products[name] = mono
         return name
+
+    def parsed(self, term: Term) -> Number | None:
+        """The number that a term of Z3 stands for; None if it isn't a polynomial."""
+        key = term.get_id()
+        if key not in self._parsed:
+            self._parsed[key] = term, self._number_of(term)
+        return self._parsed[key][1]
+
+    def _number_of(self, term: Term) -> Number | None:
+        if z3.is_int_value(term):
+            return constant(term.as_long())
+        if z3.is_const(term):
+            name = term.decl().name()
+            return Number({self.products.get(name, (name,)): 1})
+        parts = [self.parsed(one) for one in term.children()]
+        if any(one is None for one in parts):
+            return None
+        numbers: list[Number] = [one for one in parts if one is not None]
+        if z3.is_add(term):
+            return sum(numbers, constant(0))
+        if z3.is_sub(term):
+            first, *others = numbers
+            return first - sum(others, constant(0))
+        if z3.is_mul(term):
+            return product(numbers)
+        return None
 
     def names(self, value: Value) -> frozenset[str]:
         """The names of the symbols in a value, of products too."""
@@ -303,6 +341,13 @@ class Space:
             return z3.BoolVal(COMPARE[op](difference.value, 0))
         return COMPARE[op](self.term(left), self.term(right))
 
+    def power(self, value: Number) -> Truth:
+        """Return whether a number is a power of two."""
+        known = value.value
+        if known is not None:
+            return z3.BoolVal(known > 0 and not known & known - 1)
+        return self.is_power(self.term(value))
+
     def chosen(self, test: Truth, then: Value, other: Value) -> Value:
         """`then` if the test holds, else `other`."""
         test = z3.simplify(test)
@@ -361,6 +406,13 @@ class Space:
             function = z3.Function(stem, *(one.sort() for one in terms), z3.IntSort())
             self._memo[key] = of, self.named(stem, function(*terms), *of)
         found: Number = self._memo[key][1]
+        return found
+
+    def whole(self, key: Any) -> Number:
+        """A symbol for a number that the laws speak of."""
+        if key not in self._memo:
+            self._memo[key] = Number({(self.fresh(key[0], Origin()).name,): 1})
+        found: Number = self._memo[key]
         return found
 
     def wrapped(self, value: Number, low: int, high: int) -> Number:
@@ -436,5 +488,89 @@ def laws(space: Space, names: Iterable[str]) -> list[Truth]:
     return found
 
 
+def of_differences(space: Space, formulas: Iterable[Truth]) -> list[Truth]:
+    """The laws for the two sides of comparisons: a difference is u m + rest, with u m >= m or so.
+
+    Only those are missing from `laws` where u has several terms.
+    """
+    found: dict[frozenset[Any], list[Truth]] = {}
+    seen: set[int] = set()
+    new = list(formulas)
+    while new:
+        formula = new.pop()
+        if formula.get_id() in seen or not z3.is_app(formula):
+            continue
+        seen.add(formula.get_id())
+        sides = formula.children()
+        if len(sides) == 2 and all(z3.is_int(one) for one in sides) and z3.is_bool(formula):
+            left, right = map(space.parsed, sides)
+            if left is not None and right is not None:
+                _split_laws(space, left - right, found)
+        elif z3.is_bool(formula):
+            new += sides
+    return [law for laws_of in found.values() for law in laws_of]
+
+
+def _split_laws(space: Space, difference: Number, found: dict[frozenset[Any], list[Truth]]) -> None:
+    """Add the laws of a number for each of its factors, and of what they are multiplied by."""
+    factors = {one for mono in difference.terms if len(mono) > 1 for one in mono}
+    for factor in sorted(factors):
+        unit = Number({(factor,): 1})
+        times, _ = difference.split(unit)
+        common = math.gcd(*times.terms.values())
+        times = Number({mono: by // common for mono, by in times.terms.items()})
+        product_of = times * unit
+        if len(times.terms) < 2 or product_of.key in found:
+            continue
+        by, one, whole = space.term(unit), space.term(times), space.term(product_of)
+        found[product_of.key] = [
+            z3.Implies(
+                by >= 0,
+                z3.And(
+                    z3.Implies(one >= 1, whole >= by),
+                    z3.Implies(one <= -1, whole <= -by),
+                    z3.Implies(one == 0, whole == 0),
+                ),
+            )
+        ]
+        _split_laws(space, times, found)
+
+
+def of_powers(space: Space, formulas: Iterable[Truth]) -> list[Truth]:
+    """The laws of powers of two: the half of one is one, and the smaller of two divides the other.
+
+    They are for the numbers of which formulas say that they are powers of two.
+    """
+    powers: dict[Number, Truth] = {}
+    seen: set[int] = set()
+    new = list(formulas)
+    while new:
+        formula = new.pop()
+        if formula.get_id() in seen or not z3.is_bool(formula):
+            continue
+        seen.add(formula.get_id())
+        if z3.is_app(formula) and formula.decl().eq(space.is_power):
+            number = space.parsed(formula.children()[0])
+            if number is not None:
+                powers[number] = formula
+        new += formula.children()
+    found = []
+    for number, is_power in list(powers.items()):
+        half = space.whole(("half", number))
+        term, its = space.term(number), space.term(half)
+        halved = z3.And(term == 2 * its, space.power(half))
+        found.append(z3.Implies(is_power, z3.And(term >= 1, z3.Or(term == 1, halved))))
+        if all(by % 2 == 0 for by in number.terms.values()):
+            exact = Number({mono: by // 2 for mono, by in number.terms.items()})
+            found.append(z3.Implies(space.power(exact), is_power))
+    for one, other in permutations(list(powers)[:MOST_POWERS], 2):
+        times = space.whole(("times", one, other))
+        less = z3.And(powers[one], powers[other], space.compared("<", one, other))
+        multiple = space.compared("==", other, constant(2) * one * times)
+        found.append(z3.Implies(less, z3.And(space.term(times) >= 1, multiple)))
+    return found
+
+
+MOST_POWERS = 5
 MOST_PRODUCTS = 10
 """So many products with a common factor are compared with each other."""

@@ -72,7 +72,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Proof:
-    """The proof of a program's properties for all sizes and inputs for which the `given` facts hold.
+    """The verdicts on a program for all sizes and inputs for which the `given` facts hold.
 
     `race`, `index` and `barrier` are the verdicts on its properties. `answer` is "yes" if all are
     proved, "no" if there is a counterexample to one, else "undecided".
