@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,12 +28,14 @@ class Case:
     shares: tuple[tuple[Term, Term, Term], ...] = ()
     conditions: tuple[Any, ...] = ()
     steps: tuple[str, ...] = ()
+    assumed: tuple[Term, ...] = ()
 
     def facts(self) -> Facts:
         """What is known in this case."""
         found = Facts()
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
+        found.assumed = list(self.assumed)
         for above, below, quotient in self.shares:
             both = below * quotient
             if len(both.parts) == len(above.parts) == 1:
@@ -41,10 +43,7 @@ class Case:
                 common = tuple(sorted(_common(left[0], right[0]))), ()
                 if Fraction(b) % Fraction(a) == 0:
                     found.same.append(
-                        (
-                            times(left, common, -1),
-                            Term({times(right, common, -1): int(Fraction(b) / a)}),
-                        )
+                        (times(left, common, -1), Term({times(right, common, -1): int(Fraction(b) / a)}))
                     )
                 else:
                     found.same.append(
@@ -54,6 +53,11 @@ class Case:
 
     def split(self, split: Split) -> list[Case]:
         """The cases that a split distinguishes."""
+        if split.assumed is not None:
+            return [
+                replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
+                for one in (split.assumed, -split.assumed - 1)
+            ]
         name, low = split.name, self.lows.get(split.name, 0)
         if name not in self.lows:
             raise Undecided(f"the values of {name}")
@@ -76,32 +80,53 @@ class Case:
                 raise Undecided(f"whether {name} is at least {at}")
             below = [self.with_value(name, Term.of(v), {}, f"{name} = {v}") for v in range(low, at)]
             lows = {**self.lows, name: int(at)}
-            rest = Case(
-                self.values, lows, self.shares, self.conditions, (*self.steps, f"{name} >= {at}")
-            )
+            rest = replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))
             return [*below, rest]
         other = split.other
         more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
         return [
-            self.with_value(
-                name, symbol(other) + at + symbol(more), {more: 0}, f"{name} >= {other} + {at}"
-            ),
-            self.with_value(
-                other, symbol(name) - at + 1 + symbol(less), {less: 0}, f"{name} < {other} + {at}"
-            ),
+            self.with_value(name, symbol(other) + at + symbol(more), {more: 0}, f"{name} >= {other} + {at}"),
+            self.with_value(other, symbol(name) - at + 1 + symbol(less), {less: 0}, f"{name} < {other} + {at}"),
         ]
 
     def with_value(self, name: str, term: Term, lows: Mapping[str, int], step: str) -> Case:
         """The case in which a symbol is a term."""
         values = {name: term}
         left = {one: low for one, low in self.lows.items() if one != name}
+        low = self.lows.get(name, 0)
+        limits = (term - low,) if low and len(term.parts) > 1 else ()
         return Case(
             {key: value.with_values(values) for key, value in self.values.items()},
             {**left, **lows},
             tuple(tuple(t.with_values(values) for t in one) for one in self.shares),  # type: ignore[misc]
             self.conditions,
             (*self.steps, step),
-        )
+            (*(t.with_values(values) for t in self.assumed), *limits),
+        ).solved()
+
+    def solved(self) -> Case:
+        """The case, with equations of one symbol solved."""
+        for one in self.shares:
+            above, below, quotient = one
+            rest = tuple(other for other in self.shares if other is not one)
+            both = below * quotient
+            if not len(both.parts) == len(above.parts) == 1:
+                continue
+            ((left, a),), ((right, b),) = both.parts.items(), above.parts.items()
+            if left[1] or right[1]:
+                continue
+            common = tuple(_common(left[0], right[0])), ()
+            left, right = times(left, common, -1), times(right, common, -1)
+            for (x, f), (y, g) in (((left, a), (right, b)), ((right, b), (left, a))):
+                if len(x[0]) == 1 and x[0][0][1] == 1 and Fraction(g) % Fraction(f) == 0:
+                    term = Term({y: int(Fraction(g) / f)})
+                    new = replace(self, shares=rest)
+                    name = x[0][0][0]
+                    if name in new.lows:
+                        return new.with_value(name, term, {}, f"{name} = {term}")
+            if not left[0] and not right[0] and a == b:
+                return replace(self, shares=rest).solved()
+        return self
 
 
 def _inner(name: str) -> str:
@@ -128,7 +153,8 @@ def domain(names: Iterable[str], fixed: Mapping[str, int], sentences: Iterable[s
             if found is None:
                 return None
             case = found
-    conditions = tuple(fact for fact in facts if fact[0] == "least")
+    left = [f for f in facts if f[0] == "equal" and case.values.get(f[1]) == symbol(f[1])]
+    conditions = tuple(fact for fact in (*left, *facts) if fact[0] == "least" or fact in left)
     return Case(case.values, case.lows, case.shares, conditions, ())
 
 
@@ -149,8 +175,16 @@ def _ordered(facts: list[Any]) -> list[Any]:
 
 
 def holds(case: Case, facts: Facts) -> bool:
-    """Return whether the conditions of a case hold; the case may have to be split."""
-    for _, expression in case.conditions:
+    """Return whether the conditions of a case hold; the case may have to be split.
+
+    Parameters that follow from others by a rounded expression get their terms here.
+    """
+    for kind, *rest in case.conditions:
+        if kind == "equal":
+            name, expression = rest
+            case.values[name] = of_sympy(expression, case.values, facts)
+            continue
+        (expression,) = rest
         if not facts.holds(of_sympy(expression, case.values, facts)):
             return False
     return True
@@ -203,9 +237,7 @@ def _assume(case: Case, fact: Any) -> Case | None:
                 return case
             free = product[0][0][0]
         new = f"log2({free if free.startswith('sqrt') else name})"
-        return case.with_value(
-            free, power_of_two(symbol(new)), {new: 0}, f"{name} is a power of two"
-        )
+        return case.with_value(free, power_of_two(symbol(new)), {new: 0}, f"{name} is a power of two")
     _, divisor, of = fact
     try:
         below, above = (of_sympy(one, case.values, facts) for one in (divisor, of))
@@ -236,13 +268,7 @@ def _assume(case: Case, fact: Any) -> Case | None:
             rest_below = {n: p - common.get(n, 0) for n, p in one[0] if p - common.get(n, 0)}
             rest_above = {n: p - common.get(n, 0) for n, p in two[0] if p - common.get(n, 0)}
             g = math.gcd(a, b) if isinstance(b, int) else 1
-            if (
-                len(rest_above) == 1
-                and b // g == 1
-                and list(rest_above.values()) == [1]
-                and not one[1]
-                and not two[1]
-            ):
+            if len(rest_above) == 1 and b // g == 1 and list(rest_above.values()) == [1] and not one[1] and not two[1]:
                 (x,) = rest_above
                 term = Term({(tuple(sorted(rest_below.items())), ()): a // g}) * symbol(name)
                 return case.with_value(x, term, {name: 1}, shown)
@@ -283,7 +309,7 @@ class _Reader:
         for part in _parts(sentence):
             try:
                 found += self._fact(part)
-            except (SyntaxError, KeyError, ValueError, IndexError):
+            except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
                 continue
         return found
 
@@ -357,7 +383,8 @@ class _Reader:
         at = 0
         while at < len(tokens):
             token = tokens[at]
-            if pieces and _ends(pieces[-1]) and (_begins(token)):
+            called = pieces and pieces[-1] in ("sqrt", "floor")
+            if pieces and not called and _ends(pieces[-1]) and _begins(token):
                 pieces.append("*")
             if token == "sqrt" and tokens[at + 1] != "(":
                 pieces += ["sqrt", "(", tokens[at + 1], ")"]
@@ -423,13 +450,10 @@ def _parts(sentence: str) -> Sequence[str]:
         if whole:
             found.append(piece)
             continue
-        match = re.match(
-            r"((?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are (?:squares|powers of two))(?:, | and |$)",
-            piece,
-        )
+        match = re.match(r"((?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are (?:squares|powers of two))(?:, | and |$)", piece)
         if match:
             found.append(match[1])
-            piece = piece[match.end() :]
+            piece = piece[match.end():]
         for part in re.split(r",\s*(?:and\s+)?", piece):
             last = re.split(r"\s+and\s+(?=[^,]*(?:divides|are|is|<|>|=))", part)
             found += last
@@ -529,11 +553,7 @@ def _root(term: Term, facts: Facts) -> Term:
         if factor % 2:
             raise Split(name, modulus=2)
     above, below = math.isqrt(fraction.numerator), math.isqrt(fraction.denominator)
-    if (
-        above**2 != fraction.numerator
-        or below**2 != fraction.denominator
-        or any(p % 2 for _, p in powers)
-    ):
+    if above**2 != fraction.numerator or below**2 != fraction.denominator or any(p % 2 for _, p in powers):
         raise Undecided(f"the square root of {term}")
     half = tuple((n, p // 2) for n, p in powers), tuple((n, f // 2) for n, f in exponent)
     found = Fraction(above, below)

@@ -19,7 +19,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, has_effect, numbered, statements, targets
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol, total
 
@@ -31,11 +31,24 @@ class Unknown:
         return "unknown"
 
 
+class Endless(Exception):
+    """A loop that can't be executed trip by trip: its trips are no number."""
+
+
 UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
 LONGEST = 130
+DEBUG = bool(__import__('os').environ.get('DBG'))
 """The most trips of a loop that is executed trip by trip."""
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """The value of a variable in trips of even and of odd numbers."""
+
+    even: Term
+    odd: Term
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,7 @@ class Warps:
     mask: np.ndarray
     gone: dict[str, np.ndarray] = field(default_factory=dict)
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    place: dict[str, Term] = field(default_factory=dict)
+    place: dict[str, Term] = field(default_factory=lambda: {"block": Term({}), "warp": Term({})})
 
     @property
     def active(self) -> np.ndarray:
@@ -333,17 +346,7 @@ class Execution:
 
     def _matters(self, one: ir.Stmt) -> bool:
         """Return whether a statement has accesses, or jumps."""
-        kinds = (
-            ir.Load,
-            ir.Store,
-            ir.Atomic,
-            ir.VectorLoad,
-            ir.VectorStore,
-            ir.Break,
-            ir.Continue,
-            ir.Return,
-            ir.Leave,
-        )
+        kinds = (ir.Load, ir.Store, ir.Atomic, ir.VectorLoad, ir.VectorStore, ir.Break, ir.Continue, ir.Return, ir.Leave)
         return any(isinstance(s, kinds) for s in statements((one,)))
 
     def _unknown(self, one: Warps, names: set[str]) -> Warps:
@@ -353,7 +356,7 @@ class Execution:
 
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         """One round: every warp with an active lane sends a request."""
-        done = self.each(classes, lambda w: self.request(one, w) if w.active.any() else None)
+        done = self.each(classes, lambda w: self.any_residue(one, w) if w.active.any() else None)
         sent = [(w, found) for w, found in done if found is not None]
         if sent:
             added(self.rows, {one.site: self.round(one, sent)})
@@ -365,32 +368,41 @@ class Execution:
             result.append(w)
         return result
 
+    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+        """A request whose stages may depend on a quotient's residue: they must be the same."""
+        try:
+            return self.request(one, w)
+        except Split as split:
+            name, by = split.name, split.modulus
+            if name not in self.facts.quotients or not by:
+                raise
+        found = []
+        before = dict(self.facts.replaced)
+        for residue in range(by):
+            term = self.facts.with_residue(name, by, residue)
+            self.facts.replaced = {**before, name: term}
+            try:
+                found.append(self.any_residue(one, _with(w, {name: term})))
+            finally:
+                self.facts.replaced = before
+        if any(one[0] != found[0][0] for one in found):
+            raise Undecided(f"the residue of {name} modulo {by}")
+        stages_, _, words = found[0]
+        return stages_, UNKNOWN, words
+
     def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
         """The stages of a request, the value read, and its words."""
         active = w.active
         count = int(active.sum())
-        several = max(
-            1,
-            len(targets(one))
-            if isinstance(one, ir.VectorLoad)
-            else len(one.values)
-            if isinstance(one, ir.VectorStore)
-            else 1,
-        )
+        several = max(1, len(targets(one)) if isinstance(one, ir.VectorLoad) else len(one.values) if isinstance(one, ir.VectorStore) else 1)
         index = [self.value(i, w) for i in one.index]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
             given = self.sizes.stages.get(one.array)
             if given is None:
-                raise Undecided(
-                    f"the index of {one.array} is read from memory; give the stages of its requests"
-                )
+                raise Undecided(f"the index of {one.array} is read from memory; give the stages of its requests")
             return given, UNKNOWN, Term.of(count * several)
-        if (
-            isinstance(one, ir.Load)
-            and one.array in self.sizes.contents
-            and one.target in self.needed
-        ):
+        if isinstance(one, ir.Load) and one.array in self.sizes.contents and one.target in self.needed:
             value = self.sizes.contents[one.array](*index)
         shape = self.shape(one.array)
         if len(index) != len(shape):
@@ -472,13 +484,7 @@ class Execution:
             busy = each_stage * turns
         else:
             busy = staged
-        kind = (
-            "atomic"
-            if isinstance(one, ir.Atomic)
-            else "read"
-            if isinstance(one, ir.Load | ir.VectorLoad)
-            else "write"
-        )
+        kind = "atomic" if isinstance(one, ir.Atomic) else "read" if isinstance(one, ir.Load | ir.VectorLoad) else "write"
         space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
         return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
 
@@ -490,15 +496,14 @@ class Execution:
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
+            if DEBUG: print('LOOP', one.place.line, reason)
             self.rows, self.totals = saved
+            if any(isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed for s in statements(one.body)):
+                raise
             try:
                 return self.unrolled(one, classes)
-            except Undecided as second:
-                if isinstance(one, ir.While) and "trip by trip" in str(second):
-                    raise reason from None
-                if "trip by trip" in str(second):
-                    raise reason from None
-                raise second from None
+            except Endless:
+                raise reason from None
 
     def unrolled(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop trip by trip; the number of its trips must be a number."""
@@ -508,38 +513,29 @@ class Execution:
         index = f"trip {here}"
         bounds = f"bounds {here}"
         if isinstance(one, ir.For):
-            done = self.each(
-                classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3
-            )
+            done = self.each(classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3)
             counts = [replace(w, env={**w.env, bounds: found}) for w, found in done]
         for trip in range(LONGEST + 1):
             if isinstance(one, ir.For):
-
                 def goes(w: Warps, trip: int = trip) -> Any:
                     if not w.active.any():
                         return False
                     start, stop, step = w.env[bounds]
                     at = start + step * trip
-                    found = self.facts.holds(
-                        stop - at - 1 if _positive(self.facts, step) else at - stop - 1
-                    )
+                    found = self.facts.holds(stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
                     return found
 
-                done = self.each(counts, goes)
+                done = self.tests(counts, goes)
                 counts = []
                 for w, found in done:
-                    w = self._leaves(
-                        w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape)
-                    )
+                    w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape))
                     if w.active.any():
                         start, _, step = w.env[bounds]
                         w = self.set(w, one.target, start + step * trip)
                     counts.append(w)
             else:
                 counts = self.block(one.prelude, counts)
-                done = self.each(
-                    counts, lambda w: self.truth(one.test, w) if w.active.any() else False
-                )
+                done = self.tests(counts, lambda w: self.truth(one.test, w) if w.active.any() else False)
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
@@ -549,7 +545,7 @@ class Execution:
             if not any(w.active.any() for w in counts):
                 break
             if trip == LONGEST:
-                raise Undecided("a loop of too many trips to execute it trip by trip")
+                raise Endless
             self.loops.append(here)
             try:
                 counts = self.block(one.body, counts)
@@ -562,6 +558,15 @@ class Execution:
             env = {k: v for k, v in w.env.items() if k not in (bounds, index)}
             result.append(replace(w, env=env))
         return result
+
+    def tests(self, classes: list[Warps], test: Callable[[Warps], Any]) -> list[tuple[Warps, Any]]:
+        """Whether lanes make a trip; it must not depend on the sizes."""
+        try:
+            return self.each(classes, test)
+        except Split as split:
+            if split.name in self.facts.lows or split.assumed is not None:
+                raise Endless from None
+            raise
 
     def _leaves(self, w: Warps, name: str, lanes: np.ndarray) -> Warps:
         gone = dict(w.gone)
@@ -578,10 +583,7 @@ class Execution:
     def symbolic_loop(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop once, with a symbol for the number of the trip."""
         name = f"trip {one.number}"
-        if any(
-            isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
-            for s in statements(one.body)
-        ):
+        if any(isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave) for s in statements(one.body)):
             raise Undecided("a loop from which lanes leave")
         if isinstance(one, ir.While) and has_effect(one.prelude):
             raise Undecided("a loop whose test accesses memory")
@@ -593,9 +595,7 @@ class Execution:
         if isinstance(one, ir.For):
             done = self.each(carried, lambda w: self.trips_of(one, w))
             carried = [
-                replace(
-                    w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip}
-                )
+                replace(w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip})
                 for w, found in done
             ]
             counts = [found[0] for _, found in done]
@@ -640,12 +640,7 @@ class Execution:
         up = _positive(self.facts, step)
         length = (stop - start if up else start - stop).of_lanes(active)
         if not length.is_uniform:
-            length = Term(
-                {
-                    p: simple(v.max() if isinstance(v, np.ndarray) else v)
-                    for p, v in length.parts.items()
-                }
-            )
+            length = Term({p: simple(v.max() if isinstance(v, np.ndarray) else v) for p, v in length.parts.items()})
         for r in reversed(w.ranges):
             parts = length.by_power(r.name)
             if parts is None:
@@ -653,13 +648,9 @@ class Execution:
             for power in sorted(parts):
                 if power:
                     at = r.high - 1 if self.facts.bound(parts[power]) >= 0 else r.low
-                    if not (
-                        self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0
-                    ):
+                    if not (self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0):
                         raise Undecided("a number of trips that depends on the warp")
-                    length = (
-                        length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
-                    )
+                    length = length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
         size = step if up else -step
         if not self.facts.holds(length - 1):
             return Term({}), bounds
@@ -719,22 +710,21 @@ class Execution:
                 if rule is None or not isinstance(start, Term):
                     continue
                 kind, amount = rule
-                if kind == "add":
-                    by = (
-                        self.value(amount, replace(w, env=env))
-                        if set(_names(amount)).isdisjoint(changed)
-                        else None
-                    )
+                if kind in ("swap", "toggle"):
+                    other = w.env.get(amount) if kind == "swap" else start * -1 + amount
+                    if not isinstance(other, Term):
+                        continue
+                    env[name] = InTurn(start, other)
+                elif kind == "add":
+                    by = self.value(amount, replace(w, env=env)) if set(_names(amount)).isdisjoint(changed) else None
                     if not isinstance(by, Term):
                         continue
                     env[name] = start + by * trip
                 elif kind == "scale":
                     env[name] = start * power_of_two(trip * amount)
                 else:
-                    ((product, value),) = (
-                        start.parts.items() if len(start.parts) == 1 else [(None, 0)]
-                    )
-                    if product is None or product[0] or not start.is_uniform or not _two(value):
+                    ((product, value),) = start.parts.items() if len(start.parts) == 1 else [(None, 0)]
+                    if product is None or product[0] or not start.is_uniform or not is_power(value):
                         continue
                     env[name] = start * power_of_two(trip * -amount)
                 steady[name] = kind
@@ -746,6 +736,8 @@ class Execution:
     ) -> None:
         """Execute the trips of a range, divided where the body depends on the trip."""
         todo: list[tuple[Range, Term | None]] = [(whole, None)]
+        if set(steady.values()) & {"swap", "toggle"}:
+            todo = list(divided_range(self.facts, whole, Split(whole.name, modulus=2)))
         done = 0
         while todo:
             range_, value = todo.pop()
@@ -762,6 +754,7 @@ class Execution:
                 inner = value if value is not None else symbol(name)
                 value = inner.with_values({range_.name: range_.low})
             start = classes if value is None else [_with(w, {name: value}) for w in classes]
+            start = [self._in_turn(w, value) for w in start]
             try:
                 with self.facts.within([] if length == 1 else [range_]):
                     self._check_steady(start, steady)
@@ -772,6 +765,8 @@ class Execution:
                 self.rows, self.totals = rows, totals
                 if split.name != range_.name or length == 1:
                     raise
+                if isinstance(one, ir.For) and range_ == whole and split.at is not None:
+                    split = Split(name, at=whole.high - 1)  # the last trip may be for some lanes
                 for part, term in reversed(divided_range(self.facts, range_, split)):
                     inner = value
                     if term is not None:
@@ -784,6 +779,16 @@ class Execution:
                 sums = range_.name, range_.low, range_.high
                 found = {site: row.summed(*sums) for site, row in found.items()}
             added(self.rows, found)
+
+    def _in_turn(self, w: Warps, trip: Term | None) -> Warps:
+        """The values of variables that take turns, in a trip of known parity."""
+        if trip is None or not any(isinstance(v, InTurn) for v in w.env.values()):
+            return w
+        rest = self.facts.divmod(trip, Term.of(2))[1].number
+        env = {
+            k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
+        }
+        return replace(w, env=env)
 
     def _check_steady(self, classes: list[Warps], steady: dict[str, str]) -> None:
         """Make sure that halves are whole."""
@@ -814,9 +819,7 @@ class Execution:
             def goes(w: Warps) -> Any:
                 start, stop, step = w.env[name]
                 at = w.env[one.target]
-                return self.facts.holds(
-                    (stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
-                )
+                return self.facts.holds((stop - at - 1 if _positive(self.facts, step) else at - stop - 1))
 
             done = self.each(classes, goes)
             classes = [
@@ -974,7 +977,7 @@ class Execution:
         for a, b in ((left, right), (right, left)):
             if len(b.parts) == 1 and b.is_uniform:
                 ((product, value),) = b.parts.items()
-                if not product[0] and _two(value):
+                if not product[0] and is_power(value):
                     shifted, _ = self.facts.divmod(_only(a, w.active), b)
                     _, bit = self.facts.divmod(shifted, Term.of(2))
                     if op == "&":
@@ -1044,14 +1047,40 @@ class _Steps:
         self.rules: dict[str, tuple[str, Any]] = {}
         setting = {name: [s for s in statements(body) if name in targets(s)] for name in names}
         top = {id(s) for s in body}
+        self.order = {id(s): at for at, s in enumerate(statements(body))}
+        self.setting, self.top = setting, top
         for name in names:
             found = setting[name]
             if len(found) == 1 and isinstance(found[0], ir.Assign) and id(found[0]) in top:
+                other = self._origin(found[0])
                 rule = self._rule(name, found[0].value, setting, top, body)
+                back = setting.get(other or "", [])
+                if len(back) == 1 and other != name and isinstance(back[0], ir.Assign):
+                    if self._origin(back[0]) == name:
+                        rule = "swap", other
                 if rule is not None:
                     self.rules[name] = rule
 
+    def _origin(self, one: ir.Assign) -> str | None:
+        """The variable whose value at the begin of a trip an assignment copies, if it does."""
+        if not isinstance(one.value, ir.Var):
+            return None
+        name = one.value.name
+        before = [s for s in self.setting.get(name, []) if self.order[id(s)] < self.order[id(one)]]
+        if not before:
+            return name
+        (last,) = before[-1:]
+        return self._origin(last) if isinstance(last, ir.Assign) and id(last) in self.top else None
+
     def _rule(self, name: str, value: ir.Expr, setting: Any, top: set[int], body: ir.Block) -> Any:
+        if (
+            isinstance(value, ir.Binary)
+            and value.op == "-"
+            and isinstance(value.left, ir.Const)
+            and isinstance(value.right, ir.Var)
+            and value.right.name == name
+        ):
+            return "toggle", value.left.value
         if isinstance(value, ir.Var) and value.name != name:
             # k = h, where h = k // 2 earlier in the body.
             found = setting.get(value.name, [])
@@ -1063,9 +1092,7 @@ class _Steps:
         left, right = value.left, value.right
         own = isinstance(left, ir.Var) and left.name == name
         other = isinstance(right, ir.Var) and right.name == name
-        number = (
-            right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
-        )
+        number = right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
         first = left.value if isinstance(left, ir.Const) and isinstance(left.value, int) else None
         if value.op == "+" and own:
             return ("add", right) if name not in _names(right) else None
@@ -1099,14 +1126,6 @@ class _Steps:
 
 def _power(number: int) -> bool:
     return number > 1 and number & (number - 1) == 0
-
-
-def _two(value: Any) -> bool:
-    """Return whether a number is a power of two, perhaps below 1."""
-    found = Fraction(value)
-    return found > 0 and not (
-        found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1)
-    )
 
 
 def _names(value: ir.Expr) -> set[str]:
@@ -1156,7 +1175,6 @@ def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, T
 
 def _with(w: Warps, values: dict[str, Term]) -> Warps:
     """Warps with terms for a symbol in their values."""
-
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)

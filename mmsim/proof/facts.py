@@ -7,6 +7,7 @@ has a range. Where a fact doesn't follow, `Split` says which symbol to distingui
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,14 +39,21 @@ class Undecided(Exception):
 class Split(Exception):  # noqa: N818 - no error: a question
     """A fact depends on a symbol: below `at`, or from it on; or on its residue modulo `modulus`.
 
-    For two free symbols, `other` and `at`: symbol >= other + at, or not.
+    For two free symbols, `other` and `at`: symbol >= other + at, or not. Else a term is
+    `assumed` to be at least 0, or not.
     """
 
     def __init__(
-        self, name: str, at: Term | None = None, modulus: int = 0, other: str | None = None
+        self,
+        name: str,
+        at: Term | None = None,
+        modulus: int = 0,
+        other: str | None = None,
+        assumed: Term | None = None,
     ) -> None:
-        super().__init__(f"{name}: at {at}, modulo {modulus}, beside {other}")
+        super().__init__(f"{name}: at {at}, modulo {modulus}, beside {other}, {assumed} >= 0")
         self.name, self.at, self.modulus, self.other = name, at, modulus, other
+        self.assumed = assumed
 
 
 @dataclass(frozen=True)
@@ -59,10 +67,11 @@ class Range:
 
 @dataclass(frozen=True)
 class Quotient:
-    """The symbol of a quotient, rounded down; both terms are at least 0."""
+    """The symbol of a quotient, rounded down; both terms are at least 0. The remainder is below `rest`."""
 
     above: Term
     below: Term
+    rest: Term
 
 
 def _least(value: Coefficient) -> Any:
@@ -76,9 +85,12 @@ class Facts:
     """
 
     def __init__(self) -> None:
+        self.until = math.inf
         self.lows: dict[str, int] = {}
         self.ranges: list[Range] = []
         self.quotients: dict[str, Quotient] = {}
+        self.assumed: list[Term] = []
+        self.replaced: dict[str, Term] = {}
         self.shares: list[tuple[Term, Term, Term]] = []
         self.same: list[tuple[Product, Term]] = []
 
@@ -94,7 +106,33 @@ class Facts:
 
     def reduced(self, term: Term) -> Term:
         """The term after the known equations."""
+        return self._rewritten(term, self.same)
+
+    def other_ways(self, term: Term) -> Iterator[Term]:
+        """The term as it is, and after the known equations read backwards."""
+        yield term
+        common = self.common_power(term)
+        if common:
+            yield term * power_of_two(Term({(((name, 1),), ()): -f for name, f in common.items()}))
+        back = []
         for product, value in self.same:
+            ((other, factor),) = value.parts.items()
+            if len(other[0]) == 1:
+                back.append((other, Term({product: simple(1 / Fraction(factor))})))
+        if back:
+            yield self._rewritten(term, back)
+
+    def common_power(self, term: Term) -> dict[str, int]:
+        """The exponent of a power of two by which all products are divisible, if it isn't 0."""
+        if not term.is_uniform or not all(exponent for _, exponent in term.parts):
+            return {}
+        names = {name for _, exponent in term.parts for name, _ in exponent}
+        factors = [dict(exponent) for _, exponent in term.parts]
+        found = {name: min(one.get(name, 0) for one in factors) for name in names}
+        return {name: factor for name, factor in found.items() if factor}
+
+    def _rewritten(self, term: Term, rules: list[tuple[Product, Term]]) -> Term:
+        for product, value in rules:
             while True:
                 found = [p for p in term.parts if divides(product, p)]
                 if not found:
@@ -108,6 +146,18 @@ class Facts:
 
     def bound(self, term: Term, depth: int = 0) -> float | Fraction | int:
         """A number that a term is not below for any lane, -inf if none is found."""
+        if depth == 0 and time.monotonic() > self.until:
+            raise Undecided("it takes too long")
+        found = self._bound(term, depth)
+        if found < 0 and depth == 0 and self.assumed and term.is_uniform:
+            for known in self.assumed:
+                for product, value in known.parts.items():
+                    times_ = term.parts.get(product, 0)
+                    if product != ONE and times_ and Fraction(times_) / value > 0:
+                        found = max(found, self._bound(term - known * (Fraction(times_) / value), 0))
+        return found
+
+    def _bound(self, term: Term, depth: int) -> float | Fraction | int:
         if term.number is not None:
             return _least(term.number)
         if not term.is_uniform:
@@ -156,7 +206,8 @@ class Facts:
         """A number that the exponent of a product's power of two is not below."""
         term = exponent_of(product)
         if all(factor >= 0 for _, factor in product[1]):
-            return sum(factor * self.least_symbol(name) for name, factor in product[1])
+            found = sum(factor * self.least_symbol(name) for name, factor in product[1])
+            return max(found, self.bound(term)) if self.assumed else found
         return self.bound(term)
 
     def least_symbol(self, name: str) -> int:
@@ -177,8 +228,13 @@ class Facts:
         best: Any = -math.inf
         if self.bound(factor, depth + 1) >= 0:
             best = self.bound(rest, depth + 1)
+            by = of.below.number
+            if best < 0 and isinstance(by, int):
+                low = self.bound(of.above, depth + 1)
+                if low > 0:
+                    best = max(best, self.bound(rest + factor * (math.floor(low) // by), depth + 1))
             if best < 0 and whole is not None:
-                best = max(best, self.bound(rest + whole * (of.above - of.below + 1), depth + 1))
+                best = max(best, self.bound(rest + whole * (of.above - of.rest + 1), depth + 1))
         elif self.bound(-factor, depth + 1) >= 0:
             if whole is not None:
                 best = self.bound(rest + whole * of.above, depth + 1)
@@ -278,23 +334,16 @@ class Facts:
         if any(power < 0 for _, power in rest[0]):
             return None
         if isinstance(value, np.ndarray):
-            factor = (
-                value
-                if by == 1
-                else np.array(
-                    [Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value],
-                    dtype=object,
-                )
-            )
+            factor = value if by == 1 else np.array([Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value], dtype=object)
             factor = simple(factor)
         else:
             factor = simple(Fraction(value) / by)
         low: Any = 0
         if rest[1]:
             low = self.exponent_bound(rest)
-            if low < 0:
+            if low == -math.inf:
                 return None
-        scaled = factor * 2 ** int(low)
+        scaled = factor * (2 ** int(low) if low >= 0 else Fraction(1, 2 ** int(-low)))
         if isinstance(scaled, np.ndarray):
             if any(Fraction(x).denominator != 1 for x in scaled.tolist()):
                 return None
@@ -344,6 +393,7 @@ class Facts:
             whole, rest = self._leading(term, divisor)
         if not rest.parts:
             return whole, rest
+        self._compare_powers(rest, divisor)
         if divisor.number is not None and rest.number is not None:
             by = divisor.number
             return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
@@ -374,12 +424,38 @@ class Facts:
             return whole + quotient, left * factor + inner
         return self._opaque(whole, rest, divisor)
 
+    def _compare_powers(self, rest: Term, divisor: Term) -> None:
+        """Ask whether powers of two are multiples of the divisor, if that is open."""
+        if len(divisor.parts) != 1:
+            return
+        ((by, factor),) = divisor.parts.items()
+        if by[0] or not is_power(factor):
+            return
+        for product, value in rest.parts.items():
+            if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
+                continue
+            odd = Fraction(value).numerator
+            power = (odd & -odd).bit_length() - Fraction(value).denominator.bit_length()
+            line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
+            if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
+                split = self.split(line)
+                if split is not None:
+                    raise split
+
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""
+        ((product, value),), ((by, factor),) = term.parts.items(), divisor.parts.items()
+        if isinstance(value, np.ndarray):
+            return None
         for above, below, quotient in self.shares:
-            outer, inner = self.exact(term, above), self.exact(below, divisor)
-            if outer is not None and inner is not None:
-                return outer * inner * quotient
+            if not len(above.parts) == len(below.parts) == 1:
+                continue
+            ((one, a),), ((two, b),) = above.parts.items(), below.parts.items()
+            rest = times(times(times(product, by, -1), one, -1), two)
+            size = Fraction(value) * b / (Fraction(factor) * a)
+            if rest[1] or any(power < 0 for _, power in rest[0]) or size.denominator != 1:
+                continue
+            return Term({rest: size.numerator}) * quotient
         return None
 
     def _leading(self, term: Term, divisor: Term) -> tuple[Term, Term]:
@@ -415,38 +491,42 @@ class Facts:
         yield from map(Term.of, numbers)
 
     def _opaque(self, whole: Term, rest: Term, divisor: Term) -> tuple[Term, Term]:
-        """A symbol for the quotient of what is left."""
-        if not rest.is_uniform:
-            if divisor.number is not None:
-                raise self.residue(rest, divisor.number)
-            varying = Term({p: v for p, v in rest.parts.items() if isinstance(v, np.ndarray)})
-            if varying.number is not None:
-                least = _least(varying.number)
-                split = self._order(rest - varying + int(least), divisor)
-                if split is not None:
-                    raise split
-            raise Undecided(f"a quotient by {divisor} that differs among the lanes of a warp")
+        """Symbols for the quotient of what is left: one for all lanes, or for those that agree."""
+        if rest.is_uniform:
+            quotient = self._named(rest, divisor)
+            return whole + quotient, rest - quotient * divisor
+        content = divisor.parts[next(iter(divisor.parts))] if len(divisor.parts) == 1 else 1
+        if isinstance(content, int) and content > 1:
+            left = Term({p: v for p, v in rest.parts.items() if self.share(p, v, ONE, content) is None})
+            if left.number is None:
+                raise self.residue(left, content)
+        quotient = Term({})
+        length = next(len(v) for v in rest.parts.values() if isinstance(v, np.ndarray))
+        lanes: dict[str, tuple[Term, list[int]]] = {}
+        for lane in range(length):
+            one = rest.of_lanes(lane)
+            lanes.setdefault(str(one), (one, []))[1].append(lane)
+        for one, chosen in lanes.values():
+            mask = np.zeros(length, dtype=np.int64)
+            mask[chosen] = 1
+            quotient = quotient + self.divmod(one, divisor)[0] * Term.of(mask)
+        return whole + quotient, rest - quotient * divisor
+
+    def _named(self, rest: Term, divisor: Term) -> Term:
         if self.bound(rest) < 0:
-            shift = self.exact(rest - rest, divisor)
-            raise (
-                Undecided(f"the quotient of {rest}, which may be negative, by {divisor}")
-                if shift is None
-                else self._negative(rest, divisor)
-            )
+            self.holds(rest)
+            raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
         name = f"[({rest})/({divisor})]"
-        self.quotients.setdefault(name, Quotient(rest, divisor))
-        return whole + symbol(name), rest - symbol(name) * divisor
+        self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
+        return self.replaced.get(name) or symbol(name)
 
-    def _negative(self, rest: Term, divisor: Term) -> Exception:
-        split = self.split(rest)
-        return (
-            split
-            if split is not None
-            else Undecided(f"the quotient of {rest}, which may be negative, by {divisor}")
-        )
-
-    def _order(self, rest: Term, divisor: Term) -> Split | None:
-        return None
+    def with_residue(self, name: str, modulus: int, residue: int) -> Term:
+        """The term of a quotient by its own quotient, if its residue is known."""
+        of = self.quotients[name]
+        above, below = of.above - of.below * residue, of.below * modulus
+        smaller = f"[({above})/({below})]"
+        self.quotients[smaller] = Quotient(above, below, of.rest)
+        return symbol(smaller) * modulus + residue
 
     # Comparisons.
 
@@ -455,9 +535,7 @@ class Facts:
         candidates: list[tuple[int, str, int]] = []
         order = {one.name: at for at, one in enumerate(self.ranges)}
         for (powers, exponent), value in term.parts.items():
-            whole = [
-                Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])
-            ]
+            whole = [Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])]
             scale = math.lcm(*(x.denominator for x in whole))
             content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
             if exponent:
@@ -468,12 +546,7 @@ class Facts:
             elif powers and content != modulus * scale:
                 for name, _ in powers:
                     if name in self.quotients:
-                        of = self.quotients[name]
-                        return (
-                            self.residue(of.above, modulus * int(of.below.number))
-                            if isinstance(of.below.number, int)
-                            else Undecided(f"the residue of {name} modulo {modulus}")
-                        )
+                        return Split(name, modulus=modulus * scale // content)
                     candidates.append((order.get(name, -1), name, modulus * scale // content))
         if not candidates:
             return Undecided(f"the residue of {term} modulo {modulus}")
@@ -508,10 +581,14 @@ class Facts:
         return result
 
     def _decided(self, term: Term) -> bool:
-        if self.bound(term) >= 0:
-            return True
-        if self.bound(-term - 1) >= 0:
-            return False
+        for way in self.other_ways(term):
+            if self.bound(way) >= 0:
+                return True
+            if self.bound(-way) > 0:
+                return False
+        line = self.straight(term)
+        if line is not None:
+            return self._decided(line)
         split = self.split(term)
         raise split if split is not None else Undecided(f"whether {term} is negative")
 
@@ -555,6 +632,18 @@ class Facts:
             if self.bound(line) >= 0 or self.bound(-line - 1) >= 0:
                 raise Undecided(f"whether {term} is negative")
             return self.split(line)
+        for name in term.symbols & self.quotients.keys():
+            parts = term.by_power(name)
+            if parts is None or set(parts) != {0, 1} or parts[0].number is None:
+                continue
+            of, factor, rest = self.quotients[name], parts[1].number, parts.get(0, Term({}))
+            if isinstance(factor, int | Fraction):
+                # q >= x where the dividend is at least x times the divisor.
+                if factor > 0:
+                    least = self.divmod(-rest + (factor - 1), Term.of(factor))[0]
+                    return self._undecided(of.above - of.below * least)
+                most = self.divmod(rest, Term.of(-factor))[0]
+                return self._undecided(of.below * (most + 1) - of.above - 1)
         for one in reversed(self.ranges):
             if one.name not in term.symbols:
                 continue
@@ -562,15 +651,20 @@ class Facts:
             if parts is None or set(parts) - {0, 1}:
                 continue
             factor, rest = parts[1], parts.get(0, Term({}))
-            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (
-                self.bound(factor) >= 0 and factor.number is None
-            ):
+            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
                 at = self.divmod(factor - 1 - rest, factor)[0]
                 return self._inside(one, at, term)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
                 at = self.divmod(rest, -factor)[0] + 1
                 return self._inside(one, at, term)
         return self._of_sizes(term)
+
+    def _undecided(self, term: Term) -> Split | None:
+        """The split of a term that decides as much as another one."""
+        for way in self.other_ways(term):
+            if self.bound(way) >= 0 or self.bound(-way) > 0:
+                raise Undecided(f"whether {term} is negative")
+        return self.split(term)
 
     def _inside(self, one: Range, at: Term, term: Term) -> Split:
         """A split of a range at a term between its ends."""
@@ -601,15 +695,21 @@ class Facts:
                     (x, a), (y, b) = (y, b), (x, a)
                 return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
         if len(linear) == 1 and len(term.parts) - (number != 0) == 1:
-            ((x, a),) = linear
-            at = (
-                math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
-            )
+            (x, a), = linear
+            at = math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
             return Split(x, at=Term.of(at))
-        for name in sorted(term.symbols):
-            if name not in bound and name not in self.quotients:
-                return Split(name, at=Term.of(1))
+        names = term.symbols
+        if not names & (bound | self.quotients.keys()):
+            return Split("", assumed=term)
         return None
+
+
+def is_power(value: Coefficient) -> bool:
+    """Return whether a number is a power of two, perhaps below 1."""
+    if isinstance(value, np.ndarray) or value <= 0:
+        return False
+    found = Fraction(value)
+    return not (found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1))
 
 
 def _log_up(value: Fraction) -> int:

@@ -33,7 +33,8 @@ def stages(
         for cell, within in parts
         for lane in range(lanes)
     ]
-    _distinct(facts, {line for _, line, _ in words})
+    for place in {within for _, _, within in words} if unit == "banks" else [None]:
+        _distinct(facts, {line for _, line, within in words if place in (None, within)})
     if not atomic:
         distinct = {(line, within) for _, line, within in words}
         if unit == "groups":
@@ -82,10 +83,7 @@ def _distinct(facts: Facts, lines: set[Lines]) -> None:
     terms = [Term({p: v for p, v in line if v}) for line in lines]
     if len(terms) == 1:
         return
-    names = {
-        name: 1000 + 37 * at
-        for at, name in enumerate(sorted({s for t in terms for s in t.symbols}))
-    }
+    names = {name: 1000 + 37 * at for at, name in enumerate(sorted({s for t in terms for s in t.symbols}))}
     terms.sort(key=lambda term: term.at({name: value % 61 + 3 for name, value in names.items()}))
     if all(facts.bound(two - one - 1) >= 0 for one, two in pairwise(terms)):
         return

@@ -50,7 +50,9 @@ def simple(value: Coefficient) -> Coefficient:
         first = value.flat[0]
         if not (value == first).all():
             return value
-        value = first.item() if isinstance(first, np.generic) else first
+        value = first
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return value
@@ -102,9 +104,7 @@ class Term:
             for two, factor in other.parts.items():
                 product = times(one, two)
                 found[product] = found.get(product, 0) + value * factor
-        return Term(
-            {product: simple(value) for product, value in found.items() if not is_zero(value)}
-        )
+        return Term({product: simple(value) for product, value in found.items() if not is_zero(value)})
 
     __rmul__ = __mul__
 
@@ -174,9 +174,7 @@ class Term:
             part = Term({(kept, fixed): value})
             for symbol, power in powers:
                 if symbol in values:
-                    part = part * (
-                        values[symbol] ** power if power > 0 else inverse(values[symbol]) ** -power
-                    )
+                    part = part * (values[symbol] ** power if power > 0 else inverse(values[symbol]) ** -power)
             for symbol, factor in exponent:
                 if symbol in values:
                     part = part * power_of_two(values[symbol] * factor)
@@ -197,9 +195,7 @@ class Term:
     def __str__(self) -> str:
         if not self.parts:
             return "0"
-        return " + ".join(
-            _written(*one) for one in sorted(self.parts.items(), key=lambda o: (o[0], str(o[1])))
-        )
+        return " + ".join(_written(*one) for one in sorted(self.parts.items(), key=lambda o: (o[0], str(o[1]))))
 
     __repr__ = __str__
 
@@ -211,17 +207,11 @@ def _written(product: Product, value: Coefficient) -> str:
         factors.append(f"2^({' + '.join(s if f == 1 else f'{f}*{s}' for s, f in exponent)})")
     if not factors:
         return _number(value)
-    return "*".join(
-        factors
-        if value == 1 or (not isinstance(value, np.ndarray) and value == 1)
-        else [_number(value), *factors]
-    )
+    return "*".join(factors if value == 1 or (not isinstance(value, np.ndarray) and value == 1) else [_number(value), *factors])
 
 
 def _number(value: Coefficient) -> str:
-    return (
-        f"[{','.join(map(str, value.tolist()))}]" if isinstance(value, np.ndarray) else str(value)
-    )
+    return f"[{','.join(map(str, value.tolist()))}]" if isinstance(value, np.ndarray) else str(value)
 
 
 def symbol(name: str) -> Term:
@@ -250,7 +240,7 @@ def inverse(term: Term) -> Term:
     """1 over a term of one product."""
     if len(term.parts) != 1:
         raise ValueError(f"1/({term})")
-    ((product, value),) = term.parts.items()
+    (product, value), = term.parts.items()
     return Term({times(ONE, product, -1): simple(1 / Fraction(value))})
 
 
@@ -276,14 +266,7 @@ def antidifference(term: Term, symbol_: str) -> Term:
     for (powers, exponent), value in term.parts.items():
         degree = next((power for one, power in powers if one == symbol_), 0)
         rate = next((factor for one, factor in exponent if one == symbol_), 0)
-        rest = Term(
-            {
-                (
-                    tuple(o for o in powers if o[0] != symbol_),
-                    tuple(o for o in exponent if o[0] != symbol_),
-                ): value
-            }
-        )
+        rest = Term({(tuple(o for o in powers if o[0] != symbol_), tuple(o for o in exponent if o[0] != symbol_)): value})
         degrees = by_rate.setdefault(rate, {})
         degrees[degree] = degrees.get(degree, Term({})) + rest
     found = Term({})
