@@ -288,8 +288,10 @@ class Values:
         if op in OPERATED:
             return OPERATED[op](x, y)
         if op.startswith(("//", "%")):
-            quotient, rest = space.divided(x, y)
-            return quotient if op.startswith("//") else rest
+            found = space.divided(x, y)[op.startswith("%")]
+            if op.endswith("or 0"):
+                return space.chosen(space.compared("==", y, constant(0)), constant(0), found)
+            return found
         if op in ("min", "max"):
             return space.chosen(space.compared("<" if op == "min" else ">", y, x), y, x)
         if op == "from end":
@@ -334,7 +336,7 @@ class Values:
         return found
 
     def _with_powers(self, op: str, x: Number, y: Number, one: Symbol) -> None:
-        """What x op y is if y, or y + 1, is a power of two."""
+        """Note the value of x op y for a y, or y + 1, that is a power of two."""
         space = self.space
         if op == "^":  # the bit is added, or taken away
             bit = space.divided(space.divided(x, y)[0], constant(2))[1]

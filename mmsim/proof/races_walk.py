@@ -16,7 +16,7 @@ import z3
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT, is_int
+from mmsim.ir.dtypes import INT, Type
 from mmsim.ir.walk import inside, names, parts, statements, targets, written_arrays
 from mmsim.proof.races_values import Values
 from mmsim.proof.whole_numbers import (
@@ -129,6 +129,13 @@ class _Head:
 
 SERVES = {"block": {"block"}, "grid": {"block", "grid"}}
 """The scopes whose threads a barrier orders."""
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Return whether two values are the same term."""
+    if isinstance(one, Number) or isinstance(other, Number):
+        return bool(one == other)
+    return bool(one.eq(other))
 
 
 def _scopes(block: Iterable[ir.Stmt]) -> set[str]:
@@ -348,15 +355,20 @@ class Walk:
             return orelse
         if z3.is_false(orelse):
             return then
-        for name in set(env) | set(other):
-            if name in env and name in other:
-                env[name] = self._chosen(test, env[name], other[name])
-            else:  # read only where it is set
-                env.setdefault(name, other.get(name))
+        self._merge(env, test, other, after=False)
         return z3.simplify(z3.Or(then, orelse))
 
-    def _chosen(self, test: Truth, then: Value, other: Value) -> Value:
-        return self.space.chosen(test, then, other)
+    def _merge(self, env: Env, test: Truth, its: Env, *, after: bool) -> None:
+        """Take the other variables where a test holds, or (`after` is False) where it doesn't."""
+        for name in sorted(set(env) | set(its)):
+            held = [
+                values[name] if name in values else self.values.unknown(name, self._type(name))
+                for values in ((its, env) if after else (env, its))
+            ]
+            env[name] = self.space.chosen(test, *held)
+
+    def _type(self, name: str) -> Type:
+        return self.lowered.variables[name]
 
     def _joined(self, path: Truth, env: Env, more: Truth, its: Env) -> Truth:
         """Let further threads come to here with their variables."""
@@ -364,11 +376,7 @@ class Walk:
             env.clear()
             env.update(its)
             return more
-        for name in set(env) | set(its):
-            if name in env and name in its:
-                env[name] = self._chosen(more, its[name], env[name])
-            else:
-                env.setdefault(name, its.get(name))
+        self._merge(env, more, its, after=True)
         return z3.simplify(z3.Or(path, more))
 
     def _part(self, one: ir.Stmt, test: Truth, path: Truth) -> None:
@@ -416,22 +424,26 @@ class Walk:
             if isinstance(each, ir.Forget):
                 changed |= set(each.names)
         entry = dict(env)
-        known = {name: self.space.origin(env[name]) for name in changed & env.keys()}
+        known = {
+            name: self.space.origin(env[name]) if name in env else Origin() for name in changed
+        }
         noting, self._noting = self._noting, False
         while True:  # until no variable depends on more than its symbol does
             head = self._head(one, loop, changed, entry, known)
-            ends, _ = self._iteration(one, loop, head.env, path)
+            ends, _ = self._iteration(one, loop, entry, head.env, path)
             before = dict(known)
-            for _, end in ends:
-                for name in head.symbols.keys() & end.keys():
-                    found = self.space.origin(end[name])
-                    known[name] |= Origin(found.level, frozenset(), found.data)
+            for name in head.symbols:
+                values = [end[name] for _, end in ends if name in end]
+                if any(not _same(value, values[0]) for value in values):
+                    values += [here for here, _ in ends]  # they decide which one it is
+                found = self.space.origin(*values)
+                known[name] |= Origin(found.level, frozenset(), found.data)
             if known == before:
                 break
         self._induct(one, loop, entry, head, ends, path)
         self._noting = noting
         loop.position = self._next()
-        ends, exits = self._iteration(one, loop, head.env, path)
+        ends, exits = self._iteration(one, loop, entry, head.env, path)
         loop.first = self._first(one, entry, path)
         if noting:
             self.loops.append(loop)
@@ -458,11 +470,9 @@ class Walk:
         loop.counter = counter.name
         count = Number({(counter.name,): 1})
         head = _Head(dict(entry))
-        for name in changed:
-            if name not in entry:
-                continue
+        for name in sorted(changed):
             step = self._step(one, name, changed)
-            first = entry[name]
+            first = entry.get(name)
             if step is not None and isinstance(first, Number):
                 head.env[name] = first + self._of(step, entry, NEVER) * count
                 head.steps.add(name)
@@ -507,7 +517,7 @@ class Walk:
         return right if value.op == "+" else ir.Unary("-", right, value.place)
 
     def _iteration(
-        self, one: ir.While | ir.For, loop: Loop, head: Env, path: Truth
+        self, one: ir.While | ir.For, loop: Loop, entry: Env, head: Env, path: Truth
     ) -> tuple[list[tuple[Truth, Env]], list[tuple[_Frame | None, Truth, Env]]]:
         """Walk through an iteration: its ends, and where threads leave the loop for what frame."""
         frame = _Frame(None, loop)
@@ -521,7 +531,7 @@ class Walk:
             test = self._of(one.test, env, path)
             self._tests.append(one.test)
         else:
-            stop, step = (self._of(part, env, path) for part in (one.stop, one.step))
+            stop, step = (self._of(part, entry, path) for part in (one.stop, one.step))
             test = self._within(env[one.target], stop, step)
         test = z3.simplify(test)
         self._part(one, test, path)
@@ -604,7 +614,7 @@ class Walk:
             if used <= head.env.keys() and used & (head.symbols.keys() | head.steps):
                 yield partial(self._tested, test, True)
                 yield partial(self._tested, test, False)
-        whole = [name for name in head.symbols if is_int(self.lowered.variables[name])]
+        whole = [name for name in head.symbols if isinstance(entry.get(name), Number)]
         for name in whole:
             bounds = [(">=", constant(0)), (">=", constant(1))]
             bounds += [("<=", entry[name]), (">=", entry[name])]
@@ -665,7 +675,9 @@ class Walk:
                 if all(
                     head.symbols.keys() <= env.keys()
                     and self.holds(
-                        z3.Implies(z3.And(known, here), candidate(self._after(one, loop, env)))
+                        z3.Implies(
+                            z3.And(known, here), candidate(self._after(one, loop, entry, env))
+                        )
                     )
                     for here, env in ends
                 )
@@ -679,11 +691,11 @@ class Walk:
                 if loop.number in symbol.loops:
                     symbol.facts.append(z3.Implies(path, fact))
 
-    def _after(self, one: ir.While | ir.For, loop: Loop, env: Env) -> Env:
+    def _after(self, one: ir.While | ir.For, loop: Loop, entry: Env, env: Env) -> Env:
         """The variables at the head of the next iteration."""
         after = dict(env)
         if isinstance(one, ir.For):
-            start, step = (self._of(part, env, NEVER) for part in (one.start, one.step))
+            start, step = (self._of(part, entry, NEVER) for part in (one.start, one.step))
             after[one.target] = start + step * Number({(loop.counter,): 1, (): 1})
         return after
 

@@ -364,6 +364,48 @@ def test_atomics_and_equal_values_do_not_race():
     assert found.race.counterexample.finding.kind == "beside-atomic"
 
 
+# Variables of loops
+
+
+def test_a_variable_keeps_the_value_of_an_earlier_iteration():
+    @mm.program
+    def even_ones(T, a):
+        for k in range(3):
+            if k % 2 == 0:
+                x = T.id + 2 - k
+            a[x] = 0
+
+    @mm.program
+    def fewer(T, a, n):
+        for k in range(n):
+            n = 0
+            a[T.id + k] = 0
+
+    def index_of(program, *numbers, given=()):
+        facts = ["a.size == threads + 1", *given]
+        return proof(program, words(33), *numbers, given=facts).index.answer
+
+    assert index_of(even_ones) == "no"
+    assert index_of(fewer, 3, given=["n <= 3"]) == "no"
+    assert index_of(fewer, 1, given=["n <= 1"]) == "yes"
+
+
+def test_threads_that_skip_some_iterations_have_own_variables():
+    @mm.program
+    def counts(T, a, n):
+        x = 0
+        for k in range(n):
+            if T.index > k:
+                continue
+            x += 1
+        if x == n:
+            T.barrier()
+        a[T.id] = x
+
+    found = proof(counts, words(32), 3, given=["a.size == threads", "n >= 1"])
+    assert answers(found) == ["yes", "yes", "no"]
+
+
 # Whole numbers
 
 
