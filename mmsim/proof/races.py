@@ -28,6 +28,7 @@ from mmsim.ir.dtypes import is_int, limits
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
 from mmsim.proof.races_given import Fact, Names, holds
+from mmsim.proof.races_laws import Laws
 from mmsim.proof.races_values import Sides, Threads, Values
 from mmsim.proof.races_walk import Walk
 from mmsim.proof.two_threads import Open, Pair, TwoThreads
@@ -82,9 +83,10 @@ class Questions:
         values = Values(space, lowered, self.threads, dict(self.names.arrays))
         for local in lowered.code.locals:
             values.extents[local.name] = tuple(values.of(part, {}) for part in local.shape)
-        self.alone = Pair(space, None)
+        laws = Laws(space)
+        self.alone = Pair(space, laws, None)
         self.walk = Walk(values, self._of_word, self._holds)
-        two = TwoThreads(self.walk, self.threads)
+        two = TwoThreads(self.walk, self.threads, laws)
         barriers = list(two.barriers())  # first: it says what barriers order
         self.open: dict[Property, list[Open]] = {
             "race": list(islice(two.races(), MOST_OPEN)),

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import z3
 
+from mmsim.proof.races_laws import Laws, of_powers
 from mmsim.proof.races_values import Threads
 from mmsim.proof.races_walk import Index, Loop, Met, Noted, Parting, Touched, Walk
 from mmsim.proof.whole_numbers import (
@@ -30,15 +31,12 @@ from mmsim.proof.whole_numbers import (
     Truth,
     Value,
     constant,
-    laws,
-    of_differences,
-    of_powers,
 )
 
 Scope = Literal["block", "grid"]
 Answer = Literal["unsat", "sat", "unknown"]
-FAST, SLOW = 1500, 2500
-"""Milliseconds for a linear question, and for one with products."""
+STEPS = 3_000_000
+"""Z3's steps for a question: so the answer doesn't depend on how busy the computer is."""
 
 
 class Pair:
@@ -48,9 +46,9 @@ class Pair:
     """
 
     def __init__(
-        self, space: Space, scope: Scope | None, same: frozenset[int] = frozenset()
+        self, space: Space, laws: Laws, scope: Scope | None, same: frozenset[int] = frozenset()
     ) -> None:
-        self.space, self.scope, self.same = space, scope, same
+        self.space, self.laws, self.scope, self.same = space, laws, scope, same
         self.names: dict[str, str] = {}
         self._facts: dict[tuple[str, bool], list[Truth]] = {}
 
@@ -117,18 +115,15 @@ class Pair:
             asked |= {one.get_id(): one for one in of_powers(space, asked.values())}
         names = {name for one in asked.values() for name in space.names(one)}
         solver = z3.Solver()
-        solver.set("timeout", SLOW if exact else FAST)
-        solver.add(*asked.values())
+        solver.set("rlimit", STEPS)
+        solver.add(*asked.values(), *more)
+        products = [name for name in names if name in space.products]
         if exact:
-            for name in list(names):
-                if name in space.products:
-                    factors = [space.symbols[one].term for one in space.products[name]]
-                    solver.add(z3.Int(name) == z3.Product(factors))
-        else:
-            more_laws = of_differences(space, asked.values())
-            names |= {name for one in more_laws for name in space.names(one)}
-            solver.add(*more_laws, *laws(space, names))
-        solver.add(*more)
+            for name in products:
+                factors = [space.symbols[one].term for one in space.products[name]]
+                solver.add(z3.Int(name) == z3.Product(factors))
+        elif products and solver.check() != z3.unsat:
+            solver.add(*self.laws.of(asked.values(), names))
         answer: Answer = str(solver.check())  # type: ignore[assignment]
         return answer, solver.model() if answer == "sat" else None
 
@@ -144,8 +139,8 @@ class Open:
 class TwoThreads:
     """The possible mistakes between two threads of a program, or for one."""
 
-    def __init__(self, walk: Walk, threads: Threads) -> None:
-        self.walk, self.space, self.threads = walk, walk.space, threads
+    def __init__(self, walk: Walk, threads: Threads, laws: Laws) -> None:
+        self.walk, self.space, self.threads, self.laws = walk, walk.space, threads, laws
         self.aligned: dict[Scope, frozenset[int]] = {"block": frozenset(), "grid": frozenset()}
         self.met: dict[Scope, list[Met]] = {"block": [], "grid": []}
         self._pairs: dict[tuple[Scope | None, frozenset[int]], Pair] = {}
@@ -154,7 +149,7 @@ class TwoThreads:
         """Two threads of a kind, made once."""
         key = scope, same
         if key not in self._pairs:
-            self._pairs[key] = Pair(self.space, scope, same)
+            self._pairs[key] = Pair(self.space, self.laws, scope, same)
         return self._pairs[key]
 
     # Indices

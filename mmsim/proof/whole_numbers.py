@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any
 
 import z3
@@ -78,7 +77,7 @@ class Number:
         ((unit, by),) = divisor.terms.items()
         quotient, rest = {}, {}
         for mono, factor in self.terms.items():
-            left = _without(mono, unit)
+            left = without(mono, unit)
             if left is None or (factor % by and len(unit)):
                 rest[mono] = factor
                 continue
@@ -87,7 +86,7 @@ class Number:
         return Number(quotient), Number(rest)
 
 
-def _without(mono: Mono, unit: Mono) -> Mono | None:
+def without(mono: Mono, unit: Mono) -> Mono | None:
     left = list(mono)
     for name in unit:
         if name not in left:
@@ -191,10 +190,10 @@ class Space:
         """Let a symbol be another number, which a fact says it equals."""
         self.given.append(self.symbols[name].term == self.term(value))
         self.defined = {
-            one: self._without(name, value, its) for one, its in self.defined.items()
+            one: self._replaced(name, value, its) for one, its in self.defined.items()
         } | {name: value}
 
-    def _without(self, name: str, value: Number, number: Number) -> Number:
+    def _replaced(self, name: str, value: Number, number: Number) -> Number:
         found = constant(0)
         for mono, factor in number.terms.items():
             part = constant(factor)
@@ -446,131 +445,3 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">": lambda one, other: one > other,
     ">=": lambda one, other: one >= other,
 }
-
-
-def laws(space: Space, names: Iterable[str]) -> list[Truth]:
-    """The laws of products: signs, and how those with a common factor compare."""
-    monos = {space.products[name] for name in names if name in space.products}
-    while rests := {
-        rest
-        for mono in monos
-        for factor in mono
-        if (rest := _without(mono, (factor,))) is not None and len(rest) > 1 and rest not in monos
-    }:
-        monos |= rests
-    by_factor: dict[str, set[Mono]] = {}
-    for mono in sorted(monos):
-        for factor in set(mono):
-            by_factor.setdefault(factor, set()).add(mono)
-    found: list[Truth] = []
-    for factor, group in sorted(by_factor.items()):
-        by = z3.Int(factor)
-        rows = []
-        for mono in sorted(group)[:MOST_PRODUCTS]:
-            rest = _without(mono, (factor,))
-            assert rest is not None
-            rows.append((space.term(Number({rest: 1})), space.term(Number({mono: 1}))))
-        rows.append((z3.IntVal(0), z3.IntVal(0)))
-        rows.append((z3.IntVal(1), by))
-        holds = []
-        for number, (one, product) in enumerate(rows[:-2]):
-            for other, its in rows[number + 1 :]:
-                holds += [
-                    z3.Implies(one < other, product + by <= its),
-                    z3.Implies(other < one, its + by <= product),
-                ]
-                found.append(z3.Implies(one == other, product == its))
-        base = space.symbols.get(factor.split("'")[0])
-        if base is not None and base.nonnegative:
-            found += holds
-        else:
-            found.append(z3.Implies(by >= 0, z3.And(*holds)))
-    return found
-
-
-def of_differences(space: Space, formulas: Iterable[Truth]) -> list[Truth]:
-    """The laws for the two sides of comparisons: a difference is u m + rest, with u m >= m or so.
-
-    Only those are missing from `laws` where u has several terms.
-    """
-    found: dict[frozenset[Any], list[Truth]] = {}
-    seen: set[int] = set()
-    new = list(formulas)
-    while new:
-        formula = new.pop()
-        if formula.get_id() in seen or not z3.is_app(formula):
-            continue
-        seen.add(formula.get_id())
-        sides = formula.children()
-        if len(sides) == 2 and all(z3.is_int(one) for one in sides) and z3.is_bool(formula):
-            left, right = map(space.parsed, sides)
-            if left is not None and right is not None:
-                _split_laws(space, left - right, found)
-        elif z3.is_bool(formula):
-            new += sides
-    return [law for laws_of in found.values() for law in laws_of]
-
-
-def _split_laws(space: Space, difference: Number, found: dict[frozenset[Any], list[Truth]]) -> None:
-    """Add the laws of a number for each of its factors, and of what they are multiplied by."""
-    factors = {one for mono in difference.terms if len(mono) > 1 for one in mono}
-    for factor in sorted(factors):
-        unit = Number({(factor,): 1})
-        times, _ = difference.split(unit)
-        common = math.gcd(*times.terms.values())
-        times = Number({mono: by // common for mono, by in times.terms.items()})
-        product_of = times * unit
-        if len(times.terms) < 2 or product_of.key in found:
-            continue
-        by, one, whole = space.term(unit), space.term(times), space.term(product_of)
-        found[product_of.key] = [
-            z3.Implies(
-                by >= 0,
-                z3.And(
-                    z3.Implies(one >= 1, whole >= by),
-                    z3.Implies(one <= -1, whole <= -by),
-                    z3.Implies(one == 0, whole == 0),
-                ),
-            )
-        ]
-        _split_laws(space, times, found)
-
-
-def of_powers(space: Space, formulas: Iterable[Truth]) -> list[Truth]:
-    """The laws of powers of two: the half of one is one, and the smaller of two divides the other.
-
-    They are for the numbers of which formulas say that they are powers of two.
-    """
-    powers: dict[Number, Truth] = {}
-    seen: set[int] = set()
-    new = list(formulas)
-    while new:
-        formula = new.pop()
-        if formula.get_id() in seen or not z3.is_bool(formula):
-            continue
-        seen.add(formula.get_id())
-        if z3.is_app(formula) and formula.decl().eq(space.is_power):
-            number = space.parsed(formula.children()[0])
-            if number is not None:
-                powers[number] = formula
-        new += formula.children()
-    found = []
-    for number, is_power in list(powers.items()):
-        half = space.whole(("half", number))
-        term, its = space.term(number), space.term(half)
-        halved = z3.And(term == 2 * its, space.power(half))
-        found.append(z3.Implies(is_power, z3.And(term >= 1, z3.Or(term == 1, halved))))
-        if all(by % 2 == 0 for by in number.terms.values()):
-            exact = Number({mono: by // 2 for mono, by in number.terms.items()})
-            found.append(z3.Implies(space.power(exact), is_power))
-    for one, other in permutations(list(powers)[:MOST_POWERS], 2):
-        times = space.whole(("times", one, other))
-        less = z3.And(powers[one], powers[other], space.compared("<", one, other))
-        multiple = space.compared("==", other, constant(2) * one * times)
-        found.append(z3.Implies(less, z3.And(space.term(times) >= 1, multiple)))
-    return found
-
-
-MOST_POWERS = 5
-MOST_PRODUCTS = 10
-"""So many products with a common factor are compared with each other."""
