@@ -184,7 +184,8 @@ class Values:
                     return constant(len(extents))
                 if axis is None:
                     return product(extents)
-                return extents[axis] if axis < len(extents) else constant(0)
+                there = -len(extents) <= axis < len(extents)  # else it is an error
+                return extents[axis] if there else constant(0)
             case ir.Logic(op=op, left=left, right=right):
                 first = self.of(left, env)
                 test = self.truth(first, self.lowered.of(left))
