@@ -67,6 +67,8 @@ if TYPE_CHECKING:  # the names of `mmsim.names`; a test compares
     from mmsim.model.machines import Schedule as Schedule
     from mmsim.model.machines import Unit as Unit
     from mmsim.names import __version__ as __version__
+    from mmsim.proof.cost import Cost as Cost
+    from mmsim.proof.cost import cost as cost
     from mmsim.sweeps import sweep as sweep
     from mmsim.view import figures as figures
 else:

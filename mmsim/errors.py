@@ -254,3 +254,7 @@ class RaisedError(ProgramError):
 
 class TypeFault(ProgramError, TypeError):
     """An operation or a store that the types of its operands don't allow."""
+
+
+class CostError(ProgramError, ValueError):
+    """A cost with symbols that can't be found, or a question about it that makes no sense."""

@@ -28,6 +28,7 @@ MODULES = {
     "mmsim.model.layout": "place",
     "mmsim.model.machines": "Schedule Unit",
     "mmsim.sweeps": "sweep",
+    "mmsim.proof.cost": "Cost cost",
     "mmsim.view": "figures",
 }
 """The module of each name; `atomic`, `figures`, `layout` and `warp` are modules themselves."""
@@ -46,6 +47,7 @@ INSTEAD = {
     "run simulate launch": "machine.run(program, ..., threads=)",
     "check racecheck": "machine.check(program, ..., threads=)",
     "syncthreads barrier": "T.barrier() in a program",
+    "formula symbolic complexity": "mm.cost(program, shapes=, threads=, machine=)",
     "plot show": "run.plot(), or a function of mm.figures",
     "Layout layouts": "mm.layout",
     "claims Claim verify verify_claim": "from mmsim.claims import Claim, verify_claim",

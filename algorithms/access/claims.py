@@ -10,7 +10,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Growth, Precondition, correct, gcd, minimum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.programs import PROGRAMS, copy
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,

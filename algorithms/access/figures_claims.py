@@ -8,7 +8,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.figures import icpp_figure_3, one_cell, smm_figure_4
 
 SECTION = 2

@@ -10,7 +10,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds import coalesced, conflict_free, one_bank, scattered
 from mmsim_algorithms.grids import ICPP, MULTIPROCESSORS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import isqrt
@@ -22,7 +22,7 @@ from mmsim.claims import (
     minimum,
     root,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.bulk.programs import (
     ByColumns,
     chords,
@@ -50,13 +50,25 @@ def steps(algorithm: str, n: int) -> int:
     return s * (s * s - 1) // 3 - 2 * (s - 1)
 
 
-def takes(algorithm: str, n: int, t: int) -> bool:
-    """Return whether the algorithm has inputs of n words and t >= 1 accesses to each."""
-    whole = algorithm != "triangulation" or isqrt(n) ** 2 == n
-    return whole and 1 <= t == steps(algorithm, n)
+def square(algorithm: str, n: int) -> bool:
+    """Return whether n is a square, for a triangulation."""
+    return algorithm != "triangulation" or isqrt(n) ** 2 == n
 
 
-ACCESSES = Precondition("the algorithm accesses an input of n words t >= 1 times", takes)
+def takes(name: str, least: int) -> Callable[[str, int, int], bool]:
+    """Return whether this algorithm takes n words, so many at least, and t accesses to each."""
+    return lambda algorithm, n, t: algorithm != name or (n >= least and t == steps(name, n))
+
+
+ACCESSES = (
+    Precondition("for prefix sums, t = 2n", takes("prefix sums", 1)),
+    Precondition("for sort, n >= 2 and t = 2n(n - 1)", takes("sort", 2)),
+    Precondition("for triangulation, n is a square", square),
+    Precondition(
+        "for triangulation, s = sqrt n >= 3 and t = s(s^2 - 1)/3 - 2(s - 1)",
+        takes("triangulation", 9),
+    ),
+)
 
 
 def bulk(
@@ -70,7 +82,9 @@ def bulk(
     **units: int,
 ) -> mm.Run:
     """One of the algorithms on p inputs of n words in one of `LAYOUTS`, checked."""
-    execute = partial(machine(on, **units).run, threads=p, schedule=schedule)
+    execute = partial(
+        machine(on, **units).run, threads=p, schedule=schedule, max_accesses=2 * t + 100_000
+    )
     if algorithm == "triangulation":
         s = isqrt(n)
         a = chords(p, s)
@@ -126,7 +140,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
-        requires=(ACCESSES, FULL_WARPS),
+        requires=(*ACCESSES, FULL_WARPS),
         note="adjacent threads access adjacent words at each of t steps",
     )
     yield Claim(
@@ -138,7 +152,7 @@ def _claims() -> Iterator[Claim]:
         grid=partial(inputs, "UMM"),
         run=partial(bulk, "rows"),
         launches=by_rows,
-        requires=(ACCESSES, FULL_WARPS, WIDE),
+        requires=(*ACCESSES, FULL_WARPS, WIDE),
         note="the naive way: the words of a step lie n apart, for n >= w each in another group",
     )
     yield Claim(
@@ -150,7 +164,7 @@ def _claims() -> Iterator[Claim]:
         grid=partial(inputs, "DMM"),
         run=partial(bulk, "rows"),
         launches=by_rows,
-        requires=(ACCESSES, FULL_WARPS),
+        requires=(*ACCESSES, FULL_WARPS),
         note="stride access; inputs of n words meet no conflict where gcd(n, w) = 1",
     )
     yield Claim(
@@ -161,7 +175,7 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
-        requires=(ACCESSES, FULL_WARPS),
+        requires=(*ACCESSES, FULL_WARPS),
     )
     yield Claim(
         id="BULK-rows.O",
@@ -171,7 +185,7 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "rows"),
-        requires=(ACCESSES, FULL_WARPS),
+        requires=(*ACCESSES, FULL_WARPS),
     )
     yield Claim(
         id="BULK-LB",
@@ -183,7 +197,7 @@ def _claims() -> Iterator[Claim]:
             {"layout": layout, **case} for layout, case in product(LAYOUTS, inputs(*BOTH))
         ),
         run=either,
-        requires=(ACCESSES, FULL_WARPS),
+        requires=(*ACCESSES, FULL_WARPS),
         note="a stage serves at most w of pt accesses, and a thread waits l for each of its own",
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.convolution.programs import direct, in_shared_memory, sequences
 from mmsim_algorithms.grids import (
     FAST,
@@ -33,9 +33,7 @@ ROWS = Precondition(
 THREADS = Precondition(
     "dkw divides p, and p divides kn", lambda n, p, w, d, k: p % (d * k * w) == k * n % p == 0
 )
-TREE = Precondition(
-    "k is a power of two that divides m", lambda m, k: power_of_two(k) and m % k == 0
-)
+TREE = Precondition("k is a power of two; k divides m", lambda m, k: power_of_two(k) and m % k == 0)
 SHORT = Precondition("md <= n and d^2 <= n", lambda n, m, d: m * d <= n and d * d <= n)
 MOST = Precondition("k = 1, or p = kn", lambda n, p, k: k == 1 or p == k * n)
 REQUIRES = (ROWS, THREADS, TREE)

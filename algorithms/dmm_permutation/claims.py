@@ -47,7 +47,7 @@ SECTION = 6
 # The claims.
 
 POWERS = Precondition(
-    "n and w are powers of two, w <= n", lambda n, w: power_of_two(n, w) and w <= n
+    "n and w are powers of two; w <= n", lambda n, w: power_of_two(n, w) and w <= n
 )
 CARD = Precondition("n = 1024, w = 32", lambda n, w: (n, w) == (1024, 32))
 """CFP's sizes; the mean of a hundred permutations is a number that was counted for these."""

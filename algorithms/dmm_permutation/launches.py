@@ -12,7 +12,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.dmm_permutation.many_arrays import PROGRAMS
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS
 from mmsim_algorithms.grids import machine

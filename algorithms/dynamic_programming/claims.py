@@ -8,7 +8,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.dynamic_programming.programs import in_global_memory, polygon
 from mmsim_algorithms.dynamic_programming.tables import by_tiles, triangulated
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum, root
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.fft.programs import (
     columns,
     in_place,
@@ -38,10 +38,10 @@ DERIVED = "FFT, derived here"
 
 LARGE = Precondition("2w^2 <= n", lambda n, w: 2 * w * w <= n)
 SQUARE = Precondition(
-    "n = s^2, w and s are powers of two, 2w <= s",
-    lambda n, w: isqrt(n) ** 2 == n and power_of_two(w, isqrt(n)) and 2 * w <= isqrt(n),
+    "n is a square; n and w are powers of two; 2w <= sqrt n",
+    lambda n, w: isqrt(n) ** 2 == n and power_of_two(n, w) and 2 * w <= isqrt(n),
 )
-BLOCKS = Precondition("d divides s/w", lambda n, w, d: isqrt(n) // w % d == 0)
+BLOCKS = Precondition("d divides sqrt(n)/w", lambda n, w, d: isqrt(n) % (d * w) == 0)
 
 
 def right(run: mm.Run, name: str, n: int) -> mm.Run:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions, listed, placed, shifts
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, exact, powers
 
@@ -21,9 +21,9 @@ DERIVED = "LIST, derived here"
 
 WHOLE_FRAGMENTS = Precondition("f divides n", lambda n, f: n % f == 0)
 LONG_OR_SHORT = Precondition(
-    "w divides n/f, or n/f divides w", lambda n, w, f: n // f % w == 0 or w % (n // f) == 0
+    "w divides n/f, or n/f divides w", lambda n, w, f: n % (f * w) == 0 or f * w % n == 0
 )
-LONG = Precondition("w divides n/f", lambda n, w, f: n // f % w == 0)
+LONG = Precondition("w divides n/f", lambda n, w, f: n % (f * w) == 0)
 WORDS_IN_EACH = Precondition("f <= n", lambda n, f: f <= n)
 WHOLE_WARPS = Precondition("w divides f", lambda w, f: f % w == 0)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, exact, machine
 from mmsim_algorithms.histogram.programs import by_lanes, histogram, in_place, repeated
 

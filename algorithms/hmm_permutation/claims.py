@@ -20,7 +20,7 @@ from mmsim.claims import (
     named,
     root,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds_claims import ANY_D, ONE_DMM
 from mmsim_algorithms.dmm_permutation.launches import FORMS
 from mmsim_algorithms.grids import (
@@ -74,18 +74,18 @@ SECTION = 4
 # The claims.
 
 SIDES = Precondition(
-    "w divides both sides, rows and n/rows",
-    lambda rows, n, w: n % rows == 0 and rows % w == 0 and n // rows % w == 0,
+    "w divides rows; w rows divides n",
+    lambda rows, n, w: rows % w == 0 and n % (w * rows) == 0,
 )
-D_ROWS = Precondition("d divides the rows", lambda rows, d: rows % d == 0)
+D_ROWS = Precondition("d divides rows", lambda rows, d: rows % d == 0)
 D_TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
-D_COLUMNS = Precondition("d divides the columns", lambda n, rows, d: n // rows % d == 0)
-D_SIDE = Precondition("d divides sqrt n", lambda n, d: isqrt(n) % d == 0)
+D_COLUMNS = Precondition("d divides n/rows", lambda n, rows, d: n % (rows * d) == 0)
+D_SIDE = Precondition("d divides sqrt n", lambda n, d: isqrt(n) ** 2 == n and isqrt(n) % d == 0)
 ALL_CASES = (WHOLE_WARPS, DEFINED, SQUARE_TRANSPOSE)
 CASUAL = Precondition("2 <= w, 9 <= n", lambda n, w: w >= 2 and n >= 9)
 """Every round with w = 1 is coalesced, and a random one with n = 4, w = 2 may be by chance."""
 TILES_OF_BITS = Precondition(
-    "for shuffle and bit-reversal, n and w are powers of two; for shuffle, d divides n/2w",
+    "for shuffle and bit-reversal, n and w are powers of two; for shuffle, d divides n/(2w)",
     lambda algorithm, n, w, d: (
         (algorithm not in BITS or power_of_two(n, w))
         and (algorithm != "shuffle" or n % (2 * d * w) == 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import log2, minimum, root
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.dmm_permutation.launches import directed, written
 from mmsim_algorithms.grids import exact
 from mmsim_algorithms.hmm_permutation.programs import row_wise

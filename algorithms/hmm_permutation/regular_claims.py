@@ -53,7 +53,7 @@ def sizes(regular: str) -> Iterator[Case]:
 
 
 SQUARE = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
-POWERS = Precondition("n and w are powers of two", lambda n, w: power_of_two(n, w))
+POWERS = Precondition("n, w and k are powers of two", lambda n, w, k: power_of_two(n, w, k))
 REQUIRES = {
     "transpose": (
         SQUARE,
@@ -61,11 +61,11 @@ REQUIRES = {
     ),
     "shuffle": (
         POWERS,
-        Precondition("k divides n/2w", lambda n, w, k: n % (2 * k * w) == 0),
+        Precondition("2 k w <= n", lambda n, w, k: 2 * k * w <= n),
     ),
     "bit-reversal": (
         POWERS,
-        Precondition("k divides n/w^2", lambda n, w, k: n % (k * w * w) == 0),
+        Precondition("k w^2 <= n", lambda n, w, k: k * w * w <= n),
     ),
 }
 TILES = {

@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import exact
 from mmsim_algorithms.prefix_sums.look_back import (
     WAYS,
@@ -29,7 +29,7 @@ DERIVED = "SCAN, derived here"
 
 TILES = Precondition("rw divides n", lambda n, w, r: n % (r * w) == 0)
 MASKS = Precondition("w <= 64", lambda w: w <= 64)
-IN_TURN = Precondition("d = 1, or n/(rw) <= L", lambda n, w, r, d, L: d == 1 or n // (r * w) <= L)
+IN_TURN = Precondition("d = 1, or n/(rw) <= L", lambda n, w, r, d, L: d == 1 or n <= r * w * L)
 """So that all warps take turns, whatever DMM they are on."""
 LOOKS = Precondition(
     "k is the least number with n/(rw) - 1 <= wk(k+1)/2",

@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
 from mmsim.claims.formulas import named
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, TWO_WORDS, powers
 from mmsim_algorithms.prefix_sums.tensor import by_products, with_tensor_unit
 from mmsim_algorithms.product.tensor import TensorDMM

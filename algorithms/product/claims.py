@@ -13,7 +13,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     FAST,
@@ -39,7 +39,7 @@ ORDERS = {"rows": by_rows, "columns": by_columns}
 
 ONE_TILE = Precondition("n = w^2", lambda n, w: n == w * w)
 PARTS = Precondition("tw divides s", lambda n, w, t: isqrt(n) % (t * w) == 0)
-TILES = Precondition("d divides n/w^2", lambda n, w, d: n // (w * w) % d == 0)
+TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
 
 
 def multiplied(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mmsim as mm
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.rap.cuda import cuda_corrected
 from mmsim_algorithms.rap.programs import ACCESSES, IN_PLACE, OUT_OF_PLACE, WITH_BARRIER
 

@@ -24,7 +24,7 @@ from mmsim.claims import (
     named,
     within,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY,
     BINARY_WIDTHS,

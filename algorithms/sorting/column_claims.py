@@ -10,7 +10,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, log2
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import POWERS_OF_TWO, powers
 from mmsim_algorithms.grids import THREADS as ENOUGH
 from mmsim_algorithms.sorting.claims import DERIVED, HIGH, INPUTS

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, gcd, maximum, minimum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY_WIDTH,
     BOTH,
@@ -40,7 +40,7 @@ DERIVED = "SPMV, derived here"
 
 SHORT = Precondition("k <= n", lambda n, k: k <= n)
 WHOLE_ROWS = Precondition("w divides k and n", lambda n, w, k: k % w == n % w == 0)
-WARPS = Precondition("p/w divides n", lambda n, p, w: n % (p // w) == 0)
+WARPS = Precondition("p/w divides n", lambda n, p, w: p % w == 0 == n * w % p)
 EXCHANGE = Precondition(
     "w is a power of two by warps", lambda way, w: way != "warps" or power_of_two(w)
 )

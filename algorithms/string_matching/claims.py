@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import BOTH, exact, machine, powers
 from mmsim_algorithms.string_matching.programs import (
     edits,

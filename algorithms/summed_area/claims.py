@@ -13,7 +13,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum, root
 from mmsim.claims.claim import call_with
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FAST
 from mmsim_algorithms.summed_area.programs import along, before, borders, corners, down, finished
 from mmsim_algorithms.summed_area.single import by_bands
@@ -25,15 +25,15 @@ PAPER = "SAT, ICPP 2014"
 DERIVED = "SAT, derived here"
 
 TILES = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
-SHARES = Precondition("d divides n/w^2", lambda n, w, d: n // (w * w) % d == 0)
-WAVES = Precondition("d divides sqrt(n)/w", lambda n, w, d: isqrt(n) // w % d == 0)
+SHARES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
+WAVES = Precondition("d divides sqrt(n)/w", lambda n, w, d: isqrt(n) % (d * w) == 0)
 FEW_LOOKS = Precondition(
-    "d <= w, or sqrt(n)/w <= L", lambda n, w, d, L: d <= w or isqrt(n) // w <= L
+    "d <= w, or sqrt(n)/w <= L", lambda n, w, d, L: d <= w or isqrt(n) <= w * L
 )
 """So that blocks that wait in one launch don't keep the global memory from the others."""
 CORNERS = Precondition(
     "w divides sqrt(n)/w, or is a multiple of it",
-    lambda n, w: w % (isqrt(n) // w) == 0 or isqrt(n) // w % w == 0,
+    lambda n, w: isqrt(n) % w == 0 and (w * w % isqrt(n) == 0 or isqrt(n) % (w * w) == 0),
 )
 REQUIRES: dict[str, tuple[Precondition, ...]] = {
     "2R2W": (TILES,),

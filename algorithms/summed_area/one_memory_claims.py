@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum, root
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     POWERS_OF_TWO,

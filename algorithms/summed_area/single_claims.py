@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, correct, maximum, root
 from mmsim.claims.claim import call_with
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.summed_area.claims import FEW_LOOKS, TILES, WAVES
 from mmsim_algorithms.summed_area.single import bands, by_bands
 

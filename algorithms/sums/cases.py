@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, ClaimError
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     BINARY_WIDTHS,
     BOTH,

@@ -67,7 +67,7 @@ def few(w: Any, l: Any) -> Any:
 
 def is_power(l: int, w: int) -> bool:
     """Return whether l is a power of w."""
-    return l in powers(1, l, w)
+    return l == 1 or (w > 1 and l in powers(1, l, w))
 
 
 def traced(schedule: mm.Schedule, **case: Any) -> mm.Run:

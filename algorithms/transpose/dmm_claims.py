@@ -22,7 +22,7 @@ from mmsim.claims import (
     minimum,
     root,
 )
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
     FULL_WARPS,
@@ -104,7 +104,7 @@ PILED_UP = [
 ANY_N = "SMM, section 5: banks of the diagonal transpose"
 
 SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
-WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
+WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
 WIDE = Precondition("w <= sqrt n", lambda n, w: w <= isqrt(n))
 EXACT = (SQUARE, FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS)
 ORDER = (SQUARE, ENOUGH_THREADS, WHOLE_SHARES)

@@ -6,7 +6,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import root
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import exact
 from mmsim_algorithms.transpose.umm import apart, local, mirror, rotating
 from mmsim_algorithms.transpose.umm_groups import mirror_groups

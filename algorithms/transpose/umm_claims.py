@@ -14,6 +14,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, ceiling, correct, root, within
 from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, TWO_LANES, WIDTHS
 from mmsim_algorithms.transpose import launches
+from mmsim_algorithms.transpose.dmm_claims import SQUARE, WHOLE_ROWS
 from mmsim_algorithms.transpose.umm import (
     apart,
     direct,
@@ -151,8 +152,6 @@ def swap_time(n: Any, p: Any, w: Any, l: Any, r: Any, side: Any) -> Any:
     return 4 * (root(w / r) * pairs / w + (l - 1) * ceiling(pairs / p))
 
 
-SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
-WHOLE_TILES = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
 W_THREADS = Precondition("w <= p <= n/w", lambda n, p, w: w <= p <= n // w)
 R_THREADS = Precondition("w <= p <= n/r", lambda n, p, w, r: w <= p <= n // r)
 TWO = Precondition("r >= 2", lambda r: r >= 2)
@@ -160,9 +159,9 @@ GROUPS = Precondition("rw and w/r are squares", lambda w, r: r * isqrt(w // r) *
 SHARES = Precondition("p w divides n", lambda n, p, w: n % (p * w) == 0)
 R_SHARES = Precondition("p r divides n", lambda n, p, r: n % (p * r) == 0)
 
-ORDER = (SQUARE, WHOLE_TILES, FULL_WARPS, W_THREADS)
+ORDER = (SQUARE, WHOLE_ROWS, FULL_WARPS, W_THREADS)
 EXACT = (*ORDER, SHARES)
-R_ORDER = (SQUARE, WHOLE_TILES, FULL_WARPS, GROUPS, R_THREADS)
+R_ORDER = (SQUARE, WHOLE_ROWS, FULL_WARPS, GROUPS, R_THREADS)
 R_EXACT = (*R_ORDER, R_SHARES)
 
 

@@ -13,14 +13,13 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Growth, Precondition, correct, root, within
 from mmsim_algorithms.grids import FULL_WARPS
 from mmsim_algorithms.transpose import launches
+from mmsim_algorithms.transpose.dmm_claims import SQUARE, WHOLE_ROWS
 from mmsim_algorithms.transpose.umm import local, tile, transpose
 from mmsim_algorithms.transpose.umm_claims import (
     GROUPS,
     R_EXACT,
     R_ORDER,
     R_THREADS,
-    SQUARE,
-    WHOLE_TILES,
 )
 from mmsim_algorithms.transpose.umm_groups import global_transpose, rows_at_a_time
 
@@ -88,12 +87,12 @@ def with_one_register() -> Iterator[Case]:
         yield {"n": w * w, "p": w * w, "w": w, "l": 1, "r": 1}
 
 
-ENOUGH = Precondition("sqrt(w/r) <= r", lambda w, r: isqrt(w // r) <= r)
+ENOUGH = Precondition("sqrt(w/r) <= r", lambda w, r: w <= r**3)
 FEWER = Precondition(
-    "w/r^3 is a fourth power", lambda w, r: isqrt(isqrt(w // r) // r) ** 2 * r == isqrt(w // r)
+    "w/r^3 is a fourth power", lambda w, r: w == r**3 * isqrt(isqrt(w // r**3)) ** 4
 )
 GROUP_SHARES = Precondition(
-    "p sqrt(w/r) divides n", lambda n, p, w, r: n % (p * isqrt(w // r)) == 0
+    "p sqrt(w/r) divides n", lambda n, p, w, r: GROUPS.holds(w, r) and n % (p * isqrt(w // r)) == 0
 )
 
 
@@ -132,7 +131,7 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=with_one_register,
         run=moved,
-        requires=(SQUARE, WHOLE_TILES, FULL_WARPS, GROUPS, R_THREADS),
+        requires=(SQUARE, WHOLE_ROWS, FULL_WARPS, GROUPS, R_THREADS),
         printed=True,
         growth=Growth("w", lambda w: 2 * root(root(w)) * w / (w + 1)),
         note="r = 1 only: the ratio grows as w^(1/4) here, and for every program that reads and "

@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import machine
 from mmsim_algorithms.triangulation.programs import (
     by_diagonals,

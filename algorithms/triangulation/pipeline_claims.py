@@ -8,7 +8,7 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import BOTH, exact, machine
 from mmsim_algorithms.triangulation.claims import DERIVED, TWO_SIDES
 from mmsim_algorithms.triangulation.claims import diagonals as in_diagonals

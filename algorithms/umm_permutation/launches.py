@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import mmsim as mm
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import exact
 from mmsim_algorithms.transpose.launches import tiles
 from mmsim_algorithms.transpose.umm import tiled

@@ -11,7 +11,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, within
-from mmsim.proof.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, meeting
 from mmsim_algorithms.transpose.umm_claims import swap_time
 from mmsim_algorithms.umm_permutation import launches

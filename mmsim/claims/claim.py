@@ -23,7 +23,7 @@ from mmsim.tabular import FORMS, Rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mmsim.proof.launch import SymbolicLaunch
+    from mmsim.claims.launch import SymbolicLaunch
 
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]

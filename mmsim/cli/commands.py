@@ -14,6 +14,7 @@ from mmsim.host.version import VERSION
 
 COMMANDS = {
     "verify": "check the papers' claims",
+    "prove": "prove the claims for all sizes",
     "reproduce": "make a paper's table or figure again",
     "list": "list the installed programs",
     "run": "run a program on a machine",
@@ -28,7 +29,7 @@ COMMANDS = {
 }
 MODULES = {"list": "listing", "conflicts": "tile_conflicts"}
 """The modules whose names differ from their commands'."""
-LONG = ("verify", "reproduce", "sweep", "fit", "bench")
+LONG = ("verify", "prove", "reproduce", "sweep", "fit", "bench")
 """Commands that may run for minutes; the others end like any Python program."""
 PIPE_CLOSED = 141
 """A shell's status for a program ended by a closed pipe: 128 plus the signal's number, 13."""

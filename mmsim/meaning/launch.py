@@ -31,7 +31,7 @@ from mmsim.meaning.vectors import check_lengths
 from mmsim.model.byte_banks import fewest_of_vectors, served
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
-from mmsim.model.machines import Machine, Schedule
+from mmsim.model.machines import Machine, Schedule, refuse_symbols
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
 
@@ -113,6 +113,7 @@ class Launch:
     ) -> tuple[_Binding, dict[str, ArrayInMemory]]:
         """Check everything; return the binding, an earlier one if there is one, and the arrays."""
         machine, program, once = self.machine, self.program, self.once
+        refuse_symbols(machine)
         threads, block_size, shape, max_accesses = sizes
         whole("max_accesses", max_accesses)
         grid = make_grid(threads, block_size, machine.width, max(len(machine.shared), 1), shape)

@@ -7,9 +7,10 @@ An engine needs no more of a machine than this. Each kind of machine has a file 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
@@ -27,6 +28,9 @@ LARGEST = 2**31 - 1
 
 LONGEST = max(SIZES)
 """The bytes of the longest element."""
+
+NAME = re.compile(r"[A-Za-z]+")
+"""The name of a number that isn't known, as in mm.DMM("w", "l")."""
 
 Schedule = Literal["synchronous", "asynchronous"]
 Engine = Literal["array", "events"]
@@ -239,10 +243,15 @@ def check_bank_bytes(machine: Machine) -> None:
 def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LARGEST) -> None:
     """Refuse numbers that aren't whole, from `least` on; NumPy's become Python's.
 
-    Symbols of SymPy are for proofs; no launch takes them.
+    Names, and symbols of SymPy, are for costs and proofs; `refuse_symbols` keeps them from runs.
     """
     for name in names:
         value = getattr(machine, name)
+        if isinstance(value, str) and NAME.fullmatch(value):
+            import sympy
+
+            value = sympy.Symbol(value, positive=True, integer=True)
+            object.__setattr__(machine, name, value)
         if hasattr(value, "free_symbols"):
             continue
         if not is_whole(value):
@@ -256,6 +265,17 @@ def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LAR
             raise MachineError(
                 f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
                 f"must be {bound}"
+            )
+
+
+def refuse_symbols(machine: Machine) -> None:
+    """Refuse a machine with a name in the place of a number."""
+    for part in fields(machine) if is_dataclass(machine) else ():
+        value = getattr(machine, part.name)
+        if hasattr(value, "free_symbols"):
+            raise MachineError(
+                f"{part.name}={value} of the {type(machine).__name__} is a name; a run needs a "
+                "number, and mm.cost finds a formula for all"
             )
 
 

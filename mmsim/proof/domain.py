@@ -595,3 +595,25 @@ def _log2(term: Term, facts: Facts) -> Term:
         if not powers and fraction == Fraction(2) ** power:
             return Term({(((name, 1),), ()): factor for name, factor in exponent}) + power
     raise Undecided(f"the logarithm of {term}")
+
+
+def expression(names: Iterable[str], text: str) -> Any:
+    """An expression of sizes as one of SymPy: "n/w", "2 n + 1"."""
+    return _Reader(tuple(names)).expression(text)
+
+
+def read_facts(names: Iterable[str], sentence: str) -> tuple[list[Any], str]:
+    """The facts of a sentence, and its first part that isn't understood."""
+    reader = _Reader(tuple(names))
+    found: list[Any] = []
+    if " or " in sentence or sentence.startswith("for "):
+        return found, sentence
+    for part in _parts(sentence):
+        try:
+            more = reader._fact(part)
+        except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
+            more = []
+        if not more:
+            return found, part
+        found += more
+    return found, ""

@@ -9,7 +9,7 @@ warps, the loop, or (by the caller) the sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, has_effect, numbered, statements, targets
+from mmsim.ir.walk import all_parts, expressions, has_effect, numbered, statements, targets
 from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol, total
@@ -151,6 +151,9 @@ class Execution:
         self.lanes = np.arange(self.width)
         self.everyone = np.ones(self.width, dtype=bool)
         self.loops: list[int] = []
+        if sizes.block_size != sizes.threads and not _knows_blocks(sizes.code):
+            if not facts.divmod(sizes.block_size, Term.of(self.width))[1].parts:
+                sizes = self.sizes = replace(sizes, block_size=sizes.threads)
         self.blocks, rest = facts.divmod(sizes.threads, sizes.block_size)
         if rest.parts:
             raise Undecided("blocks of different sizes")
@@ -158,7 +161,7 @@ class Execution:
         if self.partial.number is None:
             raise facts.residue(self.partial, self.width)
         self.body = body = numbered(sizes.code.body)
-        self.needed = _needed(body)
+        self.needed = _needed(body, sizes.stages)
         self.local = {one.name: one for one in sizes.code.locals}
         self.exchanged = {one.target for one in statements(body) if isinstance(one, ir.Exchange)}
 
@@ -218,45 +221,67 @@ class Execution:
 
     def divided(self, one: Warps, range_: Range, split: Split) -> list[Warps]:
         """Two parts of a class of warps, below and from a number on; or one for each residue."""
-        found = []
-        before = one.ranges[: one.ranges.index(range_)]
+        at = one.ranges.index(range_)
+        before, after = one.ranges[:at], one.ranges[at + 1 :]
         with self.facts.within(before):
             parts = [
                 (part, value)
-                for part, value in divided_range(self.facts, range_, split)
-                if self.facts.holds(part.high - part.low - 1)
+                for part, value in self.parts(range_, split)
+                if self.may_be(part[-1].low, part[-1].high)
             ]
+        found = []
         for part, value in parts:
-            ranges = tuple(part if r == range_ else r for r in one.ranges)
-            new = replace(one, ranges=ranges)
+            new = replace(one, ranges=(*before, *part, *after))
             if value is not None:
                 values = {range_.name: value}
-                new = _with(new, values)
-                place = {name: term.with_values(values) for name, term in one.place.items()}
                 later = tuple(
                     replace(r, low=r.low.with_values(values), high=r.high.with_values(values))
-                    for r in ranges
+                    for r in after
                 )
-                self._refuse_quotients(one.env, range_.name)
-                new = replace(new, place=place, ranges=later)
+                new = replace(new, ranges=(*before, *part, *later))
+                with self.facts.within(new.ranges):
+                    new = self.with_values(new, values)
             found.append(new)
         return found
 
-    def _refuse_quotients(self, env: dict[str, Value], name: str) -> None:
-        """Refuse values whose quotients hide a symbol that is replaced."""
-        for value in env.values():
-            if isinstance(value, Term):
-                for one in value.symbols & self.facts.quotients.keys():
-                    if name in self._hidden(one):
-                        raise Undecided(f"the residue of {name} in {one}")
+    def parts(self, one: Range, split: Split) -> list[tuple[tuple[Range, ...], Term | None]]:
+        """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
+        if split.divisor is None:
+            return [((part,), value) for part, value in divided_range(self.facts, one, split)]
+        rows = self.facts.divided_by(one.high, split.divisor)
+        if rows is None or one.low.parts:
+            raise Undecided(f"{one.name} divided by {split.divisor}")
+        outer = f"{one.name} row"
+        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
+        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
 
-    def _hidden(self, name: str) -> set[str]:
-        of = self.facts.quotients[name]
-        found = of.above.symbols | of.below.symbols
-        for one in list(found):
-            if one in self.facts.quotients:
-                found |= self._hidden(one)
-        return found
+    def may_be(self, low: Term, high: Term) -> bool:
+        """Return whether a range may have a number; it must not end before it begins."""
+        if self.facts.bound(high - low) >= 0:
+            return not self.facts.bound(low - high) >= 0
+        return bool(self.facts.holds(high - low - 1))
+
+    def with_values(self, w: Warps, values: dict[str, Term]) -> Warps:
+        """Warps with terms for symbols, within quotients too."""
+        env = {k: self.with_quotients(v, values) for k, v in w.env.items()}
+        place = {k: v.with_values(values) for k, v in w.place.items()}
+        return replace(w, env=env, place=place)
+
+    def with_quotients(self, value: Value, values: dict[str, Term]) -> Value:
+        """A value with terms for symbols, also for those that a quotient hides."""
+        if isinstance(value, tuple):
+            return tuple(self.with_quotients(one, values) for one in value)
+        if not isinstance(value, Term):
+            return value
+        found = {}
+        for name in value.symbols & self.facts.quotients.keys():
+            if self.facts.hidden(name) & values.keys():
+                of = self.facts.quotients[name]
+                if of.rest != of.below:
+                    raise Undecided(f"the residue of {', '.join(values)} in {name}")
+                above, below = (self.with_quotients(t, values) for t in (of.above, of.below))
+                found[name] = self.facts.divmod(above, below)[0]
+        return value.with_values({**values, **found})
 
     def statement(self, one: ir.Stmt, classes: list[Warps]) -> list[Warps]:
         """Execute a statement."""
@@ -395,7 +420,12 @@ class Execution:
         active = w.active
         count = int(active.sum())
         several = max(1, len(targets(one)) if isinstance(one, ir.VectorLoad) else len(one.values) if isinstance(one, ir.VectorStore) else 1)
-        index = [self.value(i, w) for i in one.index]
+        try:
+            index = [self.value(i, w) for i in one.index]
+        except Undecided:
+            if one.array not in self.sizes.stages:
+                raise
+            index = [UNKNOWN]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
             given = self.sizes.stages.get(one.array)
@@ -448,8 +478,9 @@ class Execution:
         requests, staged, words, busy = Term({}), Term({}), Term({}), Term({})
         rounds = Term({})
         shared = self.is_shared(one.array)
-        by_blocks: dict[tuple[str, str], Term] = {}
-        extents: dict[tuple[str, str], Term] = {}
+        sure = False
+        plain = True
+        by_blocks: dict[str, tuple[Term, Term]] = {}
         for w, (found, _, count) in sent:
             if isinstance(one, ir.Access) and found.number is None:
                 self.totals[one.site] = found
@@ -467,26 +498,51 @@ class Execution:
                 all_stages = total(all_stages, r.name, r.low, r.high)
             requests, staged = requests + size, staged + all_stages
             words = words + size * count
-            rounds = Term.of(1)
+            sure = sure or self.is_sure(w)
             if shared:
-                key = (str(outer[0].low), str(outer[0].high)) if outer else ("0", "1")
-                by_blocks[key] = by_blocks.get(key, Term({})) + each_stage
-                extents[key] = outer[0].high - outer[0].low if outer else Term.of(1)
-                if outer and outer[0].name in each_stage.symbols:
+                if {r.name for r in outer} & each_stage.symbols:
                     raise Undecided("stages of shared memory that differ among blocks")
+                count = Term.of(1)
+                for r in reversed(outer):
+                    count = total(count, r.name, r.low, r.high)
+                key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
+                stages_, _ = by_blocks.get(key, (Term({}), count))
+                by_blocks[key] = stages_ + each_stage, count
+                plain = plain and (not outer or w.place["block"] == symbol(outer[0].name))
+        rounds = Term.of(1)
+        if not sure and not any([self.is_there(w) for w, _ in sent]):
+            rounds = Term({})
         if shared:
-            if len(by_blocks) > 1:
-                raise Undecided("blocks that access their shared memories differently")
-            ((key, each_stage),) = by_blocks.items()
+            found, count = next(iter(by_blocks.values()))
+            if len(by_blocks) > 1 or not plain:
+                # Blocks of several kinds, all with as many stages: it doesn't matter which is where.
+                count = summed(each for _, each in by_blocks.values())
+                if any(each != found for each, _ in by_blocks.values()) or count != self.blocks:
+                    raise Undecided("blocks that access their shared memories differently")
             dmms = self.sizes.dmms
             assert dmms is not None
-            turns, _ = facts.divmod(extents[key] + dmms - 1, dmms)
-            busy = each_stage * turns
+            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
         else:
             busy = staged
         kind = "atomic" if isinstance(one, ir.Atomic) else "read" if isinstance(one, ir.Load | ir.VectorLoad) else "write"
         space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
         return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
+
+    def is_sure(self, w: Warps) -> bool:
+        """Return whether a class certainly has a warp."""
+        for at, one in enumerate(w.ranges):
+            with self.facts.within(w.ranges[:at]):
+                if not self.facts.bound(one.high - one.low - 1) >= 0:
+                    return False
+        return True
+
+    def is_there(self, w: Warps) -> bool:
+        """Return whether a class has a warp, by a split if it is open."""
+        for at, one in enumerate(w.ranges):
+            with self.facts.within(w.ranges[:at]):
+                if not self.facts.holds(one.high - one.low - 1):
+                    return False
+        return True
 
     # Loops.
 
@@ -613,6 +669,7 @@ class Execution:
         if self.facts.holds(most - 1):
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
+        together = isinstance(one, ir.While) or self.trips_agree(carried, name, counts)
         for w in carried:
             env = dict(w.env)
             if isinstance(one, ir.For):
@@ -620,7 +677,7 @@ class Execution:
                 env.pop(name)
             for target in changed:
                 value = env.get(target)
-                if isinstance(value, Term) and target in steady:
+                if isinstance(value, Term) and target in steady and together:
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
@@ -630,6 +687,14 @@ class Execution:
                     env[target] = UNKNOWN
             result.append(replace(w, env=env))
         return [*result, *idle]
+
+    def trips_agree(self, classes: list[Warps], name: str, counts: list[Term]) -> bool:
+        """Return whether all lanes make as many trips."""
+        for w in classes:
+            own = {r.name for r in w.ranges}
+            if any(not term.is_uniform or term.symbols & own for term in w.env[name]):
+                return False
+        return all(count == counts[0] for count in counts)
 
     def trips_of(self, one: ir.For, w: Warps) -> tuple[Term, tuple[Term, Term, Term]]:
         """At most as many trips as a warp of the class makes, and the range."""
@@ -735,6 +800,70 @@ class Execution:
         self, one: ir.For | ir.While, classes: list[Warps], whole: Range, steady: dict[str, str]
     ) -> None:
         """Execute the trips of a range, divided where the body depends on the trip."""
+        saved = dict(self.rows), dict(self.totals)
+        try:
+            self.pieces_of_trips(one, classes, whole, steady)
+        except Undecided:
+            self.rows, self.totals = saved
+            if not isinstance(one, ir.For) or not self.flattened(one, classes, whole):
+                raise
+
+    def flattened(self, one: ir.For, classes: list[Warps], trips: Range) -> bool:
+        """Execute all trips of all warps as those of one range of warps, if they are numbered so.
+
+        The number of a warp plus the number of warps times that of the trip takes each value once.
+        """
+        if len(classes) != 1 or len(classes[0].ranges) != 1 or classes[0].ranges[0].low.parts:
+            return False
+        (w,) = classes
+        (warp,) = w.ranges
+        start, stop, step = w.env[trips.name]
+        number = warp.high * trips.high
+        parts = start.by_power(warp.name)
+        if parts is not None and set(parts) == {0, 1} or parts is not None and set(parts) == {1}:
+            size = parts[1]
+            last = self.facts.exact(stop, size)
+            if step != size * warp.high or last is None or size.number is None:
+                return False
+            rest = self.facts.holds(parts.get(0, Term({}))), self.facts.holds(size - 1 - parts.get(0, Term({})))
+            if not np.all(rest[0]) or not np.all(rest[1]):
+                return False
+            number = last
+        elif start.parts or step != 1:
+            return False
+        number = self.facts.reduced(number)
+        together = Range(f"turn {one.number}", Term({}), number)
+        value = symbol(together.name) - warp.high * symbol(trips.name)
+        before = self.rows
+        self.rows = {}
+        try:
+            with self.facts.within([trips]):
+                with self.facts.within([together]):
+                    new = self.with_values(replace(w, ranges=(together,)), {warp.name: value})
+                self.trip(one, [new])
+            for site, row in self.rows.items():
+                if any(trips.name in term.symbols for term in (row.requests, row.stages, row.rounds)):
+                    return False
+                if row.space == "shared" or row.requests != row.rounds * number:
+                    return False
+                self.rows[site] = replace(row, rounds=row.rounds * trips.high)
+            self._check_sums(trips)
+        except Split as split:
+            self.rows = before
+            if split.name == trips.name:
+                raise Undecided("trips that differ") from None
+            raise
+        except Undecided:
+            self.rows = before
+            raise
+        found, self.rows = self.rows, before
+        added(self.rows, found)
+        return True
+
+    def pieces_of_trips(
+        self, one: ir.For | ir.While, classes: list[Warps], whole: Range, steady: dict[str, str]
+    ) -> None:
+        """Execute the trips of a range, divided where the body depends on the trip."""
         todo: list[tuple[Range, Term | None]] = [(whole, None)]
         if set(steady.values()) & {"swap", "toggle"}:
             todo = list(divided_range(self.facts, whole, Split(whole.name, modulus=2)))
@@ -744,7 +873,7 @@ class Execution:
             done += 1
             if done > 4 * LONGEST:
                 raise Undecided("a loop with too many different trips")
-            if not self.facts.holds(range_.high - range_.low - 1):
+            if not self.may_be(range_.low, range_.high):
                 continue
             length = (range_.high - range_.low).number
             rows, totals = self.rows, dict(self.totals)
@@ -753,7 +882,7 @@ class Execution:
             if length == 1:
                 inner = value if value is not None else symbol(name)
                 value = inner.with_values({range_.name: range_.low})
-            start = classes if value is None else [_with(w, {name: value}) for w in classes]
+            start = [self.with_values(w, {name: value}) for w in classes] if value is not None else classes
             start = [self._in_turn(w, value) for w in start]
             try:
                 with self.facts.within([] if length == 1 else [range_]):
@@ -767,6 +896,10 @@ class Execution:
                     raise
                 if isinstance(one, ir.For) and range_ == whole and split.at is not None:
                     split = Split(name, at=whole.high - 1)  # the last trip may be for some lanes
+                elif split.at is not None:
+                    for inside in (split.at - range_.low, range_.high - split.at):
+                        if not self.facts.holds(inside):
+                            raise Undecided(f"whether {inside} is negative") from None
                 for part, term in reversed(divided_range(self.facts, range_, split)):
                     inner = value
                     if term is not None:
@@ -805,7 +938,7 @@ class Execution:
         for row in self.rows.values():
             for term in (row.busy, row.rounds, row.requests, row.stages, row.words):
                 for hidden in term.symbols & self.facts.quotients.keys():
-                    if over.name in self._hidden(hidden):
+                    if over.name in self.facts.hidden(hidden):
                         by = self.facts.quotients[hidden].below.number
                         if by is None:
                             raise Undecided(f"the sum of {hidden}")
@@ -1124,6 +1257,13 @@ class _Steps:
         return None
 
 
+def _knows_blocks(code: ir.Code) -> bool:
+    """Return whether it matters to a program which block a thread is of."""
+    fields = {one.field for one in all_parts(code.body) if isinstance(one, ir.ThreadField)}
+    shared = any(one.kind == "shared" for one in code.locals)
+    return shared or bool(fields - {"id", "lane", "warp", "count"})
+
+
 def _power(number: int) -> bool:
     return number > 1 and number & (number - 1) == 0
 
@@ -1135,13 +1275,16 @@ def _names(value: ir.Expr) -> set[str]:
     return found
 
 
-def _needed(body: ir.Block) -> set[str]:
-    """The variables on which addresses, branches and numbers of trips depend."""
+def _needed(body: ir.Block, given: Collection[str]) -> set[str]:
+    """The variables on which addresses, branches and numbers of trips depend.
+
+    The stages of accesses to some arrays are given.
+    """
     found: set[str] = set()
     for one in statements(body):
         match one:
             case ir.Load() | ir.Store() | ir.VectorLoad() | ir.VectorStore() | ir.Atomic():
-                for part in one.index:
+                for part in one.index if one.array not in given else ():
                     found |= _names(part)
             case ir.If(test=test) | ir.While(test=test):
                 found |= _names(test)

@@ -50,10 +50,20 @@ class Split(Exception):  # noqa: N818 - no error: a question
         modulus: int = 0,
         other: str | None = None,
         assumed: Term | None = None,
+        divisor: Term | None = None,
     ) -> None:
         super().__init__(f"{name}: at {at}, modulo {modulus}, beside {other}, {assumed} >= 0")
         self.name, self.at, self.modulus, self.other = name, at, modulus, other
         self.assumed = assumed
+        self.divisor = divisor
+
+
+class _Known(Exception):  # noqa: N818 - no error: an answer
+    """Whether a term is at least 0 follows from another term."""
+
+    def __init__(self, truth: bool) -> None:
+        super().__init__(truth)
+        self.truth = truth
 
 
 @dataclass(frozen=True)
@@ -108,11 +118,11 @@ class Facts:
         """The term after the known equations."""
         return self._rewritten(term, self.same)
 
-    def other_ways(self, term: Term) -> Iterator[Term]:
+    def other_ways(self, term: Term, powers: bool = False) -> Iterator[Term]:
         """The term as it is, and after the known equations read backwards."""
         yield term
         common = self.common_power(term)
-        if common:
+        if common and powers:
             yield term * power_of_two(Term({(((name, 1),), ()): -f for name, f in common.items()}))
         back = []
         for product, value in self.same:
@@ -149,7 +159,7 @@ class Facts:
         if depth == 0 and time.monotonic() > self.until:
             raise Undecided("it takes too long")
         found = self._bound(term, depth)
-        if found < 0 and depth == 0 and self.assumed and term.is_uniform:
+        if depth == 0 and self.assumed and found <= 0 and term.is_uniform:
             for known in self.assumed:
                 for product, value in known.parts.items():
                     times_ = term.parts.get(product, 0)
@@ -220,7 +230,9 @@ class Facts:
 
     def _without_quotient(self, term: Term, name: str, depth: int) -> Any:
         parts = term.by_power(name)
-        if parts is None or set(parts) - {0, 1}:
+        if parts is None:
+            return self._of_free(term)
+        if set(parts) - {0, 1}:
             return self._product_by_product(term, name, None, depth)
         factor, rest = parts[1], parts.get(0, Term({}))
         of = self.quotients[name]
@@ -230,7 +242,7 @@ class Facts:
             best = self.bound(rest, depth + 1)
             by = of.below.number
             if best < 0 and isinstance(by, int):
-                low = self.bound(of.above, depth + 1)
+                low = self.bound(of.above)
                 if low > 0:
                     best = max(best, self.bound(rest + factor * (math.floor(low) // by), depth + 1))
             if best < 0 and whole is not None:
@@ -257,7 +269,8 @@ class Facts:
     def _without_range(self, term: Term, one: Range, depth: int) -> Any:
         parts = term.by_power(one.name)
         if parts is None or set(parts) - {0, 1}:
-            return self._product_by_product(term, one.name, one, depth)
+            found = self._of_free(term)
+            return max(found, self._product_by_product(term, one.name, one, depth))
         factor, rest = parts[1], parts.get(0, Term({}))
         if self.bound(factor, depth + 1) >= 0:
             return self.bound(rest + factor * one.low, depth + 1)
@@ -374,7 +387,11 @@ class Facts:
         """The quotient rounded down, and the remainder. The divisor is positive."""
         if divisor.number == 1:
             return term, Term({})
-        whole, rest = Term({}), Term({})
+        for way in list(self.other_ways(term))[1:]:
+            known = self.exact(way, divisor)
+            if known is not None:
+                return known, Term({})
+        whole, rest, stated, of_stated = Term({}), Term({}), Term({}), Term({})
         if len(divisor.parts) == 1:
             ((product, value),) = divisor.parts.items()
             for one, factor in term.parts.items():
@@ -382,8 +399,13 @@ class Facts:
                 known = self._known(Term({one: factor}), divisor) if part is None else None
                 if part is not None:
                     whole = whole + Term({part[0]: part[1]})
+                elif one == product and not isinstance(factor, np.ndarray) and factor > value:
+                    times_ = Fraction(factor) / value  # as 3/2 2^a by 2^a
+                    whole = whole + math.floor(times_)
+                    rest = rest + Term({one: simple(factor - math.floor(times_) * value)})
                 elif known is not None:
-                    whole = whole + known
+                    whole, stated = whole + known, stated + known
+                    of_stated = of_stated + Term({one: factor})
                 else:
                     rest = rest + Term({one: factor})
         else:
@@ -401,7 +423,12 @@ class Facts:
             return whole, rest
         if self.bound(-rest - 1) >= 0 and self.bound(rest + divisor) >= 0:
             return whole - 1, rest + divisor
-        for factor in self._factors(divisor):
+        if whole.parts and self.bound(rest) < 0:
+            constant = Term.of(whole.parts.get(ONE, 0)) if not stated.parts else Term({})
+            together = rest + (whole - stated - constant) * divisor + of_stated
+            if any(self.bound(way) >= 0 for way in self.other_ways(together)):
+                whole, rest = constant, together
+        for factor in self._factors(divisor, rest):
             outer, inner = Term({}), Term({})
             ((product, value),) = factor.parts.items()
             for one, coefficient in rest.parts.items():
@@ -438,9 +465,7 @@ class Facts:
             power = (odd & -odd).bit_length() - Fraction(value).denominator.bit_length()
             line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
-                split = self.split(line)
-                if split is not None:
-                    raise split
+                self._decided(line)
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""
@@ -456,6 +481,10 @@ class Facts:
             if rest[1] or any(power < 0 for _, power in rest[0]) or size.denominator != 1:
                 continue
             return Term({rest: size.numerator}) * quotient
+        for way in list(self.other_ways(term))[1:]:
+            known = self.exact(way, divisor)
+            if known is not None:
+                return known
         return None
 
     def _leading(self, term: Term, divisor: Term) -> tuple[Term, Term]:
@@ -473,7 +502,7 @@ class Facts:
                 break
         return whole, term
 
-    def _factors(self, divisor: Term) -> Iterator[Term]:
+    def _factors(self, divisor: Term, rest: Term) -> Iterator[Term]:
         """The factors of a divisor of one product, large ones first."""
         if len(divisor.parts) != 1:
             return
@@ -488,6 +517,15 @@ class Facts:
             for one in singles:
                 yield one * numbers[0]
         yield from singles
+        if exponent and not powers and not rest.is_uniform:
+            content = self._content(rest)
+            if content > 1:
+                line = exponent_of((powers, exponent)) - (content.bit_length() - 1)
+                if self._decided(line):
+                    yield Term.of(content)
+                else:
+                    name = exponent[-1][0]
+                    raise Split(name, at=Term.of(self.least_symbol(name) + 1))
         yield from map(Term.of, numbers)
 
     def _opaque(self, whole: Term, rest: Term, divisor: Term) -> tuple[Term, Term]:
@@ -514,7 +552,13 @@ class Facts:
 
     def _named(self, rest: Term, divisor: Term) -> Term:
         if self.bound(rest) < 0:
-            self.holds(rest)
+            for one in self.ranges:
+                if one.name in rest.symbols and not one.low.parts and not one.name.startswith("trip"):
+                    if divisor.number is None and self.divided_by(one.high, divisor) is not None:
+                        raise Split(one.name, divisor=divisor)
+        if self.bound(rest) < 0 and not self.holds(rest):
+            if self.holds(rest + divisor):
+                return Term.of(-1)
             raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
@@ -540,6 +584,12 @@ class Facts:
             content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
             if exponent:
                 # A power of two with a large exponent vanishes; a small one is a number.
+                if not powers and modulus & (modulus - 1) == 0:
+                    least = min(self._valuation((powers, ()), x) for x in whole if x)
+                    try:
+                        self._decided(exponent_of((powers, exponent)) + (least - modulus.bit_length() + 1))
+                    except Split as split:
+                        return split
                 for name, factor in exponent:
                     if factor:
                         candidates.append((order.get(name, -1), name, 0))
@@ -553,7 +603,7 @@ class Facts:
         _, name, by = max(candidates)
         if by == 0:
             one = next((one for one in self.ranges if one.name == name), None)
-            low = one.low if one is not None else Term({})
+            low = one.low if one is not None else Term.of(self.lows.get(name, 0))
             return Split(name, at=low + 1)
         return Split(name, modulus=by)
 
@@ -581,7 +631,7 @@ class Facts:
         return result
 
     def _decided(self, term: Term) -> bool:
-        for way in self.other_ways(term):
+        for way in self.other_ways(term, powers=True):
             if self.bound(way) >= 0:
                 return True
             if self.bound(-way) > 0:
@@ -589,8 +639,19 @@ class Facts:
         line = self.straight(term)
         if line is not None:
             return self._decided(line)
-        split = self.split(term)
+        try:
+            split = self.split(term)
+        except _Known as known:
+            return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
+
+    def divided_by(self, term: Term, divisor: Term) -> Term | None:
+        """How many times a divisor a term is, if that is more than once."""
+        for way in (*self.other_ways(term), self.reduced(term)):
+            found = self.exact(way, divisor)
+            if found is not None:
+                return None if found == 1 else found
+        return None
 
     def straight(self, term: Term) -> Term | None:
         """A linear term at least 0 if and only if this one is, for powers of two; else None."""
@@ -621,17 +682,64 @@ class Facts:
         power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
         if number == 0:
             return difference - power  # a 2^L >= b 2^M
-        if number == -1 and Fraction(a).denominator == 1 and Fraction(b).denominator == 1:
-            return difference - power - 1  # strictly: both are whole
+        unit = min(self._valuation(one, a), self._valuation(two, b))
+        if unit == -math.inf:
+            return None
+        step = Fraction(2) ** int(unit)
+        least = math.ceil(-Fraction(number) / step)  # of the difference, a multiple of the step
+        if least in (0, 1):
+            return difference - power - least
         return None
+
+    def _content(self, term: Term) -> int:
+        """The largest power of two that divides all products with symbols."""
+        found: Any = math.inf
+        for product, value in term.parts.items():
+            if product != ONE:
+                numbers = value.tolist() if isinstance(value, np.ndarray) else [value]
+                found = min(found, *(self._valuation(product, one) for one in numbers if one))
+        return 1 << int(found) if 0 < found < math.inf else 1
+
+    def _small_powers(self, term: Term) -> None:
+        """Ask whether two powers of two are multiples of a number beside them."""
+        number = term.parts.get(ONE, 0)
+        others = [one for one in term.parts.items() if one[0] != ONE]
+        if len(others) != 2 or not number or any(p[0] or not p[1] for p, _ in others):
+            return
+        if any(isinstance(value, np.ndarray) for value in term.parts.values()):
+            return
+        need = _log_up(abs(Fraction(number)))
+        for product, value in others:
+            found = self._valuation(product, value) - self.exponent_bound(product)
+            line = exponent_of(product) + (found - need)
+            if math.isfinite(found) and self.bound(line) < 0 and not self.bound(-line) > 0:
+                self._decided(line)
+
+    def _valuation(self, product: Product, value: Coefficient) -> Any:
+        """The power of two by which a product is divisible at least."""
+        found = Fraction(value)
+        of_value = (found.numerator & -found.numerator).bit_length() - found.denominator.bit_length()
+        return of_value + (self.exponent_bound(product) if product[1] else 0)
 
     def split(self, term: Term) -> Split | None:
         """The case distinction that decides whether a term is at least 0."""
         line = self.straight(term)
         if line is not None:
-            if self.bound(line) >= 0 or self.bound(-line - 1) >= 0:
-                raise Undecided(f"whether {term} is negative")
-            return self.split(line)
+            raise _Known(self._decided(line))
+        for name in sorted(term.symbols & self.quotients.keys()):
+            below = self.quotients[name].below
+            for one in self.ranges:
+                divided = one.name in self.hidden(name) and not one.low.parts
+                if divided and below.number is None and not one.name.startswith("trip"):
+                    if self.divided_by(one.high, below) is not None:
+                        return Split(one.name, divisor=below)
+        for name in sorted(term.symbols & self.quotients.keys()):
+            of = self.quotients[name]
+            if of.below.number is None and of.rest == of.below:
+                if self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
+                    value = Term.of(int(self._decided(of.above - of.below)))
+                    raise _Known(self._decided(term.with_values({name: value})))
+        self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
             if parts is None or set(parts) != {0, 1} or parts[0].number is None:
@@ -641,9 +749,9 @@ class Facts:
                 # q >= x where the dividend is at least x times the divisor.
                 if factor > 0:
                     least = self.divmod(-rest + (factor - 1), Term.of(factor))[0]
-                    return self._undecided(of.above - of.below * least)
+                    raise _Known(self._decided(of.above - of.below * least))
                 most = self.divmod(rest, Term.of(-factor))[0]
-                return self._undecided(of.below * (most + 1) - of.above - 1)
+                raise _Known(self._decided(of.below * (most + 1) - of.above - 1))
         for one in reversed(self.ranges):
             if one.name not in term.symbols:
                 continue
@@ -653,29 +761,26 @@ class Facts:
             factor, rest = parts[1], parts.get(0, Term({}))
             if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
                 at = self.divmod(factor - 1 - rest, factor)[0]
-                return self._inside(one, at, term)
+                return self._inside(one, at, True)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
                 at = self.divmod(rest, -factor)[0] + 1
-                return self._inside(one, at, term)
+                return self._inside(one, at, False)
         return self._of_sizes(term)
 
-    def _undecided(self, term: Term) -> Split | None:
-        """The split of a term that decides as much as another one."""
-        for way in self.other_ways(term):
-            if self.bound(way) >= 0 or self.bound(-way) > 0:
-                raise Undecided(f"whether {term} is negative")
-        return self.split(term)
-
-    def _inside(self, one: Range, at: Term, term: Term) -> Split:
-        """A split of a range at a term between its ends."""
-        for inside in (at - one.low, one.high - at):
-            if not self.bound(inside) >= 0:
-                if self.bound(-inside) >= 0:
-                    continue
-                deeper = self.split(inside)
-                if deeper is None:
-                    raise Undecided(f"whether {inside} is negative")
-                raise deeper
+    def _inside(self, one: Range, at: Term, above: bool) -> Split:
+        """A split of a range at a term between its ends; `above` is what holds from there on."""
+        try:
+            if not self.bound(at - one.low) >= 0 and not self._decided(at - one.low - 1):
+                raise _Known(above)
+            if not self.bound(one.high - at) >= 0 and not self._decided(one.high - at - 1):
+                raise _Known(not above)
+            if self.bound(one.low - at) >= 0:
+                raise _Known(above)
+            if self.bound(at - one.high) >= 0:
+                raise _Known(not above)
+        except Undecided:
+            if not one.name.startswith("trip"):
+                raise
         return Split(one.name, at=at)
 
     def _of_sizes(self, term: Term) -> Split | None:
@@ -690,7 +795,7 @@ class Facts:
         number = term.parts.get(ONE, 0)
         if len(term.parts) - (number != 0) == 2 == len(linear):
             (x, a), (y, b) = linear
-            if a == -b:
+            if a == -b and "log2" in x and "log2" in y:
                 if a < 0:
                     (x, a), (y, b) = (y, b), (x, a)
                 return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
@@ -701,7 +806,22 @@ class Facts:
         names = term.symbols
         if not names & (bound | self.quotients.keys()):
             return Split("", assumed=term)
+        for name in sorted(names & self.quotients.keys()):
+            by = self.quotients[name].below.number
+            if isinstance(by, int):
+                found = self.residue(self.quotients[name].above, by)
+                if isinstance(found, Split):
+                    return found
         return None
+
+    def hidden(self, name: str) -> set[str]:
+        """The symbols of a quotient's terms, of the quotients in these too."""
+        of = self.quotients[name]
+        found = of.above.symbols | of.below.symbols
+        for one in list(found):
+            if one in self.quotients:
+                found |= self.hidden(one)
+        return found
 
 
 def is_power(value: Coefficient) -> bool:

@@ -7,187 +7,276 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from mmsim.claims.claim import Claim, call_with, symbols_of
+from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, holds, of_sympy
-from mmsim.proof.execution import Execution, Row, Rows, Sizes, rows_time
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launch import SymbolicLaunch
-from mmsim.proof.terms import Term, summed
+from mmsim.proof.launched import Measured, Number, measured
+from mmsim.proof.terms import ONE, Term
 
 WIDEST = 64
+"""The widest machine of a proof, unless others are asked for."""
+SECONDS = 60.0
+"""The time for a claim."""
+MOST_FAILURES = 3
+"""The widths at which a proof fails before the others are left out."""
 MOST_CASES = 20_000
 """The most cases of a domain at one width."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """All rounds of an access together: their number, stages and time."""
-
-    space: str
-    kind: str
-    array: str
-    stages: Term
-    time: Term
-    count: Term
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The cost of launches: the time under the synchronous schedule, and rows of accesses."""
-
-    time: Term
-    accesses: tuple[Row, ...]
-    rounds: tuple[Round, ...] = ()
-
-
-def cost(launches: Iterable[SymbolicLaunch], case: Case, facts: Facts) -> Cost:
-    """The cost of launches in a case."""
-    times, rows, rounds = [], [], []
-    for launch in launches:
-        found, latencies = executed(launch, case, facts)
-        times.append(rows_time(found, latencies))
-        for row in found.values():
-            rows.append(row)
-            each = row.busy + row.rounds * (latencies[row.space] - 1)
-            rounds.append(Round(row.space, row.kind, row.array, row.busy, each, row.rounds))
-    return Cost(facts.reduced(summed(times)), tuple(rows), tuple(rounds))
-
-
-def executed(launch: SymbolicLaunch, case: Case, facts: Facts) -> tuple[Rows, dict[str, Term]]:
-    """The rows of one launch, and the latencies of its memories."""
-
-    def of(value: Any) -> Term:
-        return facts.reduced(of_sympy(value, case.values, facts))
-
-    machine = launch.machine
-    width = of(machine.width).number
-    kind = type(machine).__name__
-    threads = of(launch.threads)
-    shapes, numbers = {}, {}
-    for name, value in launch.arguments.items():
-        if isinstance(value, tuple):
-            shapes[name] = tuple(map(of, value))
-        else:
-            numbers[name] = of(value)
-    dmms = of(machine.dmms) if kind == "HMM" else None  # type: ignore[attr-defined]
-    sizes = Sizes(
-        launch.program.code,
-        shapes,
-        numbers,
-        threads,
-        threads if launch.block_size is None else of(launch.block_size),
-        int(width),  # type: ignore[arg-type]
-        "banks" if kind == "DMM" else "groups",
-        dmms,
-        {name: _content(function, of, facts) for name, function in launch.contents.items()},
-        {name: of(value) for name, value in launch.stages.items()},
-    )
-    if kind == "HMM":
-        latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}  # type: ignore[attr-defined]
-    else:
-        latencies = {"memory": of(machine.latency)}  # type: ignore[attr-defined]
-    return Execution(sizes, facts).run(), latencies
-
-
-class Number:
-    """A term with the operators of whole numbers, for functions of an index."""
-
-    def __init__(self, term: Term, of: Callable[[Any], Term], facts: Facts) -> None:
-        self.term, self.of, self.facts = term, of, facts
-
-    def _other(self, other: Any) -> Term:
-        return other.term if isinstance(other, Number) else self.of(other)
-
-    def _new(self, term: Term) -> Number:
-        return Number(term, self.of, self.facts)
-
-    def __add__(self, other: Any) -> Number:
-        return self._new(self.term + self._other(other))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Number:
-        return self._new(self.term - self._other(other))
-
-    def __rsub__(self, other: Any) -> Number:
-        return self._new(self._other(other) - self.term)
-
-    def __mul__(self, other: Any) -> Number:
-        return self._new(self.term * self._other(other))
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Any) -> Number:
-        return self._new(self.facts.divmod(self.term, self._other(other))[0])
-
-    def __mod__(self, other: Any) -> Number:
-        return self._new(self.facts.divmod(self.term, self._other(other))[1])
-
-
-def _content(
-    function: Callable[..., Any], of: Callable[[Any], Term], facts: Facts
-) -> Callable[..., Term]:
-    def found(*index: Term) -> Term:
-        value = function(*(Number(term, of, facts) for term in index))
-        return value.term if isinstance(value, Number) else of(value)
-
-    return found
+MOST_RUNS = 5
+"""The most runs in search of a case that refutes a claim."""
+LARGEST_RUN = 5000
+"""The largest size in such a run."""
 
 
 @dataclass
 class Proof:
     """What was found about a claim.
 
-    `widths` are those at which it is proved. `why` says why it isn't at another, `against` is a
-    case that refutes it.
+    `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
+    the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
+    runs that are the whole domain, if it is finite. `checked` is the number of cases of the grid.
+    `why` says why the claim isn't proved at some width. `against` is a case that a run refutes,
+    with the measured and the claimed value.
     """
 
     claim: str
+    checked: int = 0
     widths: list[int] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)
     cases: int = 0
+    proved: bool = False
+    covered: int = 0
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
 
+    @property
+    def verdict(self) -> str:
+        """The outcome in words.
 
-def prove(claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: float = 60) -> Proof:
-    """Try to prove an exact claim at each width."""
-    proof = Proof(claim.id)
-    begun = time.monotonic()
-    if claim.launches is None:
-        proof.why = "its launches are not given"
-        return proof
+        >>> Proof("X", widths=[1, 2, 3], asked=[1, 2, 3], proved=True).verdict
+        'proved for each w up to 3'
+        """
+        if self.against is not None:
+            values = dict(self.against)
+            measured, claimed = values.pop("measured"), values.pop("claimed")
+            return f"refuted: {show(values)}, measured {measured}, claimed {claimed}"
+        if self.covered:
+            count = "the one case" if self.covered == 1 else f"all {self.covered} cases"
+            return f"proved: {count} of its domain"
+        if not self.proved:
+            known = f"proved for w = {ranges(self.widths)}; " if self.widths else ""
+            return f"{known}checked on {counted(self.checked, 'case')}"
+        if not self.asked:
+            return "proved"
+        if self.asked == list(range(1, len(self.asked) + 1)):
+            return f"proved for each w up to {self.asked[-1]}"
+        return f"proved for w = {ranges(self.asked)}"
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Whole numbers in order, as text.
+
+    >>> ranges([1, 2, 3, 5, 8, 9])
+    '1-3, 5, 8, 9'
+    """
+    found: list[list[int]] = []
+    for one in numbers:
+        if found and found[-1][-1] == one - 1:
+            found[-1].append(one)
+        else:
+            found.append([one])
+    parts = [f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in found]
+    return ", ".join(parts)
+
+
+class Differs(Undecided):
+    """The measured quantity and the formula differ as terms."""
+
+    def __init__(self, difference: Term, case: Case, facts: Facts) -> None:
+        super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
+        self.difference, self.case, self.facts = difference, case, facts
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One of the domains of which a claim's domain consists: sizes as terms, and texts as given."""
+
+    whole: Case
+    fixed: dict[str, int]
+    texts: dict[str, Any]
+
+
+def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
+    """The domains of a claim at one width: one for each of the texts that its cases have."""
     cases = claim.cases()
-    names = dict.fromkeys(name for one in cases for name in one if name not in claim.derived)
-    strings = {name for name in names if any(isinstance(one.get(name), str) for one in cases)}
-    chosen = list({tuple((n, one.get(n)) for n in strings): {n: one.get(n) for n in strings} for one in cases}.values())
+    names = dict.fromkeys(name for one in cases for name in one)
+    strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
+    chosen = {tuple(one.get(n) for n in strings): None for one in cases}
     numbers = [name for name in names if name not in strings]
     sentences = [one.text for one in claim.requires]
-    allowed = None if all("w" in one for one in cases) else [None]
-    for width in allowed or widths:
-        base = {} if width is None else {"w": width}
-        for fixed, texts in product(_fixed(claim, base), chosen):
-            whole = domain(numbers, fixed, sentences)
-            if whole is None:
-                continue
-            try:
-                for _ in leaves(whole, lambda case: check(claim, case, texts, begun + seconds), begun + seconds):
-                    proof.cases += 1
-            except Undecided as error:
-                place = getattr(error, "place", None)
-                where = f" (line {place.line})" if place is not None else ""
-                text = ", ".join(f"{k}={v}" for k, v in {**fixed, **texts}.items())
-                proof.why = f"{text}: {error}{where}"
-                break
-        else:
-            proof.widths.append(width or 0)
-            continue
-        break
-    proof.seconds = time.monotonic() - begun
+    base = {} if width is None else {"w": width}
+    for fixed, values in product(_fixed(claim, base), chosen):
+        whole = domain(numbers, fixed, sentences)
+        if whole is not None:
+            yield Domain(whole, fixed, dict(zip(strings, values, strict=True)))
+
+
+def has_width(claim: Claim) -> bool:
+    """Return whether the cases of a claim have a width w."""
+    return all("w" in one for one in claim.cases())
+
+
+class TimeUp(BaseException):
+    """The time for a claim is up, in the middle of a step."""
+
+
+def prove(
+    claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: float = SECONDS
+) -> Proof:
+    """Try to prove an exact claim at each width.
+
+    It stops after a few widths at which that fails, and when the time is up.
+    """
+    proof = Proof(claim.id, checked=len(claim.cases()))
+    begun = time.monotonic()
+    try:
+        _prove(claim, list(widths), proof, begun + seconds)
+    except TimeUp:
+        proof.why = proof.why or f"it takes longer than {seconds:g} s"
+    proof.seconds = round(time.monotonic() - begun, 2)
     return proof
+
+
+def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
+    if claim.kind != "exact" or claim.printed:
+        proof.why = "it is a misprint" if claim.printed else "it is a bound"
+        return
+    finite = _whole_domain(claim)
+    if finite and all(_agrees(claim, case)[0] for case in finite):
+        proof.covered, proof.proved = len(finite), True
+        return
+    if claim.launches is None:
+        proof.why = "its launches are not given with symbols"
+        return
+    if has_width(claim):
+        proof.asked = widths
+    failed = 0
+    for width in proof.asked or [None]:
+        cases, why = 0, ""
+        for one in domains(claim, width):
+            try:
+                for _ in leaves(
+                    one.whole,
+                    lambda case, one=one: check(claim, case, one.texts, until),
+                    until,  # type: ignore[misc]
+                ):
+                    cases += 1
+            except Exception as error:  # claims' own functions may fail on terms in any way
+                why = _why(error, one)
+                if isinstance(error, Differs) and proof.against is None:
+                    proof.against = counterexample(claim, error, one.texts)
+                break
+        if not why:
+            proof.cases += cases
+            if width is not None:
+                proof.widths.append(width)
+            continue
+        proof.why = proof.why or why
+        failed += 1
+        if failed == MOST_FAILURES or time.monotonic() > until:
+            return
+    proof.proved = not failed
+
+
+def _why(error: Exception, one: Domain) -> str:
+    """The reason in words why a domain is not proved."""
+    known = isinstance(error, Undecided)
+    text = str(error) if known else f"{type(error).__name__}: {error}"
+    place = getattr(error, "place", None)
+    where = f" (line {place.line})" if place is not None else ""
+    about = show({**one.fixed, **one.texts})
+    return f"{about}: {text}{where}" if about else f"{text}{where}"
+
+
+def _whole_domain(claim: Claim) -> list[dict[str, Any]]:
+    """The cases of a claim if they are its whole domain: no number is free in it; else none."""
+    cases = claim.cases()
+    names = {name for one in cases for name, value in one.items() if not isinstance(value, str)}
+    names -= claim.derived.keys()
+    if names:
+        whole = domain(names, {}, [one.text for one in claim.requires])
+        if whole is None or any(whole.values[name].number is None for name in names):
+            return []
+    return cases
+
+
+def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
+    """Compare a run with the claim; return the measured and the claimed value, too."""
+    found, claimed = claim.measure(claim.run(schedule="synchronous", **case)), claim.evaluate(case)
+    return claim.agrees(found, claimed), int(found), claimed
+
+
+def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A small case of the domain where a run contradicts the formula, if one is found."""
+    tried = 0
+    for numbers in points(error.case, error.facts):
+        try:
+            if not valued(error.difference, numbers, error.facts):
+                continue
+            sizes = {
+                name: valued(term, numbers, error.facts) for name, term in error.case.values.items()
+            }
+        except (KeyError, ZeroDivisionError):
+            return None
+        if any(size.denominator != 1 or size < 1 for size in sizes.values()):
+            continue
+        case = {**{name: int(size) for name, size in sizes.items()}, **texts}
+        case |= {name: call_with(one, case) for name, one in claim.derived.items()}
+        if not all(call_with(one.holds, case) for one in claim.requires):
+            continue
+        tried += 1
+        if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
+            return None
+        agrees, found, claimed = _agrees(claim, case)
+        if not agrees:
+            return {**case, "measured": found, "claimed": str(claimed)}
+    return None
+
+
+def points(case: Case, facts: Facts, most: int = 4000) -> Iterator[dict[str, int]]:
+    """Numbers for the free symbols of a case that satisfy what it assumes, small ones first."""
+    terms = [*case.values.values(), *case.assumed, *(t for one in case.shares for t in one)]
+    names = sorted({name for term in terms for name in term.symbols} & case.lows.keys())
+    done = 0
+    for size in range(8):
+        for steps in product(range(size + 1), repeat=len(names)):
+            if sum(steps) != size:
+                continue
+            done += 1
+            if done > most:
+                return
+            numbers = {
+                name: case.lows[name] + step for name, step in zip(names, steps, strict=True)
+            }
+            fit = all(
+                valued(above - below * by, numbers, facts) == 0 for above, below, by in case.shares
+            )
+            if fit and all(valued(term, numbers, facts) >= 0 for term in case.assumed):
+                yield numbers
+
+
+def valued(term: Term, numbers: Mapping[str, int], facts: Facts) -> Fraction:
+    """The value of a term for numbers, quotients rounded down."""
+    known = dict(numbers)
+    for name in term.symbols & facts.quotients.keys():
+        of = facts.quotients[name]
+        known[name] = int(valued(of.above, numbers, facts) // valued(of.below, numbers, facts))
+    return term.at(known)
 
 
 def _fixed(claim: Claim, base: dict[str, int]) -> list[dict[str, int]]:
@@ -206,7 +295,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
     todo = [whole]
     count = 0
     while todo:
-        case = todo.pop()
+        case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
@@ -214,6 +303,44 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             yield case, action(case)
         except Split as split:
             todo.extend(reversed(case.split(split)))
+
+
+def equated(case: Case) -> Case:
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    for at, term in enumerate(case.assumed):
+        if any(term + other == 0 for other in case.assumed[:at]):
+            for product, value in term.parts.items():
+                if value in (1, -1) and len(product[0]) == 1 and not product[1]:
+                    name, power = product[0][0]
+                    rest = (term - Term({product: value})) * -value
+                    if power == 1 and name in case.lows and name not in rest.symbols:
+                        kept = tuple(k for k in case.assumed if k not in (term, -term))
+                        new = replace(case, assumed=kept)
+                        return equated(new.with_value(name, rest, {}, f"{name} = {rest}"))
+    return case
+
+
+def possible(case: Case, facts: Facts) -> bool:
+    """Return whether the assumptions of a case agree, as far as one after the other says so."""
+    for term in case.assumed:
+        before, facts.assumed = facts.assumed, []
+        never = facts.bound(-term) > 0
+        facts.assumed = before
+        if never:
+            return False
+        number = term.parts.get(ONE, 0)
+        others = {p: v for p, v in term.parts.items() if p != ONE}
+        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
+        if line and others and all(v < 0 for v in others.values()):
+            # c >= a x + b y: x has few values.
+            names = {p[0][0][0]: -v for p, v in others.items()}
+            name, factor = next(iter(sorted(names.items())))
+            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
+            most = math.floor(Fraction(number - rest) / factor)
+            if most < case.lows.get(name, 0):
+                return False
+            raise Split(name, at=Term.of(most + 1))
+    return True
 
 
 def cleared(term: Term) -> Term:
@@ -226,22 +353,41 @@ def cleared(term: Term) -> Term:
     return term * Term({(below, ()): 1})
 
 
+@dataclass(frozen=True)
+class Checked:
+    """A case in which the formula is the measured quantity, and what was executed there."""
+
+    case: Case
+    facts: Facts
+    measured: Measured
+    quantity: Term
+    claimed: Term
+    difference: Term
+
+
 def check(
     claim: Claim, case: Case, texts: Mapping[str, Any], until: float = math.inf
-) -> bool:
-    """Check that a claim's formula is the measured quantity in a case; False outside its domain."""
+) -> Checked | None:
+    """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
     facts = case.facts()
     facts.until = until
     case = replace(case, values=dict(case.values))
+    if not possible(case, facts):
+        return None
     if not holds(case, facts):
-        return False
+        return None
     assert claim.launches is not None
     symbols = {**symbols_of(case.values), **texts}
-    found = cost(call_with(claim.launches, symbols), case, facts)
-    measured = claim.measure(found)
+    found = measured(call_with(claim.launches, symbols), case, facts)
+    quantity: Any = claim.measure(found)  # type: ignore[arg-type]
+    quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
     formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
     claimed = facts.reduced(of_sympy(formula, case.values, facts))
-    difference = facts.reduced(cleared(Term.of(measured) - claimed))
+    difference = facts.reduced(cleared(quantity - claimed))
     if difference.parts:
-        raise Undecided(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
-    return True
+        for name in difference.symbols & facts.quotients.keys():
+            by = facts.quotients[name].below.number
+            if isinstance(by, int):
+                raise facts.residue(facts.quotients[name].above, by)
+        raise Differs(difference, case, facts)
+    return Checked(case, facts, found, quantity, claimed, quantity - claimed)

@@ -18,6 +18,7 @@ Powers = tuple[tuple[str, int], ...]
 Product = tuple[Powers, Powers]
 """The powers of its symbols, and a power of two: its exponent's symbols with their factors."""
 ONE: Product = ((), ())
+LARGE = 2**30
 Coefficient = Any
 """An int, a Fraction, or an array of one of these for each lane."""
 
@@ -49,6 +50,8 @@ def simple(value: Coefficient) -> Coefficient:
     if isinstance(value, np.ndarray):
         first = value.flat[0]
         if not (value == first).all():
+            if value.dtype != object and max(value.max(), -value.min()) > LARGE:
+                value = value.astype(object)  # products would not fit into 64 bits
             return value
         value = first
     if isinstance(value, np.generic):
@@ -207,7 +210,8 @@ def _written(product: Product, value: Coefficient) -> str:
         factors.append(f"2^({' + '.join(s if f == 1 else f'{f}*{s}' for s, f in exponent)})")
     if not factors:
         return _number(value)
-    return "*".join(factors if value == 1 or (not isinstance(value, np.ndarray) and value == 1) else [_number(value), *factors])
+    bare = not isinstance(value, np.ndarray) and value == 1
+    return "*".join(factors if bare else [_number(value), *factors])
 
 
 def _number(value: Coefficient) -> str:

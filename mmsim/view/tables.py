@@ -18,6 +18,7 @@ from mmsim.model.threads import launched
 from mmsim.printable import counted, printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
+from mmsim.results.costs import CostTables
 from mmsim.results.findings import Findings
 from mmsim.results.report import looked_for
 from mmsim.results.rows import AccessRows, RoundRows
@@ -32,7 +33,7 @@ NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule
 
 PLACE = ("line", "array", "kind", "space")
 """The attributes of rows that say which accesses they count."""
-TEXTS = ("array", "kind", "space", "access_class")
+TEXTS = ("array", "kind", "space", "access_class", "why")
 """The attributes of rows that are text."""
 TITLES = {
     "kind": "access",
@@ -119,6 +120,20 @@ def _(found: Conflicts) -> list[Table]:
     titles = columns("values", "phase", "threads", "stages", "least", "banks", numbers=numbers)
     rows = list(found.in_conflict())
     return [table_of(found.summary, titles, rows, most=len(rows))]
+
+
+@tables.register
+def _(found: CostTables) -> list[Table]:
+    """The accesses of each case, with expressions for the counts."""
+    if not found.cases:
+        return [Table(printable(f"{found.heading}: a cost for each width"), (), ())]
+    names = (*PLACE, "requests", "stages", "rounds", "time", "why")
+    shown = []
+    for case in found.cases:
+        where = f", where {' and '.join(case.steps)}" if case.steps else ""
+        head = f"{found.heading}{where}: {case.time} time units"
+        shown.append(_of_attributes(head, case.accesses, names))
+    return shown
 
 
 def accesses_table(caption: str, rows: Sequence[AccessRow]) -> Table:

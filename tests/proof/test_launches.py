@@ -14,8 +14,8 @@ from mmsim.model.layout import RAW, Placed
 from mmsim_algorithms.remembered import STORE, Store
 
 CLAIMS = [claim for claim in mmsim_algorithms.claims() if claim.launches is not None]
-CASES = 6
-SMALL = 1024
+CASES = 4
+SMALL = 400
 """The largest number in a case, if a claim has such cases."""
 
 

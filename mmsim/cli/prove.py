@@ -1,0 +1,122 @@
+"""`mmsim prove`: prove claims for all sizes, print a table or a proof, save the outcomes."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from mmsim.cli.output import add_targets, complain, save_text, show
+from mmsim.cli.values import at_least, jobs
+from mmsim.errors import MMSimError
+from mmsim.host.cores import cores
+from mmsim.host.progress import bar
+
+if TYPE_CHECKING:
+    from mmsim.claims import Claim
+    from mmsim.proof.prove import Proof
+
+ABOUT = {
+    "description": "Prove the exact claims of all installed algorithms for all sizes of their "
+    "domains, at each width. Exit status 1 if a claim is refuted or claims can't be loaded.",
+}
+MOST = 1024
+"""The largest width of a proof."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("claims", nargs="*", metavar="ID", help="only these, as SMM-L5.1 (default: all)")
+    add("--widths", type=widths, default="1-64", help="as 1-64 (the default), 32 or 4,8,16-20")
+    add("--show", action="store_true", help="print the proofs, case by case")
+    add_targets(parser, json="save the outcomes as JSON")
+    add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
+    add("--seconds", type=at_least(1), default=60, help="for each claim (default: %(default)s)")
+
+
+def widths(text: str) -> list[int]:
+    """Widths from a text.
+
+    >>> widths("1-3,8")
+    [1, 2, 3, 8]
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        if not low.isdecimal() or not (high or low).isdecimal() or not int(low) >= 1:
+            raise argparse.ArgumentTypeError(f"{text!r} has no widths; write 1-64, 32 or 4,8,16-20")
+        if int(high or low) > MOST:
+            raise argparse.ArgumentTypeError(f"{text!r}: a width is at most {MOST}")
+        found += range(int(low), int(high or low) + 1)
+    return sorted(set(found))
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from mmsim.claims import choose, registered
+    from mmsim.claims.verify import provenance
+    from mmsim.proof.kept import to_json
+    from mmsim.reports.proofs import proofs_table, summary
+
+    broken: list[MMSimError] = []
+    claims = registered(broken)
+    for error in broken:
+        complain(str(error))
+    if arguments.claims:
+        claims = choose(claims, arguments.claims)
+    if arguments.show:
+        return _show(claims, arguments.widths, arguments.seconds)
+    made = provenance(claims)
+    done: list[Proof] = []
+    try:
+        proofs = _prove(claims, arguments, done)
+    except KeyboardInterrupt:
+        order = {claim.id: number for number, claim in enumerate(claims)}
+        done.sort(key=lambda one: order[one.claim])
+        if done:
+            show(proofs_table(done))
+        save_text(arguments.json, lambda: to_json(done, made))
+        text = f"interrupted; {len(done)} of {len(claims)} claims are done"
+        raise KeyboardInterrupt(text) from None
+    show(proofs_table(proofs), summary(proofs))
+    save_text(arguments.json, lambda: to_json(proofs, made))
+    return 1 if broken or any(one.against is not None for one in proofs) else 0
+
+
+def _prove(claims: list[Claim], arguments: argparse.Namespace, done: list[Proof]) -> list[Proof]:
+    """Prove in other processes, with a progress bar. Each outcome is added to `done`."""
+    from rich.progress import TimeElapsedColumn
+
+    from mmsim.proof.kept import prove_registered
+
+    processes = min(arguments.jobs or cores(), len(claims))
+    with bar(TimeElapsedColumn()) as progress:
+        whole = progress.add_task("claims", total=len(claims))
+
+        def add(proof: Proof) -> None:
+            done.append(proof)
+            progress.advance(whole)
+
+        ids = [claim.id for claim in claims]
+        return prove_registered(ids, arguments.widths, arguments.seconds, processes, add)
+
+
+def _show(claims: list[Claim], widths: list[int], seconds: int) -> int:
+    """Print proofs. Return 1 if one can't be found."""
+    from mmsim.proof.facts import Undecided
+    from mmsim.proof.shown import proof_text
+
+    status = 0
+    for claim in claims:
+        if claim.launches is None:
+            show(f"{claim.id}: its launches are not given with symbols")
+            status = 1
+            continue
+        for width in widths:
+            try:
+                for line in proof_text(claim, width, time.monotonic() + seconds):
+                    show(line, soft_wrap=True)
+            except Undecided as error:
+                show(f"not proved: {error}", soft_wrap=True)
+                status = 1
+            show("")
+    return status

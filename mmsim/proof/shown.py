@@ -1,0 +1,79 @@
+"""A proof as text: each case, its accesses, their sum, and the formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mmsim.claims.claim import Claim, show, symbols_of
+from mmsim.printable import counted
+from mmsim.proof.cost import reason
+from mmsim.proof.launched import Executed
+from mmsim.proof.prove import Checked, check, domains, has_width, leaves
+from mmsim.proof.terms import Term
+from mmsim.proof.written import Writer, short
+
+
+def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
+    """The lines of a claim's proof at a width. Raises `Undecided` where it has none."""
+    yield f"{claim.id}, {claim.title}: {claim.text}"
+    if claim.requires:
+        yield f"where {'; '.join(one.text for one in claim.requires)}"
+    for one in domains(claim, width if has_width(claim) else None):
+        about = show({**one.fixed, **one.texts})
+
+        def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
+            return check(claim, case, texts, until)
+
+        found = [done for _, done in leaves(one.whole, action, until) if done is not None]
+        yield ""
+        yield f"For {about or 'all sizes'}: {counted(len(found), 'case')}"
+        for number, done in enumerate(found, 1):
+            yield ""
+            yield from _case(claim, number, done)
+
+
+def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:
+    case, facts = done.case, done.facts
+    numbers = {name: term.number for name, term in case.values.items()}
+    fixed = {name: value for name, value in numbers.items() if value is not None}
+    writer = Writer({**symbols_of(case.values), **fixed}, facts)
+
+    def formula(term: Term) -> Any:
+        return short(writer.term(facts.reduced(term)))
+
+    steps = f" {', '.join(case.steps)}." if case.steps else ""
+    yield f"Case {number}.{steps}"
+    terms = [*case.values.values(), *(term for share in case.shares for term in share)]
+    used = sorted({name for term in terms for name in term.symbols} & case.lows.keys())
+    lows: dict[int, list[str]] = {}
+    for name in used:
+        lows.setdefault(case.lows[name], []).append(str(writer.symbol(name)))
+    for low, names in sorted(lows.items()):
+        yield f"  Whole numbers from {low} on: {', '.join(dict.fromkeys(names))}"
+    for term in case.assumed:
+        yield f"  {formula(term)} >= 0"
+    many = len(done.measured.done) > 1
+    for at, launch in enumerate(done.measured.done, 1):
+        if many:
+            yield f"  Launch {at}: {formula(launch.time)} time units"
+        yield from _accesses(launch, writer, formula)
+    yield f"  Together, {claim.quantity} = {formula(done.quantity)}"
+    yield f"  The formula is {formula(done.claimed)}"
+    yield f"  The difference is {formula(done.difference)}"
+
+
+def _accesses(launch: Executed, writer: Writer, formula: Any) -> Iterator[str]:
+    for site, row in launch.rows.items():
+        requests = list(launch.requests.get(site, {}).values())
+        place = row.place
+        text = f": {place.text.strip()}" if place.text else ""
+        yield f"  {place}{text}"
+        yield f"    {row.kind} of {row.array}: {reason(requests, row, launch.unit(row), writer)}"
+        latency = formula(launch.latencies[row.space])
+        counts = [formula(term) for term in (row.requests, row.stages, row.rounds)]
+        busy = "" if row.busy == row.stages else f", {formula(row.busy)} of them in turn"
+        yield f"    {counts[0]} requests, {counts[1]} stages{busy}, {counts[2]} rounds"
+        rounds = f"({counts[2]})" if " " in str(counts[2]) else counts[2]
+        whole = f"{formula(row.busy)} + ({latency} - 1) * {rounds}"
+        yield f"    {whole} = {formula(launch.time_of(row))} time units"

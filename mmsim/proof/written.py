@@ -1,0 +1,154 @@
+"""Terms as expressions of SymPy in the sizes that a user named.
+
+The symbols of a case are named by what they stand for: n/w, sqrt(n), log2(p), (n-1)/2. So their
+names are expressions of the sizes. The symbol of a quotient is written as it is defined.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mmsim.proof.facts import Facts
+from mmsim.proof.terms import Term
+
+
+class Writer:
+    """Writes terms of one case; `sizes` are the user's symbols, or numbers for them."""
+
+    def __init__(self, sizes: Mapping[str, Any], facts: Facts) -> None:
+        self.sizes, self.facts = sizes, facts
+        self.known: dict[str, Any] = {}
+
+    def term(self, term: Term) -> Any:
+        """A term that is the same for all lanes."""
+        import sympy
+
+        found = sympy.Integer(0)
+        for (powers, exponent), value in term.parts.items():
+            part = _number(value)
+            for name, power in powers:
+                part *= self.symbol(name) ** power
+            found += part * self.power(exponent)
+        return found
+
+    def power(self, exponent: Any) -> Any:
+        """2 to the power of a sum of symbols; 2^log2(n) is n."""
+        import sympy
+
+        from mmsim.claims.formulas import Log2
+
+        line = sympy.expand(
+            sum((self.symbol(name) * by for name, by in exponent), sympy.Integer(0))
+        )
+        found, rest = sympy.Integer(1), sympy.Integer(0)
+        for part in sympy.Add.make_args(line):
+            factor, of = part.as_coeff_Mul()
+            if isinstance(of, Log2):
+                found *= of.args[0] ** factor
+            else:
+                rest += part
+        return found * 2**rest
+
+    def symbol(self, name: str) -> Any:
+        """What a symbol of the case stands for; a symbol of SymPy if that is not a size."""
+        import sympy
+
+        if name not in self.known:
+            if name in self.sizes:
+                found = self.sizes[name]
+            elif name in self.facts.quotients:
+                of = self.facts.quotients[name]
+                found = sympy.floor(self.term(of.above) / self.term(of.below))
+            else:
+                try:
+                    found = self.named(ast.parse(name, mode="eval").body)
+                except (SyntaxError, KeyError):
+                    found = sympy.Symbol(name, nonnegative=True, integer=True)
+            self.known[name] = found
+        return self.known[name]
+
+    def named(self, node: ast.expr) -> Any:
+        """The value of the name of a symbol."""
+        import sympy
+
+        from mmsim.claims.formulas import Log2
+
+        match node:
+            case ast.Constant(value=int(value)):
+                return sympy.Integer(value)
+            case ast.Name(id=name):
+                return self.sizes[name]
+            case ast.Call(func=ast.Name(id="sqrt"), args=[one]):
+                return sympy.sqrt(self.named(one))
+            case ast.Call(func=ast.Name(id="log2"), args=[one]):
+                return Log2(self.named(one))
+            case ast.UnaryOp(op=ast.USub(), operand=one):
+                return -self.named(one)
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = self.named(left), self.named(right)
+                match op:
+                    case ast.Add():
+                        return a + b
+                    case ast.Sub():
+                        return a - b
+                    case ast.Mult():
+                        return a * b
+                    case ast.Div():
+                        return a / b
+                    case ast.Pow():
+                        return a**b
+        raise KeyError(ast.unparse(node))
+
+    def lanes(self, term: Term, lanes: int) -> str:
+        """A term whose lanes may differ, as text: with `lane` if they are evenly spaced."""
+        import sympy
+
+        found = sympy.Integer(0)
+        shown = []
+        for product, value in term.parts.items():
+            rest = self.term(Term({product: 1}))
+            if not isinstance(value, np.ndarray):
+                found += _number(value) * rest
+                continue
+            steps = {Fraction(b) - Fraction(a) for a, b in pairwise(value)}
+            if len(steps) == 1 and len(value) == lanes:
+                (step,) = steps
+                lane = sympy.Symbol("lane", nonnegative=True, integer=True)
+                found += (_number(Fraction(value[0])) + _number(step) * lane) * rest
+            else:
+                some = ", ".join(str(x) for x in value[:4].tolist())
+                listed = f"({some}, ...)" if len(value) > 4 else f"({some})"
+                shown.append(listed if rest == 1 else f"{listed}*({rest})")
+        parts = [str(short(found)), *shown] if found != 0 or not shown else shown
+        return " + ".join(parts)
+
+
+def _number(value: Any) -> Any:
+    import sympy
+
+    value = Fraction(value)
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def short(expression: Any) -> Any:
+    """The shortest of some forms of an expression: 2 n (l + p/32 - 1)/p for a sum of three."""
+    import sympy
+
+    expanded = sympy.expand(expression)
+    parts = sympy.Add.make_args(expanded)
+    forms = [expanded, sympy.factor_terms(expanded)]
+    if 1 < len(parts) <= 16 and not expanded.has(sympy.floor):
+        powers = [part.as_powers_dict() for part in parts]
+        bases = {base for one in powers for base in one if not base.is_number}
+        common = sympy.Mul(*(base ** min(one.get(base, 0) for one in powers) for base in bases))
+        for content in {abs(part.as_coeff_Mul()[0]) for part in parts} | {1}:
+            inner = sympy.Add(*(part / (common * content) for part in parts))
+            forms.append(sympy.Mul(content * common, inner))
+        forms.append(sympy.factor_terms(sympy.factor(expanded)))
+    return min(forms, key=lambda one: (len(str(one)), str(one)))

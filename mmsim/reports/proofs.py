@@ -1,0 +1,31 @@
+"""Proofs as a table for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmsim.printable import counted
+from mmsim.proof.prove import Proof
+from mmsim.view.tables import columns, rich_rows, rich_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def proofs_table(proofs: Sequence[Proof]) -> Table:
+    """Claim, verdict, and the reason if it isn't proved."""
+    titles = columns("claim", "verdict", "why", whole="claim")
+    rows = []
+    for one in proofs:
+        colour = "bold red" if one.against is not None else "green" if one.proved else ""
+        rows.append((one.claim, rich_text(one.verdict, colour), one.why))
+    return rich_rows(titles, rows)
+
+
+def summary(proofs: Sequence[Proof]) -> str:
+    """One sentence: the claims that are proved, and those that are not."""
+    proved = [one for one in proofs if one.proved]
+    refuted = [one.claim for one in proofs if one.against is not None]
+    text = f"{len(proved)} of {counted(len(proofs), 'claim is', 'claims are')} proved"
+    return f"{text}; refuted: {', '.join(refuted)}" if refuted else text

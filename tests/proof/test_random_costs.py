@@ -1,0 +1,133 @@
+"""What a proof counts for random programs of all sizes, against runs of some sizes."""
+
+import math
+import random
+import time
+from fractions import Fraction
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims.claim import symbols_of
+from mmsim.proof.domain import domain, holds
+from mmsim.proof.facts import Undecided
+from mmsim.proof.launch import SymbolicLaunch
+from mmsim.proof.prove import cost, leaves
+from tests.kit.generators.draws import draws
+from tests.kit.generators.random_programs import define
+
+NAMES = ("n", "p", "m", "d", "L", "l")
+DOMAINS = (
+    ["w divides m", "m divides p", "p divides n"],
+    ["w divides m", "dm divides p", "n = p"],
+    ["m = w^2", "dm divides p", "p divides n"],
+    ["w divides m", "m = p", "p divides n"],
+)
+HEAD = """\
+@mm.program
+def made(T, a, b, w):
+    n, p, i, j, m = a.size, T.count, T.id, T.index, T.block_size
+    s = mm.shared(T.block_size, dtype=a.dtype)
+    q = n // p
+    x = 0
+    for t in range(q):
+"""
+FAR = [
+    *("t * p + i", "i * q + t", "i", "t", "j", "T.block", "n - 1 - i", "i // 3", "i - i % 2"),
+    *("(t * p + i + 1) % n", "(i * q + t) * 3 % n", "i * 2 % n", "j * T.blocks + T.block"),
+    *("min(i + 2, n - 1)", "i * q + (t + 1) % q", "i % w * (p // w) + i // w"),
+    *("(k * w + i) % n", "(k + i * q) % n", "k % n"),
+]
+NEAR = [
+    *("j", "m - 1 - j", "j // 2", "j % 3 % m", "(j + 1) % m", "j * 2 % m", "T.block % m"),
+    *("j // w * w + (j % w + j // w) % w", "j % w * (m // w) + j // w", "(j + T.block) % m"),
+    *("(j + k) % m", "k * w % m", "(k * w + j % w) % m"),
+]
+TESTS = [
+    *("i < q", "i % 2 == 0", "i % w < 2", "j // w == 0", "t % 2 == 0", "t == 0", "T.block < 2"),
+    *("j >= m // 2", "i != 0", "i * 2 < p", "T.block + 1 < T.blocks", "i % w <= i // w", "k < j"),
+]
+RANGES = ["2", "w", "m // w", "j // w", "j % w", "t", "q", "1, m", "j, n, m", "q, 0, -1"]
+
+
+def statements(pick, indent, depth=0):
+    """The lines of a few statements; k is the number of the last loop."""
+    for _ in range(pick([1, 1, 2])):
+        kind = pick(["far", "near", "near", "if", "for"] if depth < 2 else ["far", "near"])
+        if kind in ("far", "near"):
+            array, index = (pick("ab"), pick(FAR)) if kind == "far" else ("s", pick(NEAR))
+            place = f"{array}[{index}]"
+            yield indent + (f"x += {place}" if array == "a" or pick([0, 1]) else f"{place} = x")
+        else:
+            yield indent + (
+                f"if {pick(TESTS)}:" if kind == "if" else f"for k in range({pick(RANGES)}):"
+            )
+            yield from statements(pick, indent + "    ", depth + 1)
+
+
+def value(term, numbers, facts):
+    """The value of a term for numbers of its symbols."""
+
+    def of(name):
+        if name in numbers:
+            return numbers[name]
+        one = facts.quotients[name]
+        return value(one.above, numbers, facts) // value(one.below, numbers, facts)
+
+    found = Fraction(0)
+    for (powers, exponent), factor in term.parts.items():
+        two = sum(of(name) * times for name, times in exponent)
+        found += factor * Fraction(2) ** two * math.prod(Fraction(of(n)) ** k for n, k in powers)
+    return found
+
+
+def sizes(case, facts, pick):
+    """Small numbers for the symbols of a case, and for the parameters, if they belong to it."""
+    numbers = {name: low + pick([0, 0, 0, 1, 1, 2, 3]) for name, low in case.lows.items()}
+    for above, below, quotient in case.shares:
+        if value(above - below * quotient, numbers, facts):
+            return numbers, None
+    if any(value(one, numbers, facts) < 0 for one in case.assumed):
+        return numbers, None
+    found = {name: value(case.values[name], numbers, facts) for name in NAMES}
+    good = all(one.denominator == 1 and one > 0 for one in found.values()) and found["n"] < 300
+    return numbers, {name: int(one) for name, one in found.items()} if good else None
+
+
+def compared(seed):
+    """Compare a program's cost with runs; return how many, 0 if no cost was found."""
+    pick = random.Random(seed).choice
+    text = HEAD + "        k = t\n" + "\n".join(statements(pick, "        ")) + "\n"
+    program = mm.program(define(text, "made"))
+    w, symbols = pick([1, 2, 3, 4]), symbols_of(NAMES)
+    n, p, m, d, L, l = symbols.values()
+    arguments = {"a": (n,), "b": (n,), "w": w}
+    launch = SymbolicLaunch(program, arguments, p, mm.HMM(d, w, L, l), m)
+
+    def counted(case):
+        facts = case.facts()
+        return (cost([launch], case, facts).time, facts) if holds(case, facts) else None
+
+    whole = domain(NAMES, {"w": w}, pick(DOMAINS))
+    try:
+        found = list(leaves(whole, counted, time.monotonic() + 2))
+    except Undecided:
+        return 0
+    runs = 0
+    for case, result in found:
+        for _ in range(20 if result else 0):
+            numbers, case_sizes = sizes(case, result[1], pick)
+            if case_sizes is None:
+                continue
+            a = np.zeros(case_sizes["n"], int)
+            machine = mm.HMM(case_sizes["d"], w, case_sizes["L"], case_sizes["l"])
+            threads, block_size = case_sizes["p"], case_sizes["m"]
+            run = machine.run(program, a, a.copy(), w, threads=threads, block_size=block_size)
+            assert run.time == value(result[0], numbers, result[1]), (text, w, case_sizes)
+            runs += 1
+    return runs
+
+
+def test_costs_of_random_programs():
+    runs = [compared(seed) for seed in range(draws(15))]
+    assert sum(one > 5 for one in runs) > len(runs) / 3
