@@ -36,7 +36,7 @@ class Laws:
         return [*more, *self._of_products(names)]
 
     def _of_products(self, names: set[str]) -> Iterator[Truth]:
-        """How products with a common factor compare, also with the factor itself and with 0."""
+        """The order of products with a common factor, of the factor itself and of 0."""
         products = self.space.products
         monos = {products[name] for name in names if name in products}
         while (

@@ -310,7 +310,7 @@ def swaps(T, u, v, steps):
         u, v = v, u
 
 
-def test_two_arrays_that_change_places_are_told_apart():
+def test_two_arrays_that_change_places_are_different_arrays():
     facts = ["u.size == threads", "v.size == threads"]
     found = proof(swaps, words(8), words(8), 3, given=facts, threads=8)
     assert found.answer == "yes"
