@@ -39,6 +39,7 @@ SHOWN = 2
 """The most requests of an access that its row explains."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
+COUNTS = ("requests", "stages", "rounds", "time")
 Size = Any
 
 
@@ -463,10 +464,17 @@ class Launched:
             for site, row in done.rows.items():
                 place = row.place
                 requests = list(done.requests.get(site, {}).values())
+                terms = row.requests, row.stages, row.rounds, done.time_of(row)
+                counts = zip(COUNTS, map(formula, terms), strict=True)
                 yield CostRow(
-                    *(place.function, place.file, place.line, row.array, row.kind, row.space),
-                    *map(formula, (row.requests, row.stages, row.rounds, done.time_of(row))),
-                    reason(requests, row, done.unit(row), writer),
+                    function=place.function,
+                    file=place.file,
+                    line=place.line,
+                    array=row.array,
+                    kind=row.kind,
+                    space=row.space,
+                    why=reason(requests, row, done.unit(row), writer),
+                    **dict(counts),
                 )
 
         condition = sympy.And(*conditions) if conditions else sympy.true

@@ -39,7 +39,7 @@ UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
 LONGEST = 130
-DEBUG = bool(__import__('os').environ.get('DBG'))
+DEBUG = bool(__import__("os").environ.get("DBG"))
 """The most trips of a loop that is executed trip by trip."""
 
 
@@ -229,6 +229,8 @@ class Execution:
                 for part, value in self.parts(range_, split)
                 if self.may_be(part[-1].low, part[-1].high)
             ]
+        if not parts:
+            raise Undecided(f"the parts of {range_.name}")
         found = []
         for part, value in parts:
             new = replace(one, ranges=(*before, *part, *after))
@@ -371,7 +373,17 @@ class Execution:
 
     def _matters(self, one: ir.Stmt) -> bool:
         """Return whether a statement has accesses, or jumps."""
-        kinds = (ir.Load, ir.Store, ir.Atomic, ir.VectorLoad, ir.VectorStore, ir.Break, ir.Continue, ir.Return, ir.Leave)
+        kinds = (
+            ir.Load,
+            ir.Store,
+            ir.Atomic,
+            ir.VectorLoad,
+            ir.VectorStore,
+            ir.Break,
+            ir.Continue,
+            ir.Return,
+            ir.Leave,
+        )
         return any(isinstance(s, kinds) for s in statements((one,)))
 
     def _unknown(self, one: Warps, names: set[str]) -> Warps:
@@ -419,7 +431,14 @@ class Execution:
         """The stages of a request, the value read, and its words."""
         active = w.active
         count = int(active.sum())
-        several = max(1, len(targets(one)) if isinstance(one, ir.VectorLoad) else len(one.values) if isinstance(one, ir.VectorStore) else 1)
+        several = max(
+            1,
+            len(targets(one))
+            if isinstance(one, ir.VectorLoad)
+            else len(one.values)
+            if isinstance(one, ir.VectorStore)
+            else 1,
+        )
         try:
             index = [self.value(i, w) for i in one.index]
         except Undecided:
@@ -430,9 +449,15 @@ class Execution:
         if any(isinstance(i, Unknown) for i in index):
             given = self.sizes.stages.get(one.array)
             if given is None:
-                raise Undecided(f"the index of {one.array} is read from memory; give the stages of its requests")
+                raise Undecided(
+                    f"the index of {one.array} is read from memory; give the stages of its requests"
+                )
             return given, UNKNOWN, Term.of(count * several)
-        if isinstance(one, ir.Load) and one.array in self.sizes.contents and one.target in self.needed:
+        if (
+            isinstance(one, ir.Load)
+            and one.array in self.sizes.contents
+            and one.target in self.needed
+        ):
             value = self.sizes.contents[one.array](*index)
         shape = self.shape(one.array)
         if len(index) != len(shape):
@@ -524,7 +549,13 @@ class Execution:
             busy = found * facts.divmod(count + dmms - 1, dmms)[0]
         else:
             busy = staged
-        kind = "atomic" if isinstance(one, ir.Atomic) else "read" if isinstance(one, ir.Load | ir.VectorLoad) else "write"
+        kind = (
+            "atomic"
+            if isinstance(one, ir.Atomic)
+            else "read"
+            if isinstance(one, ir.Load | ir.VectorLoad)
+            else "write"
+        )
         space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
         return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
 
@@ -552,9 +583,13 @@ class Execution:
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
-            if DEBUG: print('LOOP', one.place.line, reason)
+            if DEBUG:
+                print("LOOP", one.place.line, reason)
             self.rows, self.totals = saved
-            if any(isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed for s in statements(one.body)):
+            if any(
+                isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed
+                for s in statements(one.body)
+            ):
                 raise
             try:
                 return self.unrolled(one, classes)
@@ -569,29 +604,38 @@ class Execution:
         index = f"trip {here}"
         bounds = f"bounds {here}"
         if isinstance(one, ir.For):
-            done = self.each(classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3)
+            done = self.each(
+                classes, lambda w: self.bounds(one, w) if w.active.any() else (Term({}),) * 3
+            )
             counts = [replace(w, env={**w.env, bounds: found}) for w, found in done]
         for trip in range(LONGEST + 1):
             if isinstance(one, ir.For):
+
                 def goes(w: Warps, trip: int = trip) -> Any:
                     if not w.active.any():
                         return False
                     start, stop, step = w.env[bounds]
                     at = start + step * trip
-                    found = self.facts.holds(stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
+                    found = self.facts.holds(
+                        stop - at - 1 if _positive(self.facts, step) else at - stop - 1
+                    )
                     return found
 
                 done = self.tests(counts, goes)
                 counts = []
                 for w, found in done:
-                    w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape))
+                    w = self._leaves(
+                        w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape)
+                    )
                     if w.active.any():
                         start, _, step = w.env[bounds]
                         w = self.set(w, one.target, start + step * trip)
                     counts.append(w)
             else:
                 counts = self.block(one.prelude, counts)
-                done = self.tests(counts, lambda w: self.truth(one.test, w) if w.active.any() else False)
+                done = self.tests(
+                    counts, lambda w: self.truth(one.test, w) if w.active.any() else False
+                )
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
@@ -639,7 +683,10 @@ class Execution:
     def symbolic_loop(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop once, with a symbol for the number of the trip."""
         name = f"trip {one.number}"
-        if any(isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave) for s in statements(one.body)):
+        if any(
+            isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
+            for s in statements(one.body)
+        ):
             raise Undecided("a loop from which lanes leave")
         if isinstance(one, ir.While) and has_effect(one.prelude):
             raise Undecided("a loop whose test accesses memory")
@@ -651,7 +698,9 @@ class Execution:
         if isinstance(one, ir.For):
             done = self.each(carried, lambda w: self.trips_of(one, w))
             carried = [
-                replace(w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip})
+                replace(
+                    w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip}
+                )
                 for w, found in done
             ]
             counts = [found[0] for _, found in done]
@@ -705,7 +754,12 @@ class Execution:
         up = _positive(self.facts, step)
         length = (stop - start if up else start - stop).of_lanes(active)
         if not length.is_uniform:
-            length = Term({p: simple(v.max() if isinstance(v, np.ndarray) else v) for p, v in length.parts.items()})
+            length = Term(
+                {
+                    p: simple(v.max() if isinstance(v, np.ndarray) else v)
+                    for p, v in length.parts.items()
+                }
+            )
         for r in reversed(w.ranges):
             parts = length.by_power(r.name)
             if parts is None:
@@ -713,9 +767,13 @@ class Execution:
             for power in sorted(parts):
                 if power:
                     at = r.high - 1 if self.facts.bound(parts[power]) >= 0 else r.low
-                    if not (self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0):
+                    if not (
+                        self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0
+                    ):
                         raise Undecided("a number of trips that depends on the warp")
-                    length = length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
+                    length = (
+                        length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
+                    )
         size = step if up else -step
         if not self.facts.holds(length - 1):
             return Term({}), bounds
@@ -781,14 +839,20 @@ class Execution:
                         continue
                     env[name] = InTurn(start, other)
                 elif kind == "add":
-                    by = self.value(amount, replace(w, env=env)) if set(_names(amount)).isdisjoint(changed) else None
+                    by = (
+                        self.value(amount, replace(w, env=env))
+                        if set(_names(amount)).isdisjoint(changed)
+                        else None
+                    )
                     if not isinstance(by, Term):
                         continue
                     env[name] = start + by * trip
                 elif kind == "scale":
                     env[name] = start * power_of_two(trip * amount)
                 else:
-                    ((product, value),) = start.parts.items() if len(start.parts) == 1 else [(None, 0)]
+                    ((product, value),) = (
+                        start.parts.items() if len(start.parts) == 1 else [(None, 0)]
+                    )
                     if product is None or product[0] or not start.is_uniform or not is_power(value):
                         continue
                     env[name] = start * power_of_two(trip * -amount)
@@ -825,7 +889,10 @@ class Execution:
             last = self.facts.exact(stop, size)
             if step != size * warp.high or last is None or size.number is None:
                 return False
-            rest = self.facts.holds(parts.get(0, Term({}))), self.facts.holds(size - 1 - parts.get(0, Term({})))
+            rest = (
+                self.facts.holds(parts.get(0, Term({}))),
+                self.facts.holds(size - 1 - parts.get(0, Term({}))),
+            )
             if not np.all(rest[0]) or not np.all(rest[1]):
                 return False
             number = last
@@ -842,7 +909,9 @@ class Execution:
                     new = self.with_values(replace(w, ranges=(together,)), {warp.name: value})
                 self.trip(one, [new])
             for site, row in self.rows.items():
-                if any(trips.name in term.symbols for term in (row.requests, row.stages, row.rounds)):
+                if any(
+                    trips.name in term.symbols for term in (row.requests, row.stages, row.rounds)
+                ):
                     return False
                 if row.space == "shared" or row.requests != row.rounds * number:
                     return False
@@ -882,7 +951,11 @@ class Execution:
             if length == 1:
                 inner = value if value is not None else symbol(name)
                 value = inner.with_values({range_.name: range_.low})
-            start = [self.with_values(w, {name: value}) for w in classes] if value is not None else classes
+            start = (
+                [self.with_values(w, {name: value}) for w in classes]
+                if value is not None
+                else classes
+            )
             start = [self._in_turn(w, value) for w in start]
             try:
                 with self.facts.within([] if length == 1 else [range_]):
@@ -952,7 +1025,9 @@ class Execution:
             def goes(w: Warps) -> Any:
                 start, stop, step = w.env[name]
                 at = w.env[one.target]
-                return self.facts.holds((stop - at - 1 if _positive(self.facts, step) else at - stop - 1))
+                return self.facts.holds(
+                    (stop - at - 1 if _positive(self.facts, step) else at - stop - 1)
+                )
 
             done = self.each(classes, goes)
             classes = [
@@ -1225,7 +1300,9 @@ class _Steps:
         left, right = value.left, value.right
         own = isinstance(left, ir.Var) and left.name == name
         other = isinstance(right, ir.Var) and right.name == name
-        number = right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
+        number = (
+            right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
+        )
         first = left.value if isinstance(left, ir.Const) and isinstance(left.value, int) else None
         if value.op == "+" and own:
             return ("add", right) if name not in _names(right) else None
@@ -1318,6 +1395,7 @@ def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, T
 
 def _with(w: Warps, values: dict[str, Term]) -> Warps:
     """Warps with terms for a symbol in their values."""
+
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)
