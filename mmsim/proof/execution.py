@@ -45,7 +45,7 @@ class Execution(Accesses):
         many = self.blocks != Term.of(1)
         for low, high, mask in (
             (Term({}), self.warps, self.everyone),
-            (self.warps, self.warps + 1, self.lanes < self.partial.number),
+            (self.warps, self.warps + 1, self.lanes < np.asarray(self.partial.number)),
         ):
             if not mask.any() or not facts.holds(high - low - 1):
                 continue
