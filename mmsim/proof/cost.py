@@ -461,9 +461,10 @@ class Launched:
             return short(writer.term(facts.reduced(term)))
 
         def rows() -> Iterator[CostRow]:
-            for site, row in done.rows.items():
+            explained = executed(self.launch, case, facts, explain=True)
+            for site, row in explained.rows.items():
                 place = row.place
-                requests = list(done.requests.get(site, {}).values())
+                requests = list(explained.requests.get(site, {}).values())
                 terms = row.requests, row.stages, row.rounds, done.time_of(row)
                 counts = zip(COUNTS, map(formula, terms), strict=True)
                 yield CostRow(
