@@ -18,10 +18,10 @@ from mmsim.ir.walk import expressions, statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy, read_facts
-from mmsim.proof.execution import Row
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.warps import Row
 from mmsim.proof.written import Writer, short
 from mmsim.results.costs import CostCase, CostRow, CostTables
 

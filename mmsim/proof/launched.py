@@ -11,9 +11,10 @@ import numpy as np
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.proof.domain import Case, of_sympy
-from mmsim.proof.execution import Execution, Row, Rows, Sizes, Value, Warps, rows_time
+from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Undecided
 from mmsim.proof.terms import ONE, Term, inverse, summed
+from mmsim.proof.warps import Row, Rows, Sizes, Value, Warps
 
 
 class Number:

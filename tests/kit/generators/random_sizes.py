@@ -6,6 +6,7 @@ The arrays are large, so that most indices are in range; a launch with one that 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice, product
 from random import Random
 
@@ -21,7 +22,6 @@ from mmsim.proof.prove import leaves, possible
 from tests.kit.generators.random_programs import define
 
 EXTENT = 3000
-LEAST = "-9"
 HELPERS = """\
 def rest(x, y):
     z = y - x
@@ -31,21 +31,64 @@ def half(x):
     return y
 """
 DOMAINS = (
-    ("n", "m", [], lambda n, m: True),
-    ("n", "m", ["m divides n"], lambda n, m: n % m == 0),
-    ("n", "m", ["n is a power of two"], lambda n, m: n & (n - 1) == 0),
-    ("n", "m", ["n and m are powers of two", "m <= n"], lambda n, m: n & (n - 1) == m & (m - 1) == 0 and m <= n),
-    ("n", "m", ["m <= n"], lambda n, m: m <= n),
-    ("n", "m", ["n is a square"], lambda n, m: sympy.integer_nthroot(n, 2)[1]),
-)  # fmt: skip
+    ((), lambda n, m: True),
+    (("m divides n",), lambda n, m: n % m == 0),
+    (("n is a power of two",), lambda n, m: power(n)),
+    (("n and m are powers of two", "m <= n"), lambda n, m: power(n) and power(m) and m <= n),
+    (("m <= n",), lambda n, m: m <= n),
+    (("n is a square",), lambda n, m: sympy.integer_nthroot(n, 2)[1]),
+)
+PLAIN = (
+    "({x} + {y}); ({x} + {y}); {k} * {x}; 3 * {x}; (n - 1 - {x}); {x} // {k}; {x} % {k}; {x} % n; "
+    "({x} + n); {x} * n; ({x} ^ 1); ({x} & 2); ({x} & {mask})"
+)
+"""Numbers with an easy rule."""
+WILD = (
+    "({x} + {y}); ({x} + {y}); ({x} - {y}); {k} * {x}; ({x} * {y}); {x} // {by}; {x} % {by}; "
+    "min({x}, {y}); max({x}, {y}); ({x} << 1); ({x} >> 1); ({x} & {k}); ({x} ^ {k}); ({x} | 1); "
+    "({x} if {test} else {y}); half({x}); ({x} - {x} % {k}); ({x} // {k} * {k}); {x} // -{k}; "
+    "({x} & -{k}); rest({x}, {y}); (-{x}); {x} % -{k}"
+)
+TESTS = (
+    "{x} < {y}; {x} < {y}; {x} >= {y}; {x} == {y}; T.lane < {small}; T.lane % 2 == 1; T.block < m; "
+    "T.warp % 2 == 0; T.block % 2 == {bit}; {x} == {y} or T.lane == 0"
+)
+WILD_TESTS = (
+    "{x} != {y}; {x} < {y} and T.lane != 1; not {x} <= {y}; T.warp < {y}; T.block < {y}; {x}; "
+    "T.id < {y} or {x} == 1; {x} % 2 == 0"
+)
+ACCESSES = (
+    "{a}[{x}] = T.id; {a}[{x}] = T.id; {v} = {a}[{x}]; {a}[{x}] += 1; mm.atomic.add({a}, {x}, 1); "
+    "mm.vector({a}, 2)[{x}] = 1, 2"
+)
+CHANGES = (
+    "{x} += {y}; {x} = 1 - {x}; {x} = {y}; {x} -= {y}; {x} //= 2; {x} *= 2; {x} += 1; "
+    "{x} = half({x}); {x} = ({x} + 1) // 2; {x}, {z} = {z}, {x}; {x} = {z}; "
+    "{x}, {z} = {z}, {x} // 2"
+)
+RANGES = (
+    "range({y}); range({y}); range({x}, {y}); range({x}, {y}, {k}); range({x}, {y}, T.block_size); "
+    "range({y}, -1, -1); range(T.id, {y}, T.count)"
+)
+WHILES = (
+    ("n; m; 8; n // 2; T.count", "> 0; > 0; > 1; > 2", "//= 2; = half({x}); >>= 1"),
+    ("1", "< n; < m; < 9; < T.count", "*= 2; = 2 * {x}; <<= 1"),
+    ("0; T.id; m", "< n; < m; < 9; < T.count", "+= 1; += 2; += 3; += m; += T.block_size"),
+    ("n; m; 7", ">= 1; >= 2", "-= 1; -= 2; -= m"),
+    ("n; m; 9", "> 1", "= ({x} + 1) // 2"),
+)
+"""What a while loop begins with, its test, and its step."""
+
+
+def power(number):
+    return number & (number - 1) == 0
 
 
 class Author:
-    """Writes the text of a program called `made`; `size` bounds its statements."""
+    """Writes statements. Plain ones have indices and tests with an easy rule."""
 
     def __init__(self, random, shared, width, plain):
-        self.random, self.shared, self.width = random, shared, width
-        self.plain = plain
+        self.random, self.shared, self.width, self.plain = random, shared, width, plain
         self.count = 0
         self.variables = []
         self.loops = 0
@@ -53,60 +96,54 @@ class Author:
     def pick(self, *options):
         return self.random.choice(options)
 
+    def name(self, letter):
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    def one_of(self, texts, depth=0, **given):
+        """One of some texts, with parts for the names in it."""
+        text = self.pick(*texts.split("; "))
+        w = self.width
+        parts = {
+            "x": lambda: self.number(depth),
+            "y": lambda: self.leaf() if self.plain else self.number(depth),
+            "z": self.variable,
+            "k": lambda: self.pick(2, w, 2 * w, *[5] * (not self.plain)),
+            "by": lambda: self.pick(2, 3, w, "n", "m"),
+            "mask": lambda: max(1, w - 1),
+            "small": lambda: self.pick(1, 2, 3),
+            "bit": lambda: self.pick(0, 1),
+            "test": lambda: self.test(0),
+            "a": lambda: self.pick("a", "b", *["s"] * 2 * self.shared),
+            "v": lambda: self.name("v"),
+        }
+        named = set(re.findall(r"{(\w+)}", text))
+        return text.format(**{one: given[one] if one in given else parts[one]() for one in named})
+
     def leaf(self):
+        more = () if self.plain else ("T.warp", "T.count", "T.block_size", "m", "T.block")
         own = self.variables * (1 if self.plain else 2)
-        more = [] if self.plain else ["T.warp", "T.count", "T.block_size", "m", "T.block"]
         return self.pick(
             "T.id", "T.index", "T.lane", "n", "m", "1", "2", "T.id", "T.warp", *more, *own
         )
+
+    def variable(self):
+        return self.pick(*[one for one in self.variables if one[0] == "x"])
 
     def number(self, depth=2):
         """An expression."""
         if depth == 0 or self.pick(0, 0, 1):
             return self.leaf()
-        if self.plain:
-            x, y = self.number(depth - 1), self.leaf()
-            w = self.width
-            return self.pick(f"({x} + {y})", f"({x} + {y})", f"{self.pick(2, 3, w, w, 2 * w)} * {x}", f"(n - 1 - {x})",
-                             f"{x} // {self.pick(w, 2, 2 * w)}", f"{x} % {self.pick(w, 2, 2 * w, 'n')}", f"({x} + n)", f"{x} * n",
-                             f"({x} ^ 1)", f"({x} & {self.pick(1, 2, w - 1)})")  # fmt: skip
-        x, y = self.number(depth - 1), self.number(depth - 1)
-        small = self.pick("2", "3", "4", str(self.width), str(2 * self.width), "5")
-        positive = self.pick(small, small, "n", "m")
-        return self.pick(
-            f"({x} + {y})", f"({x} + {y})", f"({x} - {y})", f"{small} * {x}", f"({x} * {y})", f"{x} // {positive}",
-            f"{x} % {positive}", f"min({x}, {y})", f"max({x}, {y})", f"({x} << 1)", f"({x} >> 1)",
-            f"({x} & {small})", f"({x} ^ {small})", f"({x} | 1)", f"({x} if {self.test(depth - 1)} else {y})",
-            f"half({x})", f"({x} - {x} % {small})", f"({x} // {small} * {small})", f"{x} // -{small}", f"({x} & -{small})",
-            f"rest({x}, {y})", f"(-{x})", f"{x} % -{small}",
-        )  # fmt: skip
+        return self.one_of(PLAIN if self.plain else WILD, depth - 1)
 
     def test(self, depth=1):
-        x, y = self.number(depth), self.number(min(depth, 1))
-        if self.plain:
-            y = self.pick("n", "m", "2", y)
-            x = self.pick("T.id", "T.index", x)
-            return self.pick(f"{x} < {y}", f"{x} < {y}", f"{x} >= {y}", f"{x} == {y}", f"T.lane < {self.pick(1, 2, 3)}", "T.lane % 2 == 1",
-                             "T.warp % 2 == 0", "T.block % 2 == 0", "T.block < m", f"{x} == {y} or T.lane == 0")  # fmt: skip
-        return self.pick(
-            f"{x} < {y}", f"{x} < {y}", f"{x} >= {y}", f"{x} == {y}", f"{x} % 2 == 0", f"T.lane < {self.pick(1, 2, 3)}",
-            "T.lane % 2 == 1", f"{x} != {y}", f"{x} < {y} and T.lane != 1", f"not {x} <= {y}", f"T.warp < {y}",
-            f"T.id < {y} or {x} == 1", f"T.block < {y}", f"T.block % 2 == {self.pick(0, 1)}", "T.warp % 2 == 0", f"{x}",
-        )  # fmt: skip
-
-    def array(self):
-        return self.pick("a", "b", *["s"] * 2 * self.shared)
+        if not self.plain:
+            return self.one_of(f"{TESTS}; {WILD_TESTS}", depth)
+        limit = self.pick("n", "m", "2", self.leaf())
+        return self.one_of(TESTS, x=self.pick("T.id", "T.index", self.number(depth)), y=limit)
 
     def access(self):
-        array, x = self.array(), self.number(self.pick(1, 2, 2))
-        return self.pick(
-            f"{array}[{x}] = T.id", f"{array}[{x}] = T.id", f"{self.name('v')} = {array}[{x}]",
-            f"{array}[{x}] += 1", f"mm.atomic.add({array}, {x}, 1)", f"mm.vector({array}, 2)[{x}] = 1, 2",
-        )  # fmt: skip
-
-    def name(self, letter):
-        self.count += 1
-        return f"{letter}{self.count}"
+        return self.one_of(ACCESSES, self.pick(1, 2, 2))
 
     def block(self, size, inner=0):
         """Some statements, with an access at the end."""
@@ -117,76 +154,54 @@ class Author:
         return [*lines, self.access()]
 
     def statement(self, inner):
-        own = [one for one in self.variables if one[0] == "x"]
-        ways = ["access", "access", "set", "if", "barrier"]
-        if inner < 2:
-            ways += ["for", "for", "while"] * (2 - inner)
-        if own:
-            ways += ["change", "change", "rename"]
+        ways = ["access", "access", "set", "set", "if"] + ["for", "for", "while"] * (2 - inner)
+        if any(one[0] == "x" for one in self.variables):
+            ways += ["change"] * 3
         if self.loops:
-            ways += ["swap"] + ["leave"] * (self.pick(0, 0, 0, 1))
-        if inner == 0:
-            ways += ["set"]
-        way = self.pick(*ways)
-        if way == "access":
-            return [self.access()]
-        if way == "barrier":
-            return ["T.barrier()"] if inner == 0 and not self.loops else [self.access()]
-        if way == "set":
-            lines = [f"{self.name('x')} = {self.number()}"]
-            self.variables.append(lines[0].split()[0])
-            return lines
-        if way == "change":
-            x = self.pick(*own)
-            return [
-                self.pick(f"{x} += {self.number(1)}", f"{x} = 1 - {x}", f"{x} = {self.number()}", f"{x} -= {self.leaf()}",
-                          f"{x} //= 2", f"{x} *= 2", f"{x} += 1", f"{x} = half({x})", f"{x} = ({x} + 1) // 2")
-            ]  # fmt: skip
-        if way == "rename":
-            x, y = self.pick(*own), self.pick(*own)
-            return [self.pick(f"{x}, {y} = {y}, {x}", f"{x} = {y}", f"{x}, {y} = {y}, {y} // 2")]
-        if way == "swap":
-            return ["a, b = b, a"]
-        if way == "leave":
-            return [f"if {self.test()}:", f"    {self.pick('break', 'continue', 'return')}"]
-        if way == "if":
-            lines = [f"if {self.test()}:", *indented(self.block(2, inner))]
-            if self.pick(0, 1):
-                lines += ["else:", *indented(self.block(1, inner))]
-            return lines
-        self.loops += 1
-        if way == "for":
-            i = self.name("i")
-            x, y = (
-                self.number(1),
-                self.pick("n", "m", "3", "2", *[self.number(1)] * (1 - self.plain)),
-            )
-            x = self.pick("0", "1", "T.id") if self.plain else x
-            header = self.pick(f"range({y})", f"range({y})", f"range({x}, {y})", f"range({x}, {y}, {self.pick(2, 3, 'm', 'T.block_size')})",
-                               f"range({y}, -1, -1)", f"range(T.id, {y}, T.count)")  # fmt: skip
-            kept = list(self.variables)
-            self.variables.append(i)
-            body = self.block(3, inner + 1)
-            self.variables = kept
-            lines = [f"for {i} in {header}:", *indented(body)]
-        else:
-            x = self.name("x")
-            self.variables.append(x)
-            start, test, step = self.pick(
-                (self.pick("n", "m", "8", "n // 2", "T.count"), f"{x} > {self.pick(0, 0, 1, 2)}", self.pick(f"{x} //= 2", f"{x} = half({x})", f"{x} >>= 1")),
-                ("1", f"{x} < {self.pick('n', 'm', '9', 'T.count')}", self.pick(f"{x} *= 2", f"{x} = 2 * {x}", f"{x} <<= 1")),
-                (self.pick("0", "T.id", "m"), f"{x} < {self.pick('n', 'm', '9', 'T.count')}", f"{x} += {self.pick(1, 2, 3, 'm', 'T.block_size')}"),
-                (self.pick("n", "m", "7"), f"{x} >= {self.pick(1, 2)}", f"{x} -= {self.pick(1, 2, 'm')}"),
-                (self.pick("n", "m", "9"), f"{x} > 1", f"{x} = ({x} + 1) // 2"),
-                ("0", f"rest({x}, n) >= 0", f"{x} += 1"),
-            )  # fmt: skip
-            kept = list(self.variables)
-            body = self.block(2, inner + 1)
-            self.variables = kept
-            body.insert(self.random.randint(0, 1) * len(body), step)
-            lines = [f"{x} = {start}", f"while {test}:", *indented(body)]
-        self.loops -= 1
-        return lines
+            ways += ["swap", *self.pick([], [], [], ["leave"])]
+        match self.pick(*ways, *["barrier"] * (inner == self.loops == 0)):
+            case "access":
+                return [self.access()]
+            case "barrier":
+                return ["T.barrier()"]
+            case "swap":
+                return ["a, b = b, a"]
+            case "leave":
+                return [f"if {self.test()}:", f"    {self.pick('break', 'continue', 'return')}"]
+            case "set":
+                value, x = self.number(), self.name("x")
+                self.variables.append(x)
+                return [f"{x} = {value}"]
+            case "change":
+                return [self.one_of(CHANGES, 1, x=self.variable())]
+            case "if":
+                lines = [f"if {self.test()}:", *indented(self.block(2, inner))]
+                more = ["else:", *indented(self.block(1, inner))]
+                return lines + self.pick([], more)
+            case way:
+                self.loops += 1
+                lines = getattr(self, f"{way}_loop")(inner)
+                self.loops -= 1
+                return lines
+
+    def for_loop(self, inner):
+        low = self.pick("0", "1", "T.id") if self.plain else self.number(1)
+        high = self.pick("n", "m", "3", "2", *[self.number(1)] * (not self.plain))
+        header = self.one_of(RANGES, x=low, y=high)
+        i = self.name("i")
+        kept = list(self.variables)
+        self.variables.append(i)
+        body = self.block(3, inner + 1)
+        self.variables = kept
+        return [f"for {i} in {header}:", *indented(body)]
+
+    def while_loop(self, inner):
+        x = self.name("x")
+        self.variables.append(x)
+        start, test, step = (self.one_of(one, x=x) for one in self.pick(*WHILES))
+        body = self.block(2, inner + 1)
+        body.insert(self.pick(0, len(body)), f"{x} {step}")
+        return [f"{x} = {start}", f"while {x} {test}:", *indented(body)]
 
 
 def indented(lines):
@@ -199,13 +214,21 @@ class SizedCase:
 
     source: str
     launch: SymbolicLaunch
-    names: list[str]
-    sentences: list[str]
+    sentences: tuple
     belongs: object
 
     def __str__(self):
         launch = self.launch
-        return f"{self.source}{launch.machine}, threads={launch.threads}, block_size={launch.block_size}, {self.sentences}"
+        threads = f"threads={launch.threads}, block_size={launch.block_size}"
+        return f"{self.source}{launch.machine}, {threads}, {self.sentences}"
+
+    @property
+    def names(self):
+        """The sizes on which the launch depends."""
+        launch = self.launch
+        text = f"{self.source.split('made(')[1].partition(':')[2]} {' '.join(self.sentences)} "
+        text += f"{launch.threads} {launch.block_size} {launch.machine}"
+        return [name for name in "nmkldL" if re.search(rf"\b{name}\b(?!=)", text)]
 
     def numbers(self, most):
         """The points of the domain with no larger number."""
@@ -215,59 +238,36 @@ class SizedCase:
                 yield numbers
 
 
+def case_of(lines, machine, threads, block=None, sentences=(), belongs=DOMAINS[0][1]):
+    """The case of a program with these lines; the width and the sizes may be text."""
+    begin = ["@mm.program", "def made(T, a, b, n, m):"]
+    source = "".join(f"{line}\n" for line in (*HELPERS.splitlines(), *begin, *indented(lines)))
+    sizes = symbols_of("nmkldL")
+    arguments = {"a": (EXTENT,), "b": (EXTENT,), "n": sizes["n"], "m": sizes["m"]}
+    threads, block = (one and sympy.sympify(one, sizes) for one in (threads, block))
+    launch = SymbolicLaunch(define(source, "made"), arguments, threads, machine, block)
+    return SizedCase(source, launch, sentences, belongs)
+
+
 def sized_case(seed):
     """A random case."""
     random = Random(seed)
     width = random.choice((1, 2, 2, 3, 4, 4))
     n, m, k, l, d, L = symbols_of("nmkldL").values()
     kind = random.choice(("DMM", "UMM", "HMM", "HMM"))
-    block = random.choice((width * m, width * k, width, 2 * width, k, m, 3, n, 3 * width))
-    blocks = (
-        random.choice((1, k if block.has(k) is False else m, 2, 3, d))
-        if isinstance(block, sympy.Expr)
-        else random.choice((1, k, 2, m, n, 3))
-    )
+    sizes = (width * m, width * k, width, 2 * width, k, m, 3, n, 3 * width)
+    block = sympy.sympify(random.choice(sizes))
+    blocks = random.choice((1, 2, 3, d, n, m if block.has(k) else k))
+    machine = getattr(mm, kind)(width, l) if kind != "HMM" else None
     if kind == "HMM":
-        dmms = random.choice((d, 2, 3, 1))
-        machine = mm.HMM(dmms, width, L, random.choice((l, 1)))
-    else:
-        blocks = random.choice((1, 1, blocks))
-        machine = getattr(mm, kind)(width, l)
-    *_, sentences, belongs = random.choice(DOMAINS)
-    sentences_text = " ".join(sentences)
+        machine = mm.HMM(random.choice((d, 2, 3, 1)), width, L, random.choice((l, 1)))
+    elif random.random() < 0.6:
+        blocks = 1
     author = Author(random, kind == "HMM", width, random.random() < 0.8)
     lines = ["s = mm.shared(900, dtype=mm.int64)"] * (kind == "HMM")
     lines += author.block(3 if author.plain else 5)
-    source = "".join(
-        f"{line}\n"
-        for line in [
-            *HELPERS.splitlines(),
-            "@mm.program",
-            "def made(T, a, b, n, m):",
-            *indented(lines),
-        ]
-    )
-    threads = sympy.sympify(block * blocks)
-    arguments = {"a": (EXTENT,), "b": (EXTENT,), "n": n, "m": m}
-    launch = SymbolicLaunch(
-        define(source, "made"), arguments, threads, machine, None if blocks == 1 else block
-    )
-    more = [
-        one
-        for one in (n, m)
-        if one.name in sentences_text
-        or re.search(rf"\b{one.name}\b", source.split("made(")[1].split(":", 1)[1])
-    ]
-    used = sympy.Tuple(
-        *more,
-        threads,
-        *(
-            getattr(machine, one)
-            for one in machine.__dataclass_fields__
-            if getattr(machine, one) is not None
-        ),
-    ).free_symbols
-    return SizedCase(source, launch, sorted(one.name for one in used), list(sentences), belongs)
+    given = random.choice(DOMAINS)
+    return case_of(lines, machine, block * blocks, None if blocks == 1 else block, *given)
 
 
 # ------------------------------------------------------------ the cost, with symbols
@@ -331,9 +331,7 @@ def known_by(part, points):
             for (name, low), step in zip(part.case.lows.items(), steps, strict=False)
         }
 
-        def at(term):
-            return value(term, numbers, part.facts)
-
+        at = partial(value, numbers=numbers, facts=part.facts)
         if any(at(a) != at(b) * at(q) for a, b, q in part.case.shares):
             continue
         if any(at(term) < 0 for term in part.case.assumed):
