@@ -230,7 +230,8 @@ class Asked:
         if not isinstance(program, Program) or program.parsed_late:
             what = getattr(program, "__name__", shown(program))
             raise CostError(
-                f"{what} is not a program; decorate the function with mmsim.program",
+                "a cost is found for a function that mmsim.program decorates, not for a kernel of "
+                "numba.cuda or anything else",
                 program=str(what),
             )
         kind = type(machine).__name__

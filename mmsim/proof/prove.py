@@ -182,6 +182,8 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
                 if isinstance(error, Differs) and proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
+        if not why and not cases and _occurs(claim, width):
+            why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
             if width is not None:
@@ -192,6 +194,11 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
     proof.proved = not failed
+
+
+def _occurs(claim: Claim, width: int | None) -> bool:
+    """Return whether the grid has a case of a width."""
+    return width is None or any(case["w"] == width for case in claim.cases())
 
 
 def _why(error: Exception, one: Domain) -> str:
