@@ -339,6 +339,8 @@ class Values:
     def _with_powers(self, op: str, x: Number, y: Number, one: Symbol) -> None:
         """Note the value of x op y for a y, or y + 1, that is a power of two."""
         space = self.space
+        if space.origin(y).level == THREAD:  # such powers are of no use
+            return
         if op == "^":  # the bit is added, or taken away
             bit = space.divided(space.divided(x, y)[0], constant(2))[1]
             is_set = space.compared("==", bit, constant(1))

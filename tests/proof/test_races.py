@@ -264,6 +264,48 @@ def test_the_end_of_an_iteration_meets_the_head_of_the_next_one():
     )
 
 
+def test_barriers_of_an_inner_loop_order_the_iterations_of_the_outer_one():
+    @mm.program
+    def nested(T, a, n):
+        i = T.index
+        for k in range(n):
+            for j in range(k):
+                x = a[(i + j) % T.block_size]
+                T.barrier()
+                a[i] = x
+                T.barrier()
+
+    @mm.program
+    def nested_with_one(T, a, n):
+        i = T.index
+        for k in range(n):
+            for j in range(k):
+                x = a[(i + j + 1) % T.block_size]
+                T.barrier()
+                a[i] = x
+
+    facts = ["a.size == threads"]
+    assert proof(nested, words(8), 3, given=facts, threads=8).answer == "yes"
+    assert proof(nested_with_one, words(8), 3, given=facts, threads=8).race.answer == "no"
+
+
+def test_words_that_lie_a_power_of_two_apart():
+    @mm.program
+    def exchange(T, a, j):
+        i = T.id
+        other = i ^ j
+        if other > i:
+            a[i], a[other] = a[other], a[i]
+
+    @mm.program
+    def within(T, a, j):
+        a[T.id - (T.id & (j - 1))] = 0
+
+    facts = ["a.size == threads", "power_of_two(threads)", "power_of_two(j)", "j < threads"]
+    assert proof(exchange, words(32), 4, given=facts).answer == "yes"
+    assert proof(within, words(32), 4, given=facts).index.answer == "yes"
+
+
 @mm.program
 def halves(T, a, b):
     s = mm.shared(T.block_size, dtype=int)
