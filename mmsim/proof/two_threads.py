@@ -197,7 +197,7 @@ class TwoThreads:
             if stem in arrays and "#" in name:
                 found.add(stem)
             elif "#" in name:
-                facts = self.space.symbols[name].facts[:2]
+                facts = self.space.symbols[name].facts[:3]
                 new |= {inner for fact in facts for inner in self.space.factors(fact)}
         return " and ".join(sorted(found))
 
