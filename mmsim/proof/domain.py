@@ -43,7 +43,10 @@ class Case:
                 common = tuple(sorted(_common(left[0], right[0]))), ()
                 if Fraction(b) % Fraction(a) == 0:
                     found.same.append(
-                        (times(left, common, -1), Term({times(right, common, -1): int(Fraction(b) / a)}))
+                        (
+                            times(left, common, -1),
+                            Term({times(right, common, -1): int(Fraction(b) / a)}),
+                        )
                     )
                 else:
                     found.same.append(
@@ -54,6 +57,8 @@ class Case:
     def split(self, split: Split) -> list[Case]:
         """The cases that a split distinguishes."""
         if split.assumed is not None:
+            if not split.assumed.symbols <= self.lows.keys():
+                raise Undecided(f"whether {split.assumed} is negative")
             return [
                 replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
                 for one in (split.assumed, -split.assumed - 1)
@@ -85,8 +90,12 @@ class Case:
         other = split.other
         more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
         return [
-            self.with_value(name, symbol(other) + at + symbol(more), {more: 0}, f"{name} >= {other} + {at}"),
-            self.with_value(other, symbol(name) - at + 1 + symbol(less), {less: 0}, f"{name} < {other} + {at}"),
+            self.with_value(
+                name, symbol(other) + at + symbol(more), {more: 0}, f"{name} >= {other} + {at}"
+            ),
+            self.with_value(
+                other, symbol(name) - at + 1 + symbol(less), {less: 0}, f"{name} < {other} + {at}"
+            ),
         ]
 
     def with_value(self, name: str, term: Term, lows: Mapping[str, int], step: str) -> Case:
@@ -237,7 +246,9 @@ def _assume(case: Case, fact: Any) -> Case | None:
                 return case
             free = product[0][0][0]
         new = f"log2({free if free.startswith('sqrt') else name})"
-        return case.with_value(free, power_of_two(symbol(new)), {new: 0}, f"{name} is a power of two")
+        return case.with_value(
+            free, power_of_two(symbol(new)), {new: 0}, f"{name} is a power of two"
+        )
     _, divisor, of = fact
     try:
         below, above = (of_sympy(one, case.values, facts) for one in (divisor, of))
@@ -268,7 +279,13 @@ def _assume(case: Case, fact: Any) -> Case | None:
             rest_below = {n: p - common.get(n, 0) for n, p in one[0] if p - common.get(n, 0)}
             rest_above = {n: p - common.get(n, 0) for n, p in two[0] if p - common.get(n, 0)}
             g = math.gcd(a, b) if isinstance(b, int) else 1
-            if len(rest_above) == 1 and b // g == 1 and list(rest_above.values()) == [1] and not one[1] and not two[1]:
+            if (
+                len(rest_above) == 1
+                and b // g == 1
+                and list(rest_above.values()) == [1]
+                and not one[1]
+                and not two[1]
+            ):
                 (x,) = rest_above
                 term = Term({(tuple(sorted(rest_below.items())), ()): a // g}) * symbol(name)
                 return case.with_value(x, term, {name: 1}, shown)
@@ -450,10 +467,13 @@ def _parts(sentence: str) -> Sequence[str]:
         if whole:
             found.append(piece)
             continue
-        match = re.match(r"((?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are (?:squares|powers of two))(?:, | and |$)", piece)
+        match = re.match(
+            r"((?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are (?:squares|powers of two))(?:, | and |$)",
+            piece,
+        )
         if match:
             found.append(match[1])
-            piece = piece[match.end():]
+            piece = piece[match.end() :]
         for part in re.split(r",\s*(?:and\s+)?", piece):
             last = re.split(r"\s+and\s+(?=[^,]*(?:divides|are|is|<|>|=))", part)
             found += last
@@ -495,8 +515,17 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
             return found
         if one.is_Mul:
             found = Term.of(1)
+            below = []
             for part in one.args:
-                found = found * of(part)
+                if part.is_Pow and part.exp == -1 and len(of(part.base).parts) > 1:
+                    below.append(of(part.base))
+                else:
+                    found = found * of(part)
+            for divisor in below:
+                whole, rest = facts.divmod(facts.reduced(found), divisor)
+                if rest.parts:
+                    raise Undecided(f"1/({divisor}) in the formula")
+                found = whole
             return found
         if one.is_Pow:
             return _power(of(one.base), one.exp, of, facts)
@@ -516,7 +545,13 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
             return _log2(of(one.args[0]), facts)
         raise Undecided(f"the formula has {name}, for which there is no rule")
 
-    return of(sympy.sympify(expression))
+    whole = sympy.sympify(expression)
+    numbers = {
+        one: sympy.Integer(values[one.name].number)
+        for one in whole.free_symbols
+        if one.name in values and isinstance(values[one.name].number, int)
+    }
+    return of(whole.xreplace(numbers))
 
 
 def _whole(term: Term) -> Term:
@@ -553,7 +588,11 @@ def _root(term: Term, facts: Facts) -> Term:
         if factor % 2:
             raise Split(name, modulus=2)
     above, below = math.isqrt(fraction.numerator), math.isqrt(fraction.denominator)
-    if above**2 != fraction.numerator or below**2 != fraction.denominator or any(p % 2 for _, p in powers):
+    if (
+        above**2 != fraction.numerator
+        or below**2 != fraction.denominator
+        or any(p % 2 for _, p in powers)
+    ):
         raise Undecided(f"the square root of {term}")
     half = tuple((n, p // 2) for n, p in powers), tuple((n, f // 2) for n, f in exponent)
     found = Fraction(above, below)
