@@ -57,6 +57,11 @@ def cost(
 ) -> Cost:
     """Return the cost of a program for all sizes, as a formula.
 
+    A size is a number, an expression of SymPy, or one as text: "n", "n/w", "2 n + 1". The formula
+    is that of the synchronous schedule, exact for a program whose indices are within its arrays. If
+    the machine's width is a name, its value has to be given to `Cost.at` or `Cost.of_width`: how
+    many words lie in one bank depends on the width as a number.
+
     Parameters
     ----------
     program
@@ -77,13 +82,13 @@ def cost(
         By array whose index is read from memory: the stages of a warp's request to it, or the name
         of their sum over all requests of an access.
 
-    A size is a number, an expression of SymPy, or one as text: "n", "n/w", "2 n + 1". The formula
-    is that of the synchronous schedule, exact for a program whose indices are within its arrays. If
-    the machine's width is a name, its value has to be given to `Cost.at` or `Cost.of_width`: how
-    many words lie in one bank depends on the width as a number.
+    Raises
+    ------
+    CostError
+        The cost can't be found. The error says at which line, and why.
 
-    Raises `CostError` if the cost can't be found; it says at which line, and why.
-
+    Examples
+    --------
     >>> import mmsim as mm
     >>> @mm.program
     ... def copy(T, a, b):
@@ -133,7 +138,7 @@ class Cost(CostTables, Guessed):
 
     @property
     def time(self) -> Any:
-        """The time units of the synchronous schedule: one formula, or a `sympy.Piecewise`."""
+        """The time under the synchronous schedule, as a formula or a `sympy.Piecewise`."""
         import sympy
 
         self._refuse_width("a formula of the time")

@@ -207,7 +207,7 @@ def test_numbers_outside_the_domain(numbers, message):
 
 
 def test_what_is_no_program_is_refused():
-    with pytest.raises(CostError, match="a function that mmsim.program decorates"):
+    with pytest.raises(CostError, match=r"a function that mmsim.program decorates"):
         mm.cost(len, threads=1, machine=mm.DMM(1, 1))
 
 
