@@ -24,7 +24,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger proofs metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -81,6 +81,7 @@ QUICK := $(addprefix tests/, \
 	model/test_conflicts.py model/test_turns.py model/test_layouts.py model/test_machines.py \
 	model/test_threads.py model/test_cache_rule.py \
 	monitors/test_races.py monitors/test_listener.py papers/test_permutations.py \
+	proof/test_launches.py \
 	results/test_difference.py sweeps/test_machine_columns.py \
 	view/test_tabular.py)
 quick: $(VENV)/.testable ## check style, types and the core of each room, in a minute; for a first change
@@ -146,6 +147,10 @@ fuzz: $(VENV)/.testable ## try 100,000 mutated programs and 20,000 damaged files
 ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, make docs/ledger.md of them
 	cp build/verify.json docs/verdicts.json
 	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
+
+proofs: $(VENV)/.installed ## prove the exact claims, keep the outcomes in docs/proofs.json, make docs/proofs.md of them; minutes
+	$(BIN)/mmsim prove --jobs $(JOBS) --json docs/proofs.json
+	$(BIN)/python -m mmsim_algorithms.reports.proofs docs/proofs.json > docs/proofs.md
 
 metal: $(VENV)/.documented ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
 	$(BIN)/python -m benchmarks.laboratory.page docs

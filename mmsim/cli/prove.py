@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--show", action="store_true", help="print the proofs, case by case")
     add_targets(parser, json="save the outcomes as JSON")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
-    add("--seconds", type=at_least(1), default=60, help="for each claim (default: %(default)s)")
+    add("--seconds", type=at_least(1), default=40, help="for each claim (default: %(default)s)")
 
 
 def widths(text: str) -> list[int]:
@@ -42,12 +42,13 @@ def widths(text: str) -> list[int]:
     """
     found: list[int] = []
     for part in text.split(","):
-        low, _, high = part.partition("-")
-        if not low.isdecimal() or not (high or low).isdecimal() or not int(low) >= 1:
+        low, dash, high = part.partition("-")
+        high = high if dash else low
+        if not low.isdecimal() or not high.isdecimal() or not int(low) >= 1:
             raise argparse.ArgumentTypeError(f"{text!r} has no widths; write 1-64, 32 or 4,8,16-20")
-        if int(high or low) > MOST:
+        if int(high) > MOST:
             raise argparse.ArgumentTypeError(f"{text!r}: a width is at most {MOST}")
-        found += range(int(low), int(high or low) + 1)
+        found += range(int(low), int(high) + 1)
     return sorted(set(found))
 
 

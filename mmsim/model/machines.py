@@ -270,11 +270,12 @@ def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LAR
 
 def refuse_symbols(machine: Machine) -> None:
     """Refuse a machine with a name in the place of a number."""
-    for part in fields(machine) if is_dataclass(machine) else ():
-        value = getattr(machine, part.name)
+    names: list[str] = [part.name for part in fields(machine)] if is_dataclass(machine) else []
+    for name in names:
+        value = getattr(machine, name)
         if hasattr(value, "free_symbols"):
             raise MachineError(
-                f"{part.name}={value} of the {type(machine).__name__} is a name; a run needs a "
+                f"{name}={value} of the {type(machine).__name__} is a name; a run needs a "
                 "number, and mm.cost finds a formula for all"
             )
 

@@ -18,11 +18,11 @@ from mmsim.ir.walk import statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds
-from mmsim.proof.execution import Row
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.warps import Row
 from mmsim.proof.written import Writer, short
 from mmsim.results.costs import CostCase, CostRow, CostTables
 
@@ -40,6 +40,7 @@ SHOWN = 2
 """The most requests of an access that its row explains."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
+COUNTS = ("requests", "stages", "rounds", "time")
 Size = Any
 
 
@@ -462,13 +463,21 @@ class Launched:
             return short(writer.term(facts.reduced(term)))
 
         def rows() -> Iterator[CostRow]:
-            for site, row in done.rows.items():
+            explained = executed(self.launch, case, facts, explain=True)
+            for site, row in explained.rows.items():
                 place = row.place
-                requests = list(done.requests.get(site, {}).values())
+                requests = list(explained.requests.get(site, {}).values())
+                terms = row.requests, row.stages, row.rounds, done.time_of(row)
+                counts = zip(COUNTS, map(formula, terms), strict=True)
                 yield CostRow(
-                    *(place.function, place.file, place.line, row.array, row.kind, row.space),
-                    *map(formula, (row.requests, row.stages, row.rounds, done.time_of(row))),
-                    reason(requests, row, done.unit(row), writer),
+                    function=place.function,
+                    file=place.file,
+                    line=place.line,
+                    array=row.array,
+                    kind=row.kind,
+                    space=row.space,
+                    why=reason(requests, row, done.unit(row), writer),
+                    **dict(counts),
                 )
 
         condition = sympy.And(*conditions) if conditions else sympy.true

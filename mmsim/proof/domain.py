@@ -109,7 +109,8 @@ class Case:
 
     def _by_sign(self, term: Term) -> list[Case]:
         """The cases in which a term is at least 0, and is negative."""
-        if any(power < 0 for product in term.parts for part in product for _, power in part):
+        below = any(power < 0 for product in term.parts for part in product for _, power in part)
+        if below or not term.symbols <= self.lows.keys():
             raise Undecided(f"whether {term} is negative")
         least = Fraction(
             1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
@@ -130,7 +131,10 @@ class Case:
         return Case(
             {name: value.with_values(values) for name, value in self.values.items()},
             kept,
-            tuple(_equation(*(term.with_values(values) for term in one)) for one in self.shares),
+            tuple(
+                (above.with_values(values), below.with_values(values), by.with_values(values))
+                for above, below, by in self.shares
+            ),
             self.conditions,
             (*self.steps, step),
             tuple(one for one in assumed if one.number is None or one.number < 0),
@@ -238,10 +242,6 @@ class Case:
             step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
             found.append(rest.with_values(chosen, lows, step))
         return found
-
-
-def _equation(above: Term, below: Term, quotient: Term) -> Equation:
-    return above, below, quotient
 
 
 def _inner(name: str) -> str:
@@ -556,10 +556,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if one.is_Add:
             return summed(map(of, one.args))
         if one.is_Mul:
-            above, below = sympy.fraction(one)
-            if below == 1 or above == 1:
-                return math.prod(map(of, one.args), start=Term.of(1))
-            return _quotient(of(above), of(below), facts)
+            return _product(one.args, of, facts)
         if one.is_Pow:
             return _power(of(one.base), one.exp, of)
         name = type(one).__name__
@@ -577,7 +574,13 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
             return _log2(of(one.args[0]))
         raise Undecided(f"the formula has {name}, for which there is no rule")
 
-    return of(sympy.sympify(expression))
+    whole = sympy.sympify(expression)
+    numbers = {
+        one: sympy.Integer(values[one.name].number)
+        for one in whole.free_symbols
+        if one.name in values and isinstance(values[one.name].number, int)
+    }
+    return of(whole.xreplace(numbers))
 
 
 def cleared(term: Term) -> Term:
@@ -601,15 +604,22 @@ def _whole(term: Term) -> Term:
     return term * math.lcm(*(Fraction(v).denominator for v in term.parts.values()))
 
 
-def _quotient(above: Term, below: Term, facts: Facts) -> Term:
-    """A quotient in a formula, exact."""
-    if len(below.parts) == 1:
-        return above * inverse(below)
-    content = math.gcd(*(Fraction(v).numerator for v in below.parts.values()))
-    found = facts.exact(above, below * Fraction(1, content))
-    if found is None:
-        raise Undecided(f"({above})/({below}) in the formula")
-    return found * Fraction(1, content)
+def _product(factors: Iterable[Any], of: Callable[[Any], Term], facts: Facts) -> Term:
+    """A product in a formula; a sum in a denominator has to divide the rest."""
+    found, divisors = Term.of(1), []
+    for factor in factors:
+        base = of(factor.base) if factor.is_Pow and factor.exp.is_negative else None
+        if base is not None and len(base.parts) > 1 and factor.exp.is_Integer:
+            divisors += [base] * -int(factor.exp)
+        else:
+            found = found * of(factor)
+    for divisor in divisors:
+        content = math.gcd(*(Fraction(value).numerator for value in divisor.parts.values()))
+        found, rest = facts.divmod(facts.reduced(found), divisor * Fraction(1, content))
+        if rest.parts:
+            raise Undecided(f"1/({divisor}) in the formula")
+        found = found * Fraction(1, content)
+    return found
 
 
 def _power(base: Term, exponent: Any, of: Callable[[Any], Term]) -> Term:

@@ -36,7 +36,7 @@ class Undecided(Exception):
     """A step that has no rule here: the reason, in words."""
 
 
-class Split(Exception):  # noqa: N818 - no error: a question
+class Split(Exception):
     """A fact depends on a symbol: below `at`, or from it on; or on its residue modulo `modulus`.
 
     For two free symbols, `other` and `at`: symbol >= other + at, or not. Else a term is
@@ -58,7 +58,7 @@ class Split(Exception):  # noqa: N818 - no error: a question
         self.divisor = divisor
 
 
-class _Known(Exception):  # noqa: N818 - no error: an answer
+class _Known(Exception):
     """Whether a term is at least 0 follows from another term."""
 
     def __init__(self, truth: bool) -> None:
@@ -77,7 +77,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Quotient:
-    """The symbol of a quotient, rounded down; both terms are at least 0. The remainder is below `rest`."""
+    """A symbol for a quotient, rounded down, of terms from 0 on; the remainder is below `rest`."""
 
     above: Term
     below: Term
@@ -154,7 +154,7 @@ class Facts:
 
     # Bounds.
 
-    def bound(self, term: Term, depth: int = 0) -> float | Fraction | int:
+    def bound(self, term: Term, depth: int = 0) -> Any:
         """A number that a term is not below for any lane, -inf if none is found."""
         if depth == 0 and time.monotonic() > self.until:
             raise Undecided("it takes too long")
@@ -164,10 +164,12 @@ class Facts:
                 for product, value in known.parts.items():
                     times_ = term.parts.get(product, 0)
                     if product != ONE and times_ and Fraction(times_) / value > 0:
-                        found = max(found, self._bound(term - known * (Fraction(times_) / value), 0))
+                        found = max(
+                            found, self._bound(term - known * (Fraction(times_) / value), 0)
+                        )
         return found
 
-    def _bound(self, term: Term, depth: int) -> float | Fraction | int:
+    def _bound(self, term: Term, depth: int) -> Any:
         if term.number is not None:
             return _least(term.number)
         if not term.is_uniform:
@@ -347,7 +349,14 @@ class Facts:
         if any(power < 0 for _, power in rest[0]):
             return None
         if isinstance(value, np.ndarray):
-            factor = value if by == 1 else np.array([Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value], dtype=object)
+            factor = (
+                value
+                if by == 1
+                else np.array(
+                    [Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value],
+                    dtype=object,
+                )
+            )
             factor = simple(factor)
         else:
             factor = simple(Fraction(value) / by)
@@ -387,6 +396,9 @@ class Facts:
         """The quotient rounded down, and the remainder. The divisor is positive."""
         if divisor.number == 1:
             return term, Term({})
+        positive = self.bound(divisor - 1) >= 0 or np.all(self.holds(divisor - 1))
+        if not divisor.is_uniform or not positive:
+            raise Undecided(f"a division by {divisor}, which may not be positive")
         for way in list(self.other_ways(term))[1:]:
             known = self.exact(way, divisor)
             if known is not None:
@@ -535,7 +547,9 @@ class Facts:
             return whole + quotient, rest - quotient * divisor
         content = divisor.parts[next(iter(divisor.parts))] if len(divisor.parts) == 1 else 1
         if isinstance(content, int) and content > 1:
-            left = Term({p: v for p, v in rest.parts.items() if self.share(p, v, ONE, content) is None})
+            left = Term(
+                {p: v for p, v in rest.parts.items() if self.share(p, v, ONE, content) is None}
+            )
             if left.number is None:
                 raise self.residue(left, content)
         quotient = Term({})
@@ -553,9 +567,8 @@ class Facts:
     def _named(self, rest: Term, divisor: Term) -> Term:
         if self.bound(rest) < 0:
             for one in self.ranges:
-                if one.name in rest.symbols and not one.low.parts and not one.name.startswith("trip"):
-                    if divisor.number is None and self.divided_by(one.high, divisor) is not None:
-                        raise Split(one.name, divisor=divisor)
+                if one.name in rest.symbols and self.may_divide(one, divisor):
+                    raise Split(one.name, divisor=divisor)
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
@@ -579,7 +592,9 @@ class Facts:
         candidates: list[tuple[int, str, int]] = []
         order = {one.name: at for at, one in enumerate(self.ranges)}
         for (powers, exponent), value in term.parts.items():
-            whole = [Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])]
+            whole = [
+                Fraction(x) for x in (value.tolist() if isinstance(value, np.ndarray) else [value])
+            ]
             scale = math.lcm(*(x.denominator for x in whole))
             content = math.gcd(modulus * scale, *(int(x * scale) for x in whole))
             if exponent:
@@ -587,7 +602,9 @@ class Facts:
                 if not powers and modulus & (modulus - 1) == 0:
                     least = min(self._valuation((powers, ()), x) for x in whole if x)
                     try:
-                        self._decided(exponent_of((powers, exponent)) + (least - modulus.bit_length() + 1))
+                        self._decided(
+                            exponent_of((powers, exponent)) + (least - modulus.bit_length() + 1)
+                        )
                     except Split as split:
                         return split
                 for name, factor in exponent:
@@ -644,6 +661,12 @@ class Facts:
         except _Known as known:
             return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
+
+    def may_divide(self, one: Range, divisor: Term) -> bool:
+        """Return whether a range of warps can be divided into rows of a symbolic size."""
+        if divisor.number is not None or one.low.parts or one.name.startswith("trip"):
+            return False
+        return self.divided_by(one.high, divisor) is not None
 
     def divided_by(self, term: Term, divisor: Term) -> Term | None:
         """How many times a divisor a term is, if that is more than once."""
@@ -718,7 +741,9 @@ class Facts:
     def _valuation(self, product: Product, value: Coefficient) -> Any:
         """The power of two by which a product is divisible at least."""
         found = Fraction(value)
-        of_value = (found.numerator & -found.numerator).bit_length() - found.denominator.bit_length()
+        of_value = (
+            found.numerator & -found.numerator
+        ).bit_length() - found.denominator.bit_length()
         return of_value + (self.exponent_bound(product) if product[1] else 0)
 
     def split(self, term: Term) -> Split | None:
@@ -729,16 +754,14 @@ class Facts:
         for name in sorted(term.symbols & self.quotients.keys()):
             below = self.quotients[name].below
             for one in self.ranges:
-                divided = one.name in self.hidden(name) and not one.low.parts
-                if divided and below.number is None and not one.name.startswith("trip"):
-                    if self.divided_by(one.high, below) is not None:
-                        return Split(one.name, divisor=below)
+                if one.name in self.hidden(name) and self.may_divide(one, below):
+                    return Split(one.name, divisor=below)
         for name in sorted(term.symbols & self.quotients.keys()):
             of = self.quotients[name]
-            if of.below.number is None and of.rest == of.below:
-                if self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
-                    value = Term.of(int(self._decided(of.above - of.below)))
-                    raise _Known(self._decided(term.with_values({name: value})))
+            open_ = of.below.number is None and of.rest == of.below
+            if open_ and self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
+                value = Term.of(int(self._decided(of.above - of.below)))
+                raise _Known(self._decided(term.with_values({name: value})))
         self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)
@@ -759,7 +782,9 @@ class Facts:
             if parts is None or set(parts) - {0, 1}:
                 continue
             factor, rest = parts[1], parts.get(0, Term({}))
-            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (self.bound(factor) >= 0 and factor.number is None):
+            if self.bound(factor - Fraction(1, 2**20)) >= 0 or (
+                self.bound(factor) >= 0 and factor.number is None
+            ):
                 at = self.divmod(factor - 1 - rest, factor)[0]
                 return self._inside(one, at, True)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
@@ -800,8 +825,10 @@ class Facts:
                     (x, a), (y, b) = (y, b), (x, a)
                 return Split(x, at=Term.of(math.ceil(-Fraction(number) / a)), other=y)
         if len(linear) == 1 and len(term.parts) - (number != 0) == 1:
-            (x, a), = linear
-            at = math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
+            ((x, a),) = linear
+            at = (
+                math.ceil(-Fraction(number) / a) if a > 0 else math.floor(Fraction(number) / -a) + 1
+            )
             return Split(x, at=Term.of(at))
         names = term.symbols
         if not names & (bound | self.quotients.keys()):
@@ -829,7 +856,9 @@ def is_power(value: Coefficient) -> bool:
     if isinstance(value, np.ndarray) or value <= 0:
         return False
     found = Fraction(value)
-    return not (found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1))
+    return not (
+        found.numerator & (found.numerator - 1) or found.denominator & (found.denominator - 1)
+    )
 
 
 def _log_up(value: Fraction) -> int:

@@ -83,7 +83,10 @@ def _distinct(facts: Facts, lines: set[Lines]) -> None:
     terms = [Term({p: v for p, v in line if v}) for line in lines]
     if len(terms) == 1:
         return
-    names = {name: 1000 + 37 * at for at, name in enumerate(sorted({s for t in terms for s in t.symbols}))}
+    names = {
+        name: 1000 + 37 * at
+        for at, name in enumerate(sorted({s for t in terms for s in t.symbols}))
+    }
     terms.sort(key=lambda term: term.at({name: value % 61 + 3 for name, value in names.items()}))
     if all(facts.bound(two - one - 1) >= 0 for one, two in pairwise(terms)):
         return

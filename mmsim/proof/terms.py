@@ -61,6 +61,13 @@ def simple(value: Coefficient) -> Coefficient:
     return value
 
 
+def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
+    """The value, for an operation with another one; no bits get lost if that is large."""
+    fixed = isinstance(value, np.ndarray) and value.dtype != object
+    large = not isinstance(other, np.ndarray) and abs(other) > LARGE
+    return value.astype(object) if fixed and large else value
+
+
 class Term:
     """A polynomial: `parts` maps products to coefficients other than 0."""
 
@@ -82,9 +89,10 @@ class Term:
             return self
         found = dict(self.parts)
         for product, value in other.parts.items():
-            both = simple(found[product] + value) if product in found else value
+            old = found.get(product)
+            both = value if old is None else simple(fitting(old, value) + fitting(value, old))
             if is_zero(both):
-                del found[product]
+                found.pop(product, None)
             else:
                 found[product] = both
         return Term(found)
@@ -98,7 +106,7 @@ class Term:
         return self + -Term.of(other)
 
     def __rsub__(self, other: Coefficient) -> Term:
-        return -self + other
+        return Term.of(other) - self
 
     def __mul__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
@@ -106,8 +114,12 @@ class Term:
         for one, value in self.parts.items():
             for two, factor in other.parts.items():
                 product = times(one, two)
-                found[product] = found.get(product, 0) + value * factor
-        return Term({product: simple(value) for product, value in found.items() if not is_zero(value)})
+                both = fitting(value, factor) * fitting(factor, value)
+                old = found.get(product, 0)
+                found[product] = fitting(old, both) + fitting(both, old)
+        return Term(
+            {product: simple(value) for product, value in found.items() if not is_zero(value)}
+        )
 
     __rmul__ = __mul__
 
@@ -118,7 +130,7 @@ class Term:
         return found
 
     def __eq__(self, other: object) -> bool:
-        return not (self - other).parts  # type: ignore[operator]
+        return not (self - other).parts
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -167,7 +179,7 @@ class Term:
         return {power: Term(parts) for power, parts in found.items()}
 
     def with_values(self, values: Mapping[str, Term]) -> Term:
-        """The term with terms for some symbols. A symbol of an exponent needs a whole linear one."""
+        """The term with terms for some symbols; linear ones for those of exponents."""
         if not self.symbols & values.keys():
             return self
         found = Term({})
@@ -177,7 +189,9 @@ class Term:
             part = Term({(kept, fixed): value})
             for symbol, power in powers:
                 if symbol in values:
-                    part = part * (values[symbol] ** power if power > 0 else inverse(values[symbol]) ** -power)
+                    part = part * (
+                        values[symbol] ** power if power > 0 else inverse(values[symbol]) ** -power
+                    )
             for symbol, factor in exponent:
                 if symbol in values:
                     part = part * power_of_two(values[symbol] * factor)
@@ -198,7 +212,9 @@ class Term:
     def __str__(self) -> str:
         if not self.parts:
             return "0"
-        return " + ".join(_written(*one) for one in sorted(self.parts.items(), key=lambda o: (o[0], str(o[1]))))
+        return " + ".join(
+            _written(*one) for one in sorted(self.parts.items(), key=lambda o: (o[0], str(o[1])))
+        )
 
     __repr__ = __str__
 
@@ -215,7 +231,9 @@ def _written(product: Product, value: Coefficient) -> str:
 
 
 def _number(value: Coefficient) -> str:
-    return f"[{','.join(map(str, value.tolist()))}]" if isinstance(value, np.ndarray) else str(value)
+    return (
+        f"[{','.join(map(str, value.tolist()))}]" if isinstance(value, np.ndarray) else str(value)
+    )
 
 
 def symbol(name: str) -> Term:
@@ -244,7 +262,7 @@ def inverse(term: Term) -> Term:
     """1 over a term of one product."""
     if len(term.parts) != 1:
         raise ValueError(f"1/({term})")
-    (product, value), = term.parts.items()
+    ((product, value),) = term.parts.items()
     return Term({times(ONE, product, -1): simple(1 / Fraction(value))})
 
 
@@ -270,12 +288,21 @@ def antidifference(term: Term, symbol_: str) -> Term:
     for (powers, exponent), value in term.parts.items():
         degree = next((power for one, power in powers if one == symbol_), 0)
         rate = next((factor for one, factor in exponent if one == symbol_), 0)
-        rest = Term({(tuple(o for o in powers if o[0] != symbol_), tuple(o for o in exponent if o[0] != symbol_)): value})
+        rest = Term(
+            {
+                (
+                    tuple(o for o in powers if o[0] != symbol_),
+                    tuple(o for o in exponent if o[0] != symbol_),
+                ): value
+            }
+        )
         degrees = by_rate.setdefault(rate, {})
         degrees[degree] = degrees.get(degree, Term({})) + rest
     found = Term({})
     k = symbol(symbol_)
     for rate, degrees in by_rate.items():
+        if min(degrees) < 0:
+            raise ValueError(f"the sum of {term} over {symbol_}")
         ratio = Fraction(2) ** rate
         left = dict(degrees)
         for degree in range(max(left), -1, -1):

@@ -1,9 +1,8 @@
 """What a proof counts for random programs of all sizes, against runs of some sizes."""
 
-import math
 import random
 import time
-from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from mmsim.claims.claim import symbols_of
 from mmsim.proof.domain import domain, holds
 from mmsim.proof.facts import Undecided
 from mmsim.proof.launch import SymbolicLaunch
-from mmsim.proof.prove import cost, leaves
+from mmsim.proof.launched import measured
+from mmsim.proof.prove import leaves, points, valued
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import define
 
@@ -59,39 +59,9 @@ def statements(pick, indent, depth=0):
             place = f"{array}[{index}]"
             yield indent + (f"x += {place}" if array == "a" or pick([0, 1]) else f"{place} = x")
         else:
-            yield indent + (
-                f"if {pick(TESTS)}:" if kind == "if" else f"for k in range({pick(RANGES)}):"
-            )
+            loop = f"for k in range({pick(RANGES)})"
+            yield indent + (f"if {pick(TESTS)}:" if kind == "if" else f"{loop}:")
             yield from statements(pick, indent + "    ", depth + 1)
-
-
-def value(term, numbers, facts):
-    """The value of a term for numbers of its symbols."""
-
-    def of(name):
-        if name in numbers:
-            return numbers[name]
-        one = facts.quotients[name]
-        return value(one.above, numbers, facts) // value(one.below, numbers, facts)
-
-    found = Fraction(0)
-    for (powers, exponent), factor in term.parts.items():
-        two = sum(of(name) * times for name, times in exponent)
-        found += factor * Fraction(2) ** two * math.prod(Fraction(of(n)) ** k for n, k in powers)
-    return found
-
-
-def sizes(case, facts, pick):
-    """Small numbers for the symbols of a case, and for the parameters, if they belong to it."""
-    numbers = {name: low + pick([0, 0, 0, 1, 1, 2, 3]) for name, low in case.lows.items()}
-    for above, below, quotient in case.shares:
-        if value(above - below * quotient, numbers, facts):
-            return numbers, None
-    if any(value(one, numbers, facts) < 0 for one in case.assumed):
-        return numbers, None
-    found = {name: value(case.values[name], numbers, facts) for name in NAMES}
-    good = all(one.denominator == 1 and one > 0 for one in found.values()) and found["n"] < 300
-    return numbers, {name: int(one) for name, one in found.items()} if good else None
 
 
 def compared(seed):
@@ -100,31 +70,30 @@ def compared(seed):
     text = HEAD + "        k = t\n" + "\n".join(statements(pick, "        ")) + "\n"
     program = mm.program(define(text, "made"))
     w, symbols = pick([1, 2, 3, 4]), symbols_of(NAMES)
-    n, p, m, d, L, l = symbols.values()
-    arguments = {"a": (n,), "b": (n,), "w": w}
-    launch = SymbolicLaunch(program, arguments, p, mm.HMM(d, w, L, l), m)
+    arguments = {"a": (symbols["n"],), "b": (symbols["n"],), "w": w}
+    machine = mm.HMM(symbols["d"], w, symbols["L"], symbols["l"])
+    launch = SymbolicLaunch(program, arguments, symbols["p"], machine, symbols["m"])
 
     def counted(case):
         facts = case.facts()
-        return (cost([launch], case, facts).time, facts) if holds(case, facts) else None
+        return (measured([launch], case, facts).time.term, facts) if holds(case, facts) else None
 
-    whole = domain(NAMES, {"w": w}, pick(DOMAINS))
     try:
-        found = list(leaves(whole, counted, time.monotonic() + 2))
+        whole = domain(NAMES, {"w": w}, pick(DOMAINS))
+        found = [one for one in leaves(whole, counted, time.monotonic() + 2) if one[1]]
     except Undecided:
         return 0
     runs = 0
-    for case, result in found:
-        for _ in range(20 if result else 0):
-            numbers, case_sizes = sizes(case, result[1], pick)
-            if case_sizes is None:
-                continue
-            a = np.zeros(case_sizes["n"], int)
-            machine = mm.HMM(case_sizes["d"], w, case_sizes["L"], case_sizes["l"])
-            threads, block_size = case_sizes["p"], case_sizes["m"]
-            run = machine.run(program, a, a.copy(), w, threads=threads, block_size=block_size)
-            assert run.time == value(result[0], numbers, result[1]), (text, w, case_sizes)
-            runs += 1
+    for case, (claimed, facts) in found:
+        for numbers in islice(points(case, facts), 0, 60, 5):
+            n, p, m, d, *latencies = (
+                int(valued(case.values[one], numbers, facts)) for one in NAMES
+            )
+            if n < 300:
+                a, machine = np.zeros(n, int), mm.HMM(d, w, *latencies)
+                run = machine.run(program, a, a.copy(), w, threads=p, block_size=m)
+                assert run.time == valued(claimed, numbers, facts), (text, machine, n, p, m)
+                runs += 1
     return runs
 
 

@@ -1,0 +1,159 @@
+"""Claims that are proved: their parts, points of these, and changed formulas."""
+
+import time
+from dataclasses import replace
+from functools import wraps
+from itertools import islice, product
+from random import Random
+
+import sympy
+
+import mmsim_algorithms
+from mmsim.claims.claim import call_with, symbols_of
+from mmsim.proof.facts import Undecided
+from mmsim.proof.prove import check, domains, leaves, prove
+from tests.kit.generators.random_sizes import Part, known_by
+
+CLAIMS = [
+    one
+    for one in mmsim_algorithms.claims()
+    if one.launches is not None and one.kind == "exact" and not one.printed
+]
+WIDTH = 4
+SECONDS = 10
+
+
+def proof_points(claim, width, wide=3, most=400):
+    """Points of the parts in which a claim is proved: cases, as they run; None if it isn't."""
+    until = time.monotonic() + SECONDS
+    found = []
+    for one in domains(claim, width):
+        try:
+            parts = list(leaves(one.whole, lambda c, t=one.texts: check(claim, c, t, until), until))
+        except (Undecided, KeyError):
+            return None
+        for case, inside in parts:
+            if inside is not None:
+                steps = product(range(max(wide, 6 - len(case.lows))), repeat=len(case.lows))
+                known = known_by(Part(inside.case, inside.facts), steps)
+                found += [{**one.texts, **sizes} for _, sizes in islice(known, most)]
+    return found
+
+
+def belongs(claim, case):
+    """Return whether a case is of the domain, and its derived numbers are right."""
+    return all(call_with(one.holds, case) for one in claim.requires) and all(
+        case[name] == call_with(follows, case) for name, follows in claim.derived.items()
+    )
+
+
+# ------------------------------------------------------------ changed formulas
+
+
+def places(tree, path=()):
+    """The paths of all nodes of an expression of SymPy."""
+    yield path
+    for at, part in enumerate(tree.args):
+        yield from places(part, (*path, at))
+
+
+def changes(node):
+    """What may stand for a node of a wrong formula."""
+    if node.is_Integer or node.is_Symbol:
+        yield from (node + 1, node - 1)
+    if node.is_Symbol:
+        yield 2 * node
+    if node.is_Rational and not node.is_Integer:
+        yield from (node + 1, -node, 2 * node)
+    if isinstance(node, sympy.ceiling | sympy.floor):
+        other = sympy.floor if isinstance(node, sympy.ceiling) else sympy.ceiling
+        yield from (other(node.args[0]), node.args[0], node + 1)
+    if node.is_Add or node.is_Mul:
+        for at in range(len(node.args)):
+            yield node.func(*node.args[:at], *node.args[at + 1 :])
+    if node.is_Add:
+        yield from (node + 1, node - 1)
+    if isinstance(node, sympy.Min | sympy.Max):
+        yield from node.args
+
+
+def exchanged(tree, path, new):
+    """An expression with another part at a path."""
+    if not path:
+        return new
+    args = list(tree.args)
+    args[path[0]] = exchanged(args[path[0]], path[1:], new)
+    return tree.func(*args)
+
+
+def changed_formulas(claim, texts, random, count):
+    """The claim with changed formulas, all different, for some words."""
+    names = {name: one for name, one in symbols_of(claim.parameters).items() if name not in texts}
+    given = {name: texts.get(name, names.get(name)) for name in claim.parameters}
+    tree = sympy.sympify(claim.formula(**given))
+    found = {}
+    for path in places(tree):
+        node = tree
+        for at in path:
+            node = node.args[at]
+        for new in changes(node):
+            other = exchanged(tree, path, new)
+            if other != tree and not other.has(sympy.zoo, sympy.nan):
+                found[sympy.srepr(other)] = other
+    for one in (tree + 1, tree - 1, 2 * tree):
+        found[sympy.srepr(one)] = one
+    for key in random.sample(sorted(found), min(count, len(found))):
+        yield tree, found[key], replace(claim, formula=_formula(claim, found[key], names))
+
+
+def _formula(claim, tree, names):
+    @wraps(claim.formula)
+    def formula(**values):
+        return tree.subs({names[k]: v for k, v in values.items() if k in names}, simultaneous=True)
+
+    return formula
+
+
+def differ(tree, other, points):
+    """Return whether two formulas differ at one of the points."""
+    difference = tree - other
+    symbols = difference.free_symbols
+    return any(
+        difference.subs({one: case[one.name] for one in symbols}) != 0 for case in points[::-1]
+    )
+
+
+def wrongly_proved(claim, seed, count, width=WIDTH):
+    """Changed formulas that are proved although they are wrong; and how many were tried."""
+    random = Random(f"{claim.id} {seed}")
+    points = proof_points(claim, width)
+    tried, wrong = 0, []
+    texts_of = [one.texts for one in domains(claim, width)]
+    for texts in texts_of[:2] if points else ():
+        of_texts = [one for one in points if one.items() >= texts.items()]
+        grid = [one for one in claim.cases() if one.items() >= texts.items()]
+        only = replace(claim, grid=lambda grid=grid: grid)
+        for tree, other, changed in changed_formulas(only, texts, random, count):
+            if differ(tree, other, of_texts):
+                tried += 1
+                if prove(changed, [width], seconds=2).proved:
+                    wrong.append((claim.id, texts, str(tree), str(other)))
+    return wrong, tried
+
+
+# ------------------------------------------------------------ points
+
+
+def small_points(claim, width, most):
+    """Small points of a claim's stated domain, by all numbers up to `most`."""
+    cases = claim.cases()
+    numbers = [name for name, value in cases[0].items() if not isinstance(value, str)]
+    free = [one for one in numbers if one not in claim.derived and one != "w"]
+    for one, values in product(
+        domains(claim, width), product(range(1, most + 1), repeat=len(free))
+    ):
+        case = {**one.texts, **dict(zip(free, values, strict=True))}
+        if "w" in numbers:
+            case["w"] = width
+        if all(call_with(condition.holds, case) for condition in claim.requires):
+            yield case | {name: call_with(of, case) for name, of in claim.derived.items()}

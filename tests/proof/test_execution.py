@@ -1,0 +1,125 @@
+"""The cost of programs with symbols for their sizes, against runs at numbers."""
+
+import re
+import time
+from random import Random
+
+import pytest
+
+import mmsim as mm
+from mmsim.claims.claim import symbols_of
+from mmsim.proof.facts import Undecided
+from tests.kit.generators.random_sizes import case_of, differences, sized_case
+
+n, m, k, l, d, L = symbols_of("nmkldL").values()
+SECONDS = 2
+"""For one program; one that takes longer counts as undecided."""
+
+
+def compared(seeds):
+    """How many programs had their cost found, and at how many points it was compared."""
+    decided = compared = 0
+    for seed in seeds:
+        try:
+            one = sized_case(seed)
+            found, points = differences(one, time.monotonic() + SECONDS, Random(seed))
+        except (Undecided, mm.LanguageError):
+            continue
+        assert not found, f"{seed}\n{one}\n{found}"
+        decided += 1
+        compared += points
+    return decided, compared
+
+
+def test_random_programs():
+    decided, points = compared(range(40))
+    assert decided >= 8
+    assert points >= 80
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("hundred", range(50))
+def test_many_random_programs(hundred):
+    decided, _ = compared(range(10_000 + 100 * hundred, 10_100 + 100 * hundred))
+    assert decided >= 20
+
+
+HALVES = (("n is a power of two",), lambda n, m: n & (n - 1) == 0)
+PROGRAMS = {
+    "lanes make different numbers of trips": (
+        "x = 1; for i in range(m - T.warp):;     x *= 2;     a[i] = 1; a[x * T.lane] = 2",
+        (mm.DMM(4, l), 8),
+    ),
+    "a loop for some lanes, in another one": (
+        "x = 1; while x < 9:;     for i in range(T.id, 2, T.count):;         x *= 2"
+        ";         a[i] = 1;     a[x] = 2;     x *= 2; b[x * T.lane] = 1",
+        (mm.DMM(4, l), 4),
+    ),
+    "blocks of even and of odd numbers": (
+        "s = mm.shared(64); a[T.id] = 1; s[(T.id ^ 1) & 1] = 1",
+        (mm.HMM(d, 2, L, 1), "2 * n", "n", *HALVES),
+    ),
+    "blocks of even numbers alone": (
+        "s = mm.shared(64); a[T.id] = 1; if T.block % 2 == 0:;     s[T.lane] = 1",
+        (mm.HMM(2, 2, L, 1), "2 * m", 2),
+    ),
+    "a negative divisor": (
+        "x = T.warp // -6; a[0] = 1; for i in range(x, n, 2):;     b[T.lane * 2] = 1; b[T.id] = 1",
+        (mm.DMM(3, l), 6, 3),
+    ),
+    "a remainder by a negative divisor": (
+        "x = T.block % -6; a[0] = 1; if x < 0:;     b[T.lane] = 1; b[T.lane * 2] = 1",
+        (mm.DMM(3, l), 6, 3),
+    ),
+    "trips that depend on the block": (
+        "for i in range(T.block * n, m * n + T.block):;     a[i] = 1; b[T.id] = 1",
+        (mm.DMM(3, l), 12, 6),
+    ),
+    "a range of warps that depends on the block": (
+        "if T.warp < T.block // 3:;     a[T.lane] = 1;     if T.block % 2 == 0:"
+        ";         a[T.lane * 2] = 1",
+        (mm.DMM(2, l), 96, 8),
+    ),
+    "a negative mask": ("a[(T.id & -2) + n] = 1", (mm.UMM(4, l), 32)),
+    "a variable that follows another one": (
+        "x = 16; y = 1; for i in range(3):;     a[x * T.lane] = 1;     x = y;     y = x // 2",
+        (mm.UMM(4, l), 4),
+    ),
+    "a test by a function": (
+        "for i in range(3):;     x = 2 * i;     while rest(x, 6) > 0:;         a[x * T.lane] = 1"
+        ";         x += 1",
+        (mm.DMM(2, l), 2),
+    ),
+    "halves down to 0": (
+        "x = n; while x > 0:;     a[x * T.lane] = 1;     x = x // 2; a[x * T.lane + 1] = 1",
+        (mm.UMM(4, l), 4, None, *HALVES),
+    ),
+    "lanes that leave": (
+        "if T.id < n:;     return; a[T.id] = 1; for i in range(5):;     if i == T.lane:"
+        ";         break;     a[i] = 1;     if T.lane % 2 == 0:;         continue"
+        ";     b[i * T.id] = 1; b[T.id] = 1",
+        (mm.UMM(4, l), 4),
+    ),
+    "ranges that go down": (
+        "for i in range(n, m, -1):;     a[0] = 1; for i in range(n, m, -2):;     b[T.id] = 1",
+        (mm.DMM(3, l), 4),
+    ),
+    "swapped by way of a third name": (
+        "x = 1; y = 2; for i in range(n):;     a[x * T.lane] = 1;     t = x;     x = y;     y = t"
+        ";     t = 5",
+        (mm.UMM(4, l), 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_one_difficulty(name):
+    """The cost is that of runs, if it is found at all."""
+    text, launch = PROGRAMS[name]
+    one = case_of(re.split(r"; ?", text), *launch)
+    try:
+        found, points = differences(one, time.monotonic() + SECONDS, Random(0), most=20)
+    except Undecided:
+        return
+    assert points
+    assert not found, f"{one}\n{found}"

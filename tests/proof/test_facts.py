@@ -1,0 +1,127 @@
+"""What facts claim about terms, against all small numbers that fit them."""
+
+import math
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+
+from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.terms import Term, symbol
+from tests.kit.generators.random_facts import LANES, World
+from tests.kit.generators.random_sizes import value
+
+STEPS = 6
+
+
+def bounded(world):
+    term = world.term()
+    low = world.facts.bound(term)
+    assert all(min(world.at(term, point)) >= low for point in world.points), (term, low)
+    return low > -math.inf
+
+
+def compared(world):
+    term = world.term()
+    holds = np.broadcast_to(world.facts.holds(term), (LANES,)).tolist()
+    for point in world.points:
+        assert [one >= 0 for one in world.at(term, point)] == holds, (term, holds, point)
+    return True
+
+
+def divided(world):
+    term, divisor = world.term(), world.divisor()
+    quotient, rest = world.facts.divmod(term, divisor)
+    for point in world.points:
+        by = value(divisor, point, world.facts)
+        found = zip(*(world.at(one, point) for one in (term, quotient, rest)), strict=True)
+        expected = [(one, one // by, one % by) for one in world.at(term, point)]
+        assert list(found) == expected, (term, divisor, quotient, rest, point)
+    for one in (quotient, rest):
+        if one.parts and one.is_uniform:
+            world.made.append(one)
+    return True
+
+
+def straightened(world):
+    term = world.powers()
+    line = world.facts.straight(term)
+    for point in world.points if line is not None else ():
+        assert (term.at(point) >= 0) == (line.at(point) >= 0), (term, line, point)
+    return line is not None
+
+
+def rewritten(world):
+    term = world.term()
+    found = world.facts.reduced(term)
+    ways = list(world.facts.other_ways(term)) if term.is_uniform else [term]
+    for point in world.points:
+        assert world.at(found, point) == world.at(term, point), (term, found, point)
+        signs = [[np.sign(float(one)) for one in world.at(way, point)] for way in ways]
+        assert all(one == signs[0] for one in signs), (term, ways, point)
+    return found.parts != term.parts or len(ways) > 1
+
+
+def with_residues(world):
+    """In the case of a residue, a quotient is a term of another one; the case is left again."""
+    facts = world.facts
+    for name in list(facts.quotients)[:1]:
+        new = facts.with_residue(name, 2, 1)
+        for point in world.points:
+            known = value(symbol(name), point, facts)
+            assert known % 2 != 1 or value(new, point, facts) == known, (name, new, point)
+        return True
+    return False
+
+
+CHECKS = (bounded, compared, divided, divided, straightened, rewritten, with_residues)
+
+
+def checked(seeds):
+    """How many answers of each kind were right."""
+    found = Counter()
+    for seed in seeds:
+        random = Random(seed)
+        world = World(random)
+        for _ in range(STEPS if len(world.points) > 3 else 0):
+            check = random.choice(CHECKS)
+            try:
+                found[check] += check(world)
+            except (Split, Undecided):
+                pass
+            except AssertionError:
+                facts = world.facts
+                print(f"seed {seed}:", facts.lows, facts.ranges, facts.shares, facts.assumed)
+                raise
+    return found
+
+
+def test_random_terms():
+    found = checked(range(120))
+    assert all(found[check] >= 3 for check in CHECKS), found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("thousand", range(10))
+def test_many_random_terms(thousand):
+    checked(range(1000 + 1000 * thousand, 2000 + 1000 * thousand))
+
+
+def facts_of(lows, *ranges):
+    facts = Facts()
+    facts.lows, facts.ranges = lows, list(ranges)
+    return facts
+
+
+def test_a_factor_that_may_be_0_decides_nothing():
+    facts = facts_of({"z": 0}, Range("i", Term.of(1), Term.of(4)))
+    with pytest.raises((Split, Undecided)):
+        facts.holds(symbol("i") * symbol("z") * 3 - 1)
+
+
+@pytest.mark.parametrize("divisor", [Term.of(-3), symbol("x") - symbol("y"), symbol("y")])
+def test_a_divisor_that_may_not_be_positive_is_refused(divisor):
+    facts = facts_of({"x": 1, "y": 0})
+    with pytest.raises((Split, Undecided)):
+        facts.divmod(symbol("x") * 5 + 1, divisor)

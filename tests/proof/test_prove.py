@@ -1,0 +1,121 @@
+"""Proofs of claims: verdicts, counterexamples, the text of a proof, and the command."""
+
+from dataclasses import replace
+
+import pytest
+
+from mmsim.claims.verify import Provenance
+from mmsim.cli.main import main
+from mmsim.errors import FormatError
+from mmsim.proof.facts import Undecided
+from mmsim.proof.kept import from_json, to_json
+from mmsim.proof.prove import Proof, prove
+from mmsim.proof.shown import proof_text
+from mmsim_algorithms import claims
+from mmsim_algorithms.reports.proofs import page_of
+
+CLAIMS = {claim.id: claim for claim in claims()}
+DIAGONAL = CLAIMS["SMM-L5.1"]
+MADE = Provenance("2026-11-26T10:00:00+00:00", "1d2e3f", "0.2.0", "ab12")
+
+
+def test_a_claim_is_proved_at_each_width():
+    proof = prove(DIAGONAL, range(1, 5))
+    assert (proof.widths, proof.verdict) == ([1, 2, 3, 4], "proved for each w up to 4")
+    assert prove(DIAGONAL, [4, 8]).verdict == "proved for w = 4, 8"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda n, p, w, l: 2 * n / p * (p / w + l),
+        lambda n, p, w, l: n / p * (p / w + l - 1),
+        lambda n, p, w, l: 2 * n / p * (p / w + l - 1) + (n / w**2 - 1) * (n / p - 1),
+    ],
+)
+def test_a_wrong_formula_is_refuted_by_a_run(wrong):
+    proof = prove(replace(DIAGONAL, formula=wrong), [4])
+    case = dict(proof.against)
+    measured, claimed = case.pop("measured"), case.pop("claimed")
+    assert not proof.proved
+    assert proof.verdict.startswith("refuted: on=DMM") or "n=" in proof.verdict
+    assert DIAGONAL.run(schedule="synchronous", **case).time == measured
+    assert str(wrong(**{name: case[name] for name in "npwl"})).removesuffix(".0") == claimed
+    assert all(
+        one.holds(**{k: case[k] for k in one.holds.__code__.co_varnames})
+        for one in DIAGONAL.requires
+    )
+
+
+def test_all_cases_of_a_finite_domain_are_a_proof():
+    proof = prove(CLAIMS["SMM-E1.DMM"])
+    assert proof.verdict == "proved: the one case of its domain"
+    wrong = replace(CLAIMS["SMM-E1.DMM"], formula=lambda: 6)
+    assert not prove(wrong, [4]).proved
+
+
+def test_other_claims_are_checked_only():
+    bound, misprint = prove(CLAIMS["SMM-T3.1a.O"]), prove(CLAIMS["SMM-L5.1.printed"])
+    assert (bound.why, misprint.why) == ("it is a bound", "it is a misprint")
+    assert misprint.verdict == "checked on 204 cases"
+    alone = prove(replace(DIAGONAL, launches=None))
+    assert alone.why == "its launches are not given with symbols"
+
+
+def test_measures_read_what_a_run_has():
+    for id_ in ("CFP-T1.copy.read", "CFP-T2.identical", "SMM-L7.3", "RAP-E3", "CFP-F7"):
+        assert prove(CLAIMS[id_], [4]).proved, id_
+    counting = replace(DIAGONAL, measure=lambda run: len(run.rounds))
+    assert "counts rounds" in prove(counting, [4]).why
+    largest = replace(DIAGONAL, measure=lambda run: max(row.stages for row in run.rounds))
+    assert "compares single rounds" in prove(largest, [4]).why
+
+
+def test_the_text_of_a_proof():
+    text = "\n".join(proof_text(DIAGONAL, 32, float("inf")))
+    for said in (
+        "SMM-L5.1, diagonal transpose, DMM: T = 2*n*(l + p/w - 1)/p",
+        "For w=32, on=DMM: 1 case",
+        "Whole numbers from 1 on: l, n/p, p/32, sqrt(n)/32",
+        "sqrt(n) + 1 apart: 1 stage, as no two of them lie in one bank",
+        "n/32 requests, n/32 stages, n/p rounds",
+        "n/32 + (l - 1) * n/p = l*n/p + n/32 - n/p time units",
+        "Together, T = 2*n*(l + p/32 - 1)/p",
+        "The difference is 0",
+    ):
+        assert said in text
+    wrong = replace(DIAGONAL, formula=lambda n: n)
+    with pytest.raises(Undecided, match="measured - claimed"):
+        list(proof_text(wrong, 4, float("inf")))
+
+
+def test_kept_proofs():
+    found = [prove(DIAGONAL, [4]), Proof("SMM-T3.1a", 3, why="x")]
+    assert from_json(to_json(found, MADE)) == (MADE, found)
+    for text in ("{", '{"format": "x"}', '{"format": "mmsim proofs 1", "made": {}, "proofs": []}'):
+        with pytest.raises(FormatError):
+            from_json(text)
+    page = page_of(MADE, found)
+    assert "1 of 2 exact claims are proved: 1 for each width up to 4" in page
+    assert "| SMM-T3.1a | `T = n*(l + p/w - 1)/p` | checked on 3 cases | `x` |" in page
+
+
+def test_the_command(tmp_path, capsys):
+    file = tmp_path / "proofs.json"
+    call = ["prove", "RAP-E3", "SMM-L5.1", "--widths", "2,4-5", "--jobs", "1", "--json", str(file)]
+    assert main(call) == 0
+    printed = capsys.readouterr().out
+    assert "proved for w = 2, 4, 5" in printed
+    assert "2 of 7 claims are proved" in printed
+    _, found = from_json(file.read_text())
+    assert found[0].claim == "SMM-L5.1"
+    assert main(["prove", "SMM-ROT", "--widths", "2", "--show"]) == 0
+    assert "The difference is 0" in capsys.readouterr().out
+    assert main(["prove", "SMM-T3.1a.O", "--widths", "2", "--show"]) == 1
+
+
+@pytest.mark.parametrize("text", ["0", "1-x", "5-2000", "", "3-"])
+def test_wrong_widths(text, capsys):
+    with pytest.raises(SystemExit):
+        main(["prove", f"--widths={text}"])
+    assert "width" in capsys.readouterr().err
