@@ -23,7 +23,7 @@ WIDTH = 4
 SECONDS = 10
 
 
-def proof_points(claim, width, wide=3, most=400):
+def proof_points(claim, width, wide=4, most=2000):
     """Points of the parts in which a claim is proved: cases, as they run; None if it isn't."""
     until = time.monotonic() + SECONDS
     found = []
