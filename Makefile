@@ -81,6 +81,7 @@ QUICK := $(addprefix tests/, \
 	model/test_conflicts.py model/test_turns.py model/test_layouts.py model/test_machines.py \
 	model/test_threads.py model/test_cache_rule.py \
 	monitors/test_races.py monitors/test_listener.py papers/test_permutations.py \
+	proof/test_launches.py \
 	results/test_difference.py sweeps/test_machine_columns.py \
 	view/test_tabular.py)
 quick: $(VENV)/.testable ## check style, types and the core of each room, in a minute; for a first change

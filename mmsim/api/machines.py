@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mmsim.api.report import Report
 from mmsim.api.result import Run
-from mmsim.errors import Brief
+from mmsim.errors import Brief, LaunchError
+from mmsim.host.arguments import yes_or_no
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.model import cached, dmm, hmm, machines, umm
 from mmsim.model.machines import Engine, Schedule
@@ -127,6 +129,8 @@ class Machine(machines.Machine, Guessed):
         shared_words: int | None = None,
         unset: str | Collection[str] = (),
         trace: bool = False,
+        prove: bool = False,
+        given: str | Sequence[str] = (),
     ) -> Report:
         """Run `program` and report its errors instead of its results.
 
@@ -151,6 +155,15 @@ class Machine(machines.Machine, Guessed):
             the first write is a finding.
         trace
             Record the run, for `Report.trace` and `Report.player`.
+        prove
+            Try to prove, for all sizes and inputs for which the facts in `given` hold, that the
+            program has no data race, no index out of range and no divergent barrier, whatever the
+            order of the warps. See `Report.proved`. Needs Z3, of the extra `proof`.
+        given
+            Facts for `prove`, each as text: comparisons of number parameters, `a.size`,
+            `a.shape[0]`, `threads`, `block_size`, `blocks`, `width`, `blockDim.x`, `gridDim.x`,
+            such as "threads % block_size == 0", and of an array's words, such as
+            "all(0 <= x < n for x in a)". They must hold of this launch, too.
 
         Raises
         ------
@@ -177,7 +190,7 @@ class Machine(machines.Machine, Guessed):
                 language = language_of(program)
                 own: Schedule = "asynchronous" if language == "numba" else "synchronous"
                 when = own if schedule is None else schedule
-                return Report.of(
+                report = Report.of(
                     check(
                         lambda: bind(self, program, args, sizes, when, max_accesses),
                         self,
@@ -189,6 +202,14 @@ class Machine(machines.Machine, Guessed):
                         trace=trace,
                     )
                 )
+                if yes_or_no("prove", prove):
+                    from mmsim.api.proving import proved  # loads Z3
+
+                    proof = proved(self, program, args, sizes, max_accesses, given, report)
+                    report = replace(report, proved=proof)
+                elif given:
+                    raise LaunchError("given= has facts for a proof; pass prove=True, too")
+                return report
 
 
 @advised()

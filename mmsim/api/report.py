@@ -27,6 +27,8 @@ class Report(Saved, report.Report):
         Time units until the program ended, or until its error.
     machine, program, threads, block_size, schedule
         The launch that was checked.
+    proved
+        A `Proof` for all sizes, with `prove=True`; else None.
     """
 
     run: Run | None = None

@@ -21,6 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--shared-words", type=at_least(1), help=words)
     unset = "an array parameter that holds nothing yet; may be given several times"
     add("--unset", action="append", default=[], metavar="NAME", help=unset)
+    prove = "prove for all sizes that there is no race, index out of range or divergent barrier"
+    add("--prove", action="store_true", help=f"{prove} (needs Z3)")
+    given = "a fact for --prove, as 'threads == a.size'; may be given several times"
+    add("--given", action="append", default=[], metavar="FACT", help=given)
     page = "save a page to step through what happened"
     add_targets(parser, json="save the report as JSON", html=page)
 
@@ -34,6 +38,8 @@ def command(arguments: argparse.Namespace) -> int:
         shared_words=arguments.shared_words,
         unset=arguments.unset,
         trace=arguments.html is not None,
+        prove=arguments.prove,
+        given=arguments.given,
     )
     show(str(report), soft_wrap=True)
     save_text(arguments.json, report.to_json)
@@ -41,4 +47,4 @@ def command(arguments: argparse.Namespace) -> int:
         save(arguments.html, report.player().save)
     elif arguments.html is not None:
         complain(f"{arguments.html} wasn't made: no thread has begun")
-    return 0 if report.ok else 1
+    return 0 if report.ok and (report.proved is None or report.proved.answer == "yes") else 1

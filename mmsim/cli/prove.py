@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--show", action="store_true", help="print the proofs, case by case")
     add_targets(parser, json="save the outcomes as JSON")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
-    add("--seconds", type=at_least(1), default=20, help="for each claim (default: %(default)s)")
+    add("--seconds", type=at_least(1), default=40, help="for each claim (default: %(default)s)")
 
 
 def widths(text: str) -> list[int]:

@@ -270,7 +270,7 @@ def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LAR
 
 def refuse_symbols(machine: Machine) -> None:
     """Refuse a machine with a name in the place of a number."""
-    names = [part.name for part in fields(machine)] if is_dataclass(machine) else []
+    names: list[str] = [part.name for part in fields(machine)] if is_dataclass(machine) else []
     for name in names:
         value = getattr(machine, name)
         if hasattr(value, "free_symbols"):

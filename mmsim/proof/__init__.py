@@ -1,1 +1,1 @@
-"""Proofs for all sizes: what a program costs, and that it has no error, with symbols for numbers."""
+"""Proofs for all sizes: costs of programs, and programs without errors."""

@@ -18,10 +18,10 @@ from mmsim.ir.walk import statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, read_facts
-from mmsim.proof.execution import Row
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.warps import Row
 from mmsim.proof.written import Writer, short
 from mmsim.results.costs import CostCase, CostRow, CostTables
 
@@ -461,9 +461,10 @@ class Launched:
             return short(writer.term(facts.reduced(term)))
 
         def rows() -> Iterator[CostRow]:
-            for site, row in done.rows.items():
+            explained = executed(self.launch, case, facts, explain=True)
+            for site, row in explained.rows.items():
                 place = row.place
-                requests = list(done.requests.get(site, {}).values())
+                requests = list(explained.requests.get(site, {}).values())
                 terms = row.requests, row.stages, row.rounds, done.time_of(row)
                 counts = zip(COUNTS, map(formula, terms), strict=True)
                 yield CostRow(

@@ -36,7 +36,7 @@ class Undecided(Exception):
     """A step that has no rule here: the reason, in words."""
 
 
-class Split(Exception):  # noqa: N818 - no error: a question
+class Split(Exception):
     """A fact depends on a symbol: below `at`, or from it on; or on its residue modulo `modulus`.
 
     For two free symbols, `other` and `at`: symbol >= other + at, or not. Else a term is
@@ -58,7 +58,7 @@ class Split(Exception):  # noqa: N818 - no error: a question
         self.divisor = divisor
 
 
-class _Known(Exception):  # noqa: N818 - no error: an answer
+class _Known(Exception):
     """Whether a term is at least 0 follows from another term."""
 
     def __init__(self, truth: bool) -> None:
@@ -77,7 +77,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Quotient:
-    """The symbol of a quotient, rounded down; both terms are at least 0. The remainder is below `rest`."""
+    """A symbol for a quotient, rounded down, of terms from 0 on; the remainder is below `rest`."""
 
     above: Term
     below: Term
@@ -154,7 +154,7 @@ class Facts:
 
     # Bounds.
 
-    def bound(self, term: Term, depth: int = 0) -> float | Fraction | int:
+    def bound(self, term: Term, depth: int = 0) -> Any:
         """A number that a term is not below for any lane, -inf if none is found."""
         if depth == 0 and time.monotonic() > self.until:
             raise Undecided("it takes too long")
@@ -169,7 +169,7 @@ class Facts:
                         )
         return found
 
-    def _bound(self, term: Term, depth: int) -> float | Fraction | int:
+    def _bound(self, term: Term, depth: int) -> Any:
         if term.number is not None:
             return _least(term.number)
         if not term.is_uniform:
@@ -567,13 +567,8 @@ class Facts:
     def _named(self, rest: Term, divisor: Term) -> Term:
         if self.bound(rest) < 0:
             for one in self.ranges:
-                if (
-                    one.name in rest.symbols
-                    and not one.low.parts
-                    and not one.name.startswith("trip")
-                ):
-                    if divisor.number is None and self.divided_by(one.high, divisor) is not None:
-                        raise Split(one.name, divisor=divisor)
+                if one.name in rest.symbols and self.may_divide(one, divisor):
+                    raise Split(one.name, divisor=divisor)
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
@@ -667,6 +662,12 @@ class Facts:
             return known.truth
         raise split if split is not None else Undecided(f"whether {term} is negative")
 
+    def may_divide(self, one: Range, divisor: Term) -> bool:
+        """Return whether a range of warps can be divided into rows of a symbolic size."""
+        if divisor.number is not None or one.low.parts or one.name.startswith("trip"):
+            return False
+        return self.divided_by(one.high, divisor) is not None
+
     def divided_by(self, term: Term, divisor: Term) -> Term | None:
         """How many times a divisor a term is, if that is more than once."""
         for way in (*self.other_ways(term), self.reduced(term)):
@@ -753,16 +754,14 @@ class Facts:
         for name in sorted(term.symbols & self.quotients.keys()):
             below = self.quotients[name].below
             for one in self.ranges:
-                divided = one.name in self.hidden(name) and not one.low.parts
-                if divided and below.number is None and not one.name.startswith("trip"):
-                    if self.divided_by(one.high, below) is not None:
-                        return Split(one.name, divisor=below)
+                if one.name in self.hidden(name) and self.may_divide(one, below):
+                    return Split(one.name, divisor=below)
         for name in sorted(term.symbols & self.quotients.keys()):
             of = self.quotients[name]
-            if of.below.number is None and of.rest == of.below:
-                if self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
-                    value = Term.of(int(self._decided(of.above - of.below)))
-                    raise _Known(self._decided(term.with_values({name: value})))
+            open_ = of.below.number is None and of.rest == of.below
+            if open_ and self.bound(of.below * 2 - 1 - of.above) >= 0:  # the quotient is 0 or 1
+                value = Term.of(int(self._decided(of.above - of.below)))
+                raise _Known(self._decided(term.with_values({name: value})))
         self._small_powers(term)
         for name in term.symbols & self.quotients.keys():
             parts = term.by_power(name)

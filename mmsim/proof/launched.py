@@ -11,9 +11,10 @@ import numpy as np
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.proof.domain import Case, of_sympy
-from mmsim.proof.execution import Execution, Row, Rows, Sizes, Value, Warps, rows_time
+from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Undecided
 from mmsim.proof.terms import ONE, Term, inverse, summed
+from mmsim.proof.warps import Row, Rows, Sizes, Value, Warps
 
 
 class Number:
@@ -91,8 +92,8 @@ class Request:
     where: str
 
 
-class Explained(Execution):
-    """Executes a program, and keeps the requests of each access, to explain their stages."""
+class Located(Execution):
+    """Executes a program; what it gives up at names its array. `requests` stays empty here."""
 
     def __init__(self, sizes: Sizes, facts: Facts) -> None:
         super().__init__(sizes, facts)
@@ -105,6 +106,10 @@ class Explained(Execution):
             if not hasattr(error, "array"):
                 error.array = one.array  # type: ignore[attr-defined]
             raise
+
+
+class Explained(Located):
+    """Executes a program, and keeps the requests of each access, to explain their stages."""
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
         found = super().request(one, w)
@@ -153,8 +158,8 @@ class Executed:
         return row.busy + row.rounds * (self.latencies[row.space] - 1)
 
 
-def executed(launch: SymbolicLaunch, case: Case, facts: Facts) -> Executed:
-    """Execute one launch in a case."""
+def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = False) -> Executed:
+    """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
 
     def of(value: Any) -> Term:
         return facts.reduced(of_sympy(value, case.values, facts))
@@ -192,9 +197,8 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts) -> Executed:
         latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}
     else:
         latencies = {"memory": of(machine.latency)}
-    execution = Explained(sizes, facts)
-    rows = execution.run()
-    return Executed(rows, latencies, execution.requests, kind)
+    execution = (Explained if explain else Located)(sizes, facts)
+    return Executed(execution.run(), latencies, execution.requests, kind)
 
 
 def _content(
@@ -263,7 +267,9 @@ class Measured:
     done: tuple[Executed, ...] = field(repr=False, default=())
 
 
-def measured(launches: Iterable[SymbolicLaunch], case: Case, facts: Facts) -> Measured:
+def measured(
+    launches: Iterable[SymbolicLaunch], case: Case, facts: Facts, explain: bool = False
+) -> Measured:
     """Execute launches in a case."""
 
     def of(value: Any) -> Term:
@@ -272,7 +278,7 @@ def measured(launches: Iterable[SymbolicLaunch], case: Case, facts: Facts) -> Me
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
     for launch in launches:
-        one = executed(launch, case, facts)
+        one = executed(launch, case, facts, explain)
         done.append(one)
         times.append(one.time)
         width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]

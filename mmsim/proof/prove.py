@@ -20,7 +20,7 @@ from mmsim.proof.terms import ONE, Term
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
-SECONDS = 20.0
+SECONDS = 40.0
 """The time for a claim."""
 NOT_EXACT = ("it is a misprint", "it is a bound")
 """The reasons why a claim isn't looked at."""
@@ -374,7 +374,11 @@ class Checked:
 
 
 def check(
-    claim: Claim, case: Case, texts: Mapping[str, Any], until: float = math.inf
+    claim: Claim,
+    case: Case,
+    texts: Mapping[str, Any],
+    until: float = math.inf,
+    explain: bool = False,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
     facts = case.facts()
@@ -387,7 +391,7 @@ def check(
     assert claim.launches is not None
     numbers = {k: v.number for k, v in case.values.items() if isinstance(v.number, int)}
     symbols = {**symbols_of(case.values), **integers(numbers), **texts}
-    found = measured(call_with(claim.launches, symbols), case, facts)
+    found = measured(call_with(claim.launches, symbols), case, facts, explain)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
     formula = claim.formula(**{name: symbols[name] for name in claim.parameters})

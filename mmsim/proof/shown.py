@@ -23,7 +23,7 @@ def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
         about = show({**one.fixed, **one.texts})
 
         def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
-            return check(claim, case, texts, until)
+            return check(claim, case, texts, until, explain=True)
 
         found = [done for _, done in leaves(one.whole, action, until) if done is not None]
         yield ""

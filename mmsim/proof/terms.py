@@ -106,7 +106,7 @@ class Term:
         return self + -Term.of(other)
 
     def __rsub__(self, other: Coefficient) -> Term:
-        return -self + other
+        return Term.of(other) - self
 
     def __mul__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
@@ -130,7 +130,7 @@ class Term:
         return found
 
     def __eq__(self, other: object) -> bool:
-        return not (self - other).parts  # type: ignore[operator]
+        return not (self - other).parts
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -179,7 +179,7 @@ class Term:
         return {power: Term(parts) for power, parts in found.items()}
 
     def with_values(self, values: Mapping[str, Term]) -> Term:
-        """The term with terms for some symbols. A symbol of an exponent needs a whole linear one."""
+        """The term with terms for some symbols; linear ones for those of exponents."""
         if not self.symbols & values.keys():
             return self
         found = Term({})

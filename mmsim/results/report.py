@@ -10,6 +10,7 @@ from mmsim.model.machines import Machine
 from mmsim.model.threads import Shape, launched
 from mmsim.printable import counted, printable
 from mmsim.results.findings import Finding, Findings
+from mmsim.results.proved import Proof
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
 from mmsim.tabular import Tabular
@@ -51,6 +52,7 @@ class Report(Tabular, Guessed):
     run: Run | None = None
     record: Trace | None = field(default=None, repr=False)
     shape: Shape | None = None
+    proved: Proof | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", Findings(self.findings))
@@ -80,7 +82,8 @@ class Report(Tabular, Guessed):
         threads = launched(self.threads, self.block_size, self.shape)
         head = f"{printable(self.program)} on {self.machine}, {threads}, {self.schedule}: {found}"
         lines = [f"{number}. {one}" for number, one in enumerate(self.findings, 1)]
-        return "\n".join([head, *(lines or [self.looked_for])])
+        lines = lines or [self.looked_for]
+        return "\n".join([head, *lines, *([] if self.proved is None else [str(self.proved)])])
 
     __repr__ = __str__
 

@@ -104,6 +104,19 @@ def test_options_of_the_checker(call, options, text, capsys):
     assert text in capsys.readouterr().out
 
 
+def test_a_proof_leaves_with_0_only_if_it_succeeds(call, capsys):
+    pytest.importorskip("z3", reason="proofs need z3-solver")
+    sizes = [f"--given={name} == threads" for name in ("a.size", "b.size")]
+    assert main([*call, "--schedule", "synchronous", "--prove", *sizes]) == 1
+    *_, race, index, barrier = capsys.readouterr().out.splitlines()
+    assert race.startswith("- no data race: no: ")
+    assert (index, barrier) == ("- no index out of range: yes", "- no divergent barrier: yes")
+    one = ["--given=threads == 1"]
+    call[2:6] = "arange:1", "zeros:1", "--threads", "1"
+    assert main([*call, "--prove", *sizes, *one]) == 0
+    assert "- no index out of range: yes" in capsys.readouterr().out
+
+
 def test_an_error_of_the_program_is_a_finding(call, capsys):
     call[2] = "arange:7"
     assert main(call) == 1

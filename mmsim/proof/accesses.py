@@ -1,0 +1,301 @@
+"""Accesses of warps: the requests of a round, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import targets
+from mmsim.proof.evaluation import Evaluation, product
+from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.stages import stages
+from mmsim.proof.terms import Term, summed, symbol, total
+from mmsim.proof.warps import UNKNOWN, Row, Unknown, Value, Warps, added, merged, with_symbols
+
+
+class Accesses(Evaluation):
+    """Executes accesses; it divides warps where an access depends on the warp."""
+
+    def each(
+        self, classes: Sequence[Warps], action: Callable[[Warps], Any]
+    ) -> list[tuple[Warps, Any]]:
+        """An action for each class of warps, divided where the action depends on the warp."""
+        todo, done = list(reversed(classes)), []
+        while todo:
+            one = todo.pop()
+            try:
+                with self.facts.within(one.ranges):
+                    done.append((one, action(one)))
+            except Split as split:
+                ranges = [r for r in one.ranges if r.name == split.name]
+                if not ranges:
+                    raise
+                todo.extend(reversed(self.divided(one, ranges[0], split)))
+        return done
+
+    def divided(self, one: Warps, range_: Range, split: Split) -> list[Warps]:
+        """Two parts of a class of warps, below and from a number on; or one for each residue."""
+        at = one.ranges.index(range_)
+        before, after = one.ranges[:at], one.ranges[at + 1 :]
+        with self.facts.within(before):
+            parts = [
+                (part, value)
+                for part, value in self.parts(range_, split)
+                if self.may_be(part[-1].low, part[-1].high)
+            ]
+        if not parts:
+            raise Undecided(f"the parts of {range_.name}")
+        found = []
+        for part, value in parts:
+            new = replace(one, ranges=(*before, *part, *after))
+            if value is not None:
+                values = {range_.name: value}
+                later = tuple(
+                    replace(r, low=r.low.with_values(values), high=r.high.with_values(values))
+                    for r in after
+                )
+                new = replace(new, ranges=(*before, *part, *later))
+                with self.facts.within(new.ranges):
+                    new = self.with_values(new, values)
+            found.append(new)
+        return found
+
+    def parts(self, one: Range, split: Split) -> list[tuple[tuple[Range, ...], Term | None]]:
+        """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
+        if split.divisor is None:
+            return [((part,), value) for part, value in divided_range(self.facts, one, split)]
+        rows = self.facts.divided_by(one.high, split.divisor)
+        if rows is None or one.low.parts:
+            raise Undecided(f"{one.name} divided by {split.divisor}")
+        outer = f"{one.name} row"
+        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
+        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
+
+    def may_be(self, low: Term, high: Term) -> bool:
+        """Return whether a range may have a number; it must not end before it begins."""
+        if self.facts.bound(high - low) >= 0:
+            return not self.facts.bound(low - high) >= 0
+        return bool(self.facts.holds(high - low - 1))
+
+    def with_values(self, w: Warps, values: dict[str, Term]) -> Warps:
+        """Warps with terms for symbols, within quotients too."""
+        env = {k: self.with_quotients(v, values) for k, v in w.env.items()}
+        place = {k: v.with_values(values) for k, v in w.place.items()}
+        return replace(w, env=env, place=place)
+
+    def with_quotients(self, value: Value, values: dict[str, Term]) -> Value:
+        """A value with terms for symbols, also for those that a quotient hides."""
+        if isinstance(value, tuple):
+            return tuple(self.with_quotients(one, values) for one in value)
+        if not isinstance(value, Term):
+            return value
+        found = {}
+        for name in value.symbols & self.facts.quotients.keys():
+            if self.facts.hidden(name) & values.keys():
+                of = self.facts.quotients[name]
+                if of.rest != of.below:
+                    raise Undecided(f"the residue of {', '.join(values)} in {name}")
+                above, below = (self.with_quotients(t, values) for t in (of.above, of.below))
+                found[name] = self.facts.divmod(above, below)[0]
+        return value.with_values({**values, **found})
+
+    def set(self, one: Warps, name: str, value: Value) -> Warps:
+        """An assignment to a variable by the active lanes."""
+        active = one.active
+        if not active.any():
+            return one
+        old = one.env.get(name)
+        if old is not None and not active.all():
+            value = merged(active, value, old)
+        return replace(one, env={**one.env, name: value})
+
+    def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
+        """One round: every warp with an active lane sends a request."""
+        done = self.each(classes, lambda w: self.any_residue(one, w) if w.active.any() else None)
+        sent = [(w, found) for w, found in done if found is not None]
+        if sent:
+            added(self.rows, {one.site: self.round(one, sent)})
+        result = []
+        for w, found in done:
+            for name in targets(one):
+                value = found[1] if found is not None and name in self.needed else UNKNOWN
+                w = self.set(w, name, value)
+            result.append(w)
+        return result
+
+    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+        """A request whose stages may depend on a quotient's residue: they must be the same."""
+        try:
+            return self.request(one, w)
+        except Split as split:
+            name, by = split.name, split.modulus
+            if name not in self.facts.quotients or not by:
+                raise
+        found = []
+        before = dict(self.facts.replaced)
+        for residue in range(by):
+            term = self.facts.with_residue(name, by, residue)
+            self.facts.replaced = {**before, name: term}
+            try:
+                found.append(self.any_residue(one, with_symbols(w, {name: term})))
+            finally:
+                self.facts.replaced = before
+        if any(one[0] != found[0][0] for one in found):
+            raise Undecided(f"the residue of {name} modulo {by}")
+        stages_, _, words = found[0]
+        return stages_, UNKNOWN, words
+
+    def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+        """The stages of a request, the value read, and its words."""
+        active = w.active
+        count = int(active.sum())
+        several = max(
+            1,
+            len(targets(one))
+            if isinstance(one, ir.VectorLoad)
+            else len(one.values)
+            if isinstance(one, ir.VectorStore)
+            else 1,
+        )
+        try:
+            index = [self.value(i, w) for i in one.index]
+        except Undecided:
+            if one.array not in self.sizes.stages:
+                raise
+            index = [UNKNOWN]
+        value: Value = UNKNOWN
+        if any(isinstance(i, Unknown) for i in index):
+            given = self.sizes.stages.get(one.array)
+            if given is None:
+                raise Undecided(
+                    f"the index of {one.array} is read from memory; give the stages of its requests"
+                )
+            return given, UNKNOWN, Term.of(count * several)
+        if (
+            isinstance(one, ir.Load)
+            and one.array in self.sizes.contents
+            and one.target in self.needed
+        ):
+            value = self.sizes.contents[one.array](*index)
+        shape = self.shape(one.array)
+        if len(index) != len(shape):
+            if len(index) == 1:
+                shape = (summed([product(shape)]),)
+            else:
+                raise Undecided(f"an index of {one.array} with {len(index)} numbers")
+        terms = [term.of_lanes(active) for term in index]
+        for at, term in enumerate(terms):
+            low = self.facts.holds(term)
+            if not np.all(low):
+                if not np.any(low) and several == 1:  # all count from the end
+                    terms[at] = term + shape[at]
+                else:
+                    mixed = np.broadcast_to(low, (count,))
+                    terms[at] = merged(mixed, term, term + shape[at])
+        offset = Term({})
+        for term, extent in zip(terms, shape, strict=True):
+            offset = offset * extent + term
+        offset = self.facts.reduced(offset * several)
+        if self.is_shared(one.array) or self.sizes.unit == "banks":
+            unit = "banks"
+        else:
+            unit = "groups"
+        words = [offset + k for k in range(several)]
+        found = stages(self.facts, unit, self.width, words, count, isinstance(one, ir.Atomic))
+        return Term.of(found), value, Term.of(count * several)
+
+    def round(self, one: ir.Access, sent: list[tuple[Warps, tuple[Term, Value, Term]]]) -> Row:
+        """The costs of one round."""
+        facts = self.facts
+        requests, staged, words, busy = Term({}), Term({}), Term({}), Term({})
+        rounds = Term({})
+        shared = self.is_shared(one.array)
+        sure = False
+        plain = True
+        by_blocks: dict[str, tuple[Term, Term]] = {}
+        for w, (found, _, count) in sent:
+            if isinstance(one, ir.Access) and found.number is None:
+                self.totals[one.site] = found
+                found = Term({})
+            one_block = [r for r in w.ranges if r.name.startswith("warp")]
+            size = Term.of(1)
+            each, each_stage = Term.of(1), found
+            outer = [r for r in w.ranges if r not in one_block]
+            for r in reversed(one_block):
+                each = total(each, r.name, r.low, r.high)
+                each_stage = total(each_stage, r.name, r.low, r.high)
+            size, all_stages = each, each_stage
+            for r in reversed(outer):
+                size = total(size, r.name, r.low, r.high)
+                all_stages = total(all_stages, r.name, r.low, r.high)
+            requests, staged = requests + size, staged + all_stages
+            words = words + size * count
+            sure = sure or self.is_sure(w)
+            if shared:
+                if {r.name for r in outer} & each_stage.symbols:
+                    raise Undecided("stages of shared memory that differ among blocks")
+                count = Term.of(1)
+                for r in reversed(outer):
+                    count = total(count, r.name, r.low, r.high)
+                key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
+                stages_, _ = by_blocks.get(key, (Term({}), count))
+                by_blocks[key] = stages_ + each_stage, count
+                plain = plain and (not outer or w.place["block"] == symbol(outer[0].name))
+        rounds = Term.of(1)
+        if not sure and not any([self.is_there(w) for w, _ in sent]):
+            rounds = Term({})
+        if shared:
+            found, count = next(iter(by_blocks.values()))
+            if len(by_blocks) > 1 or not plain:
+                # Blocks of several kinds, all with as many stages: wherever they are.
+                count = summed(each for _, each in by_blocks.values())
+                if any(each != found for each, _ in by_blocks.values()) or count != self.blocks:
+                    raise Undecided("blocks that access their shared memories differently")
+            dmms = self.sizes.dmms
+            assert dmms is not None
+            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
+        else:
+            busy = staged
+        kind = (
+            "atomic"
+            if isinstance(one, ir.Atomic)
+            else "read"
+            if isinstance(one, ir.Load | ir.VectorLoad)
+            else "write"
+        )
+        space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
+        return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
+
+    def is_sure(self, w: Warps) -> bool:
+        """Return whether a class certainly has a warp."""
+        for at, one in enumerate(w.ranges):
+            with self.facts.within(w.ranges[:at]):
+                if not self.facts.bound(one.high - one.low - 1) >= 0:
+                    return False
+        return True
+
+    def is_there(self, w: Warps) -> bool:
+        """Return whether a class has a warp, by a split if it is open."""
+        for at, one in enumerate(w.ranges):
+            with self.facts.within(w.ranges[:at]):
+                if not self.facts.holds(one.high - one.low - 1):
+                    return False
+        return True
+
+
+def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, Term | None]]:
+    """The parts of a range, with the value of its symbol in each, None for the symbol itself."""
+    if split.at is not None:
+        below = replace(one, high=split.at)
+        return [(below, None), (replace(one, low=split.at), None)]
+    by = split.modulus
+    found = []
+    for residue in range(by):
+        low, _ = facts.divmod(one.low + (by - 1 - residue), Term.of(by))
+        high, _ = facts.divmod(one.high + (by - 1 - residue), Term.of(by))
+        found.append((replace(one, low=low, high=high), symbol(one.name) * by + residue))
+    return found  # type: ignore[return-value]

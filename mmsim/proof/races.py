@@ -1,0 +1,224 @@
+"""Proves that a program has no data race, index out of range or divergent barrier, for all sizes.
+
+The proof is about the asynchronous schedule, and so about every order of the warps. Sizes, numbers
+of threads, the width, number parameters and the words of arrays are unknown, as far as the given
+facts leave them open. It assumes that
+
+- the sizes of a launch and its whole numbers are less than 2^31, and no arithmetic on sizes,
+  numbers of threads, numbers of iterations and parameters leaves 64 bits;
+- arrays have the types and numbers of axes of the launch, and its grid and blocks have extents
+  along the same axes.
+
+Integers that come from memory may have any value of their type, and wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import z3
+
+from mmsim.errors import LaunchError
+from mmsim.ir.dtypes import is_int, limits
+from mmsim.meaning.launch import Launch
+from mmsim.model.threads import Shape
+from mmsim.proof.races_given import Fact, Names, holds
+from mmsim.proof.races_laws import Laws
+from mmsim.proof.races_values import Sides, Threads, Values
+from mmsim.proof.races_walk import Walk
+from mmsim.proof.two_threads import Open, Pair, TwoThreads
+from mmsim.proof.whole_numbers import Number, Space, Truth, Value, constant
+from mmsim.results.proved import Property
+
+MOST_OPEN = 4
+"""After so many open questions about a property no more are asked."""
+SMALL = (4, 8, 40)
+"""Sizes of counterexamples that are tried first, and at most."""
+MOST_WORDS = 1 << 16
+"""Words of the arrays of a counterexample."""
+SECONDS = 120
+"""After so long, what is still open stays undecided."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A launch that a proof can't exclude: width, sizes as of `asked`, arguments by name."""
+
+    width: int
+    sizes: tuple[int, int | None, Shape | None]
+    arguments: dict[str, Any]
+
+
+class Questions:
+    """The possible mistakes in the program of a launch where facts hold: open questions.
+
+    The launch gives the types, the numbers of axes, and whether there is one block only.
+    """
+
+    def __init__(
+        self, launch: Launch, given: tuple[str, ...], shape: Shape | None, one: bool
+    ) -> None:
+        self.launch, self.one_block = launch, one
+        self.sides: tuple[Sides, Sides] | None = None
+        if shape is not None:
+            block, grid = ((True, y > 1, z > 1) for _, y, z in (shape.block, shape.grid))
+            self.sides = block, grid
+        self.facts = [Fact(text) for text in given]
+        self._refuse_false_facts(shape)
+        space = self.space = Space()
+        space.deadline = monotonic() + SECONDS
+        self.ranks = {name: len(launch.arrays[name].shape) for name in launch.parameters}
+        for fact in self.facts:  # each may use what the earlier ones define
+            if fact.words is None:
+                fact.defines(space, self._names(Threads(space, self.sides, one)))
+        self.threads = Threads(space, self.sides, one)
+        self.names = self._names(self.threads)
+        space.given += [fact.truth(space, self.names) for fact in self.facts if not fact.words]
+        lowered = launch.lowered
+        values = Values(space, lowered, self.threads, dict(self.names.arrays))
+        for local in lowered.code.locals:
+            values.extents[local.name] = tuple(values.of(part, {}) for part in local.shape)
+        laws = Laws(space)
+        self.alone = Pair(space, laws, None)
+        self.walk = Walk(values, self._of_word, self._holds)
+        two = TwoThreads(self.walk, self.threads, laws)
+        barriers = list(two.barriers())  # first: it says what barriers order
+        self.open: dict[Property, list[Open]] = {
+            "race": list(islice(two.races(), MOST_OPEN)),
+            "index": list(islice(two.indices(), MOST_OPEN)),
+            "barrier": barriers,
+        }
+
+    def _refuse_false_facts(self, shape: Shape | None) -> None:
+        launch = self.launch
+        grid = launch.grid
+        sizes = {
+            "threads": grid.threads,
+            "block_size": grid.block_size,
+            "blocks": grid.blocks,
+            "width": grid.width,
+            **{name: of for name, of in grid.uniform.items() if "." in name},
+        }
+        contents = launch.results()
+        for fact in self.facts:
+            if not self._is_true(fact, sizes, launch.meaning.numbers, contents):
+                raise LaunchError(
+                    f"given={fact.text!r} does not hold of this launch; check one of which it holds"
+                    ", or leave it out"
+                )
+
+    def _is_true(
+        self,
+        fact: Fact,
+        sizes: Mapping[str, int],
+        numbers: Mapping[str, Any],
+        contents: Mapping[str, Any],
+    ) -> bool:
+        whole = {name: value for name, value in numbers.items() if isinstance(value, int)}
+        known = {name: constant(int(value)) for name, value in {**sizes, **whole}.items()}
+        arrays = {name: tuple(map(constant, its.shape)) for name, its in contents.items()}
+        return holds(fact, Names(Space(), known, arrays), contents)
+
+    def _names(self, threads: Threads) -> Names:
+        space, lowered = self.space, self.launch.lowered
+        known: dict[str, Any] = {
+            "threads": threads.count,
+            "block_size": threads.block_size,
+            "blocks": threads.blocks,
+            "width": threads.width,
+            **threads.extents,
+        }
+        for name, type_ in lowered.numbers.items():
+            if is_int(type_):
+                known[name] = space.size(name, max(limits(type_)[0], 1 - 2**31))
+        extents = {
+            name: tuple(space.size(f"{name}.shape[{axis}]", 0) for axis in range(rank))
+            for name, rank in self.ranks.items()
+        }
+        return Names(space, known, extents)
+
+    def _of_word(self, array: str, word: Value) -> list[Truth]:
+        """The facts about a word of an array."""
+        return [
+            fact.truth(self.space, self.names, word)
+            for fact in self.facts
+            if fact.words is not None and fact.words[0] == array
+        ]
+
+    def _holds(self, fact: Truth) -> bool:
+        if z3.is_true(z3.simplify(fact)):
+            return True
+        return bool(self.alone.ask([z3.Not(fact)])[0] == "unsat")
+
+    # Counterexamples
+
+    def examples(self, about: Property) -> Iterator[Example]:
+        """Launches that the proof can't exclude, the smallest first."""
+        for most in SMALL:
+            for question in self.open[about]:
+                more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
+                answer, model = question.ask(exact=True, more=more)
+                if answer == "sat":
+                    found = (self._example(model, filled) for filled in (False, True))
+                    yield from (one for one in found if one is not None)
+
+    def _example(self, model: Any, filled: bool) -> Example | None:
+        def value(number: Number) -> int:
+            total = 0
+            for mono, factor in number.terms.items():
+                for name in mono:
+                    term = self.space.symbols[name].term
+                    factor *= model.eval(term, model_completion=True).as_long()
+                total += factor
+            return total
+
+        known = {
+            name: value(number) for name, number in self.names.known.items() if number is not None
+        }
+        extents = {name: tuple(map(value, its)) for name, its in self.names.arrays.items()}
+        numbers = {name: known.get(name, its) for name, its in self.launch.meaning.numbers.items()}
+        words = sum(int(np.prod(its)) for its in extents.values())
+        if words > MOST_WORDS or known["threads"] > MOST_WORDS:
+            return None
+        own = self.launch.results()
+        contents = {
+            name: self._contents(name, own[name], its, model, filled)
+            for name, its in extents.items()
+        }
+        if not all(self._is_true(one, known, numbers, contents) for one in self.facts):
+            return None
+        shape = None
+        if self.sides is not None:
+            grid, block = (
+                tuple(known[f"{of}.{axis}"] for axis in "xyz") for of in ("gridDim", "blockDim")
+            )
+            shape = Shape(grid, block)  # type: ignore[arg-type]
+        size = None if self.one_block and shape is None else known["block_size"]
+        return Example(known["width"], (known["threads"], size, shape), numbers | contents)
+
+    def _contents(
+        self, name: str, own: Any, extents: tuple[int, ...], model: Any, filled: bool
+    ) -> Any:
+        """The words of an array: those that the model has, else the launch's again and again.
+
+        With `filled` the others are as the model has those that it doesn't name.
+        """
+        found = np.resize(own, extents) if own.size else np.zeros(extents, own.dtype)
+        function = next((f for f in model.decls() if f.name() == f"word of {name}"), None)
+        if function is None or own.dtype.kind not in "iu":
+            return found
+        low, high = limits(own.dtype)
+        *entries, rest = model[function].as_list()
+        if filled and z3.is_int_value(rest) and low <= rest.as_long() <= high:
+            found[...] = rest.as_long()
+        for entry in entries:
+            *index, word = (one.as_long() for one in entry)
+            within = all(0 <= i < n for i, n in zip(index, extents, strict=True))
+            if within and low <= word <= high:
+                found[tuple(index)] = word
+        return found

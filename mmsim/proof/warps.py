@@ -1,0 +1,164 @@
+"""Warps that do the same, and the costs of accesses: the data of an execution with symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.ir import nodes as ir
+from mmsim.proof.facts import Range
+from mmsim.proof.terms import Term, simple, total
+
+Lanes = npt.NDArray[np.bool_]
+
+
+class Unknown:
+    """A value that depends on memory."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = Unknown()
+Value = Any
+"""A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """The value of a variable in trips of even and of odd numbers."""
+
+    even: Term
+    odd: Term
+
+
+@dataclass(frozen=True)
+class Warps:
+    """Warps that do the same: their ranges, variables, and lanes.
+
+    `gone` are lanes that have left: "" the program, a loop's number or a scope's name that.
+    `outer` has, for each branch around, the mask before it and its test. `place` has terms for the
+    numbers of the block and the warp.
+    """
+
+    ranges: tuple[Range, ...]
+    env: dict[str, Value]
+    mask: np.ndarray
+    gone: dict[str, np.ndarray] = field(default_factory=dict)
+    outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    place: dict[str, Term] = field(default_factory=lambda: {"block": Term({}), "warp": Term({})})
+
+    @property
+    def active(self) -> np.ndarray:
+        """The lanes that execute a statement."""
+        found = self.mask
+        for lanes in self.gone.values():
+            found = found & ~lanes
+        return found
+
+
+@dataclass
+class Row:
+    """An access of the program: requests, stages and rounds of all its executions.
+
+    `busy` is the sum over rounds of the stages of the unit that has most of them.
+    """
+
+    place: Place
+    array: str
+    kind: str
+    space: str
+    requests: Term = field(default_factory=lambda: Term({}))
+    stages: Term = field(default_factory=lambda: Term({}))
+    busy: Term = field(default_factory=lambda: Term({}))
+    rounds: Term = field(default_factory=lambda: Term({}))
+    words: Term = field(default_factory=lambda: Term({}))
+
+    def summed(self, over: str, low: Term, high: Term) -> Row:
+        """The sums over a loop's trips."""
+        return self.map(lambda term: total(term, over, low, high))
+
+    def map(self, changed: Callable[[Term], Term]) -> Row:
+        """The row with other terms."""
+        return replace(
+            self,
+            requests=changed(self.requests),
+            stages=changed(self.stages),
+            busy=changed(self.busy),
+            rounds=changed(self.rounds),
+            words=changed(self.words),
+        )
+
+
+Rows = dict[int, Row]
+
+
+def added(rows: Rows, more: Rows) -> None:
+    """Add the costs of more executions."""
+    for site, row in more.items():
+        if site not in rows:
+            rows[site] = row
+        else:
+            old = rows[site]
+            rows[site] = replace(
+                old,
+                requests=old.requests + row.requests,
+                stages=old.stages + row.stages,
+                busy=old.busy + row.busy,
+                rounds=old.rounds + row.rounds,
+                words=old.words + row.words,
+            )
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A launch of which the sizes are terms, and the width a number."""
+
+    code: ir.Code
+    shapes: dict[str, tuple[Term, ...]]
+    numbers: dict[str, Term]
+    threads: Term
+    block_size: Term
+    width: int
+    unit: str
+    dmms: Term | None = None
+    contents: dict[str, Callable[..., Term]] = field(default_factory=dict)
+    stages: dict[str, Term] = field(default_factory=dict)
+
+
+def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:
+    """Warps with terms for a symbol in their values."""
+
+    def changed(value: Value) -> Value:
+        if isinstance(value, Term):
+            return value.with_values(values)
+        if isinstance(value, tuple) and value and isinstance(value[0], Term):
+            return tuple(changed(one) for one in value)
+        return value
+
+    return replace(w, env={name: changed(value) for name, value in w.env.items()})
+
+
+def merged(lanes: np.ndarray, value: Value, other: Value) -> Value:
+    """One value for some lanes and another one for the others."""
+    if isinstance(value, np.ndarray | bool) or isinstance(other, np.ndarray | bool):
+        return UNKNOWN
+    if not isinstance(value, Term) or not isinstance(other, Term):
+        return UNKNOWN
+    chosen = Term.of(lanes.astype(np.int64))
+    return value * chosen + other * (1 - chosen) if (value - other).parts else value
+
+
+def only(term: Term, lanes: np.ndarray) -> Term:
+    """A term whose idle lanes have the value of an active one, so that only these are judged."""
+    if term.is_uniform or lanes.all():
+        return term
+    first = int(np.argmax(lanes))
+    return term.map(
+        lambda v: simple(np.where(lanes, v, v[first])) if isinstance(v, np.ndarray) else v
+    )

@@ -1,0 +1,231 @@
+"""Programs of papers and textbooks that are proved for all sizes that they are meant for."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.api.binding import bind
+from mmsim.model.threads import asked
+
+pytest.importorskip("z3", reason="proofs need z3-solver")
+
+MACHINE = mm.HMM(dmms=2, width=8, global_latency=20)
+FULL = "threads % block_size == 0"
+POSITIVE = "w >= 1"
+
+
+def squares(side, *names):
+    """Square matrices of one size."""
+    return [f"{name}.shape[{axis}] == {side}" for name in names for axis in (0, 1)]
+
+
+def sizes(size, *names):
+    """Arrays of one size."""
+    return [f"{name}.size == {size}" for name in names]
+
+
+def below(limit, *names):
+    """Arrays of indices."""
+    return [f"all(0 <= x < {limit} for x in {name})" for name in names]
+
+
+MATRIX = ["threads == a.shape[0] * a.shape[0]", *squares("a.shape[0]", "a")]
+TILES = [
+    *("block_size == w * w", FULL, POSITIVE, "a.shape[0] % w == 0", *squares("a.shape[0]", "a")),
+    "blocks == (a.shape[0] // w) * (a.shape[0] // w)",
+]
+BORDERS = [
+    *("above.shape[0] == a.shape[0] // w", "above.shape[1] == a.shape[0]"),
+    *("left.shape[0] == a.shape[0] // w", "left.shape[1] == a.shape[0]"),
+]
+ROWS = ["r.size == y.size + 1", *sizes("v.size", "c"), "all(0 <= k <= v.size for k in r)"]
+ELL = [*("c.shape[0] == v.shape[0]", "c.shape[1] == y.size", "v.shape[1] == y.size")]
+SCAN = ["block_size == width", FULL, "sums.size == blocks"]
+EQUAL = ["a.shape[0] == b.shape[0]", "a.shape[1] == b.shape[1]"]
+
+PAPERS = {
+    "access.figures:one_cell": ["0 <= i", "i < a.size"],
+    "access.programs:contiguous": [],
+    "access.programs:copy": sizes("a.size", "b"),
+    "access.programs:stride": [],
+    "access.rounds:coalesced": ["a.size == threads"],
+    "access.rounds:conflict_free": [],
+    "access.rounds:one_bank": ["threads == w * w", POSITIVE],
+    "bulk.programs:prefix_sums": ["a.shape[0] == threads"],
+    "bulk.programs:sort": ["a.shape[0] == threads"],
+    "convolution.programs:direct": ["b.size == a.size + c.size - 1", "a.size >= 1"],
+    "dmm_permutation.programs:source_designated": [
+        *sizes("a.size", "b", "q"),
+        *below("a.size", "q"),
+    ],
+    "dynamic_programming.programs:in_global_memory": ["M.shape[0] == M.shape[1]"],
+    "histogram.programs:histogram": below("h.size", "x"),
+    "prefix_sums.look_back:added": ["b.size == r * threads", *SCAN],
+    "prefix_sums.look_back:scanned": ["a.size == r * threads", "b.size == a.size", *SCAN],
+    "prefix_sums.look_back:sums_before": ["block_size == width", "threads == width"],
+    "prefix_sums.look_back:tile_scans": ["a.size == r * threads", "b.size == a.size", *SCAN],
+    "prefix_sums.look_back:tile_sums": ["a.size == r * threads", *SCAN],
+    "prefix_sums.programs:in_registers": [
+        *("a.size % threads == 0", "b.size == a.size", "w == width"),
+        *("threads % width == 0", "sums.size == threads // width"),
+    ],
+    "product.programs:by_columns": squares("a.shape[0]", "a", "b", "c"),
+    "product.programs:by_rows": squares("a.shape[0]", "a", "b", "c"),
+    "product.programs:tiled": [*squares("a.shape[0]", "b", "c"), *TILES],
+    "product.programs:tiled_by_rows": [
+        *(*squares("a.shape[0]", "b", "c"), *TILES, "r.size == w", *below("w", "r")),
+    ],
+    **{
+        f"rap.programs:{name}": MATRIX
+        for name in (
+            *("contiguous", "stride", "diagonal", "diagonal_transposed"),
+            *("crsw_with_barrier", "srcw_with_barrier", "drdw_with_barrier"),
+        )
+    },
+    "rap.programs:any_access": [
+        *sizes("threads", "row", "column"),
+        *(*below("a.shape[0]", "row"), *below("a.shape[1]", "column")),
+    ],
+    **{
+        f"rap.programs:{name}": [*MATRIX, *squares("a.shape[0]", "b")]
+        for name in ("crsw_to", "srcw_to", "drdw_to")
+    },
+    "sparse.programs:ell": [*ELL, *below("x.size", "c")],
+    "sparse.programs:ell_shared": [*ELL, *below("x.size", "c")],
+    "sparse.programs:row_of_thread": [*ROWS, *below("x.size", "c")],
+    "sparse.programs:row_of_warp": [
+        *(*ROWS, *below("x.size", "c"), "w == width", "threads % width == 0"),
+    ],
+    "summed_area.programs:along": ["b.shape[0] == threads"],
+    "summed_area.programs:before": ["above.shape[1] == threads", "left.shape[1] == threads"],
+    "summed_area.programs:borders": [*TILES, *BORDERS],
+    "summed_area.programs:corners": [
+        *("left.shape[0] == threads", "left.shape[1] == w * corner.shape[0]"),
+        *("corner.shape[1] == threads", POSITIVE),
+    ],
+    "summed_area.programs:down": [*EQUAL, "a.shape[1] == threads"],
+    "summed_area.programs:finished": [
+        *(*TILES, *BORDERS, *squares("a.shape[0]", "b"), *squares("a.shape[0] // w", "corner")),
+    ],
+    "summed_area.programs:wave": [
+        *(*TILES[:-1], *squares("a.shape[0]", "b"), *sizes("a.shape[0]", "above", "left")),
+        *("0 <= first", "first + blocks <= a.shape[0] // w", "first + blocks <= k + 1"),
+        "k - first < a.shape[0] // w",
+    ],
+    "sums.programs:block_sums": ["a.size % threads == 0", "a.size >= 1", FULL, "b.size == blocks"],
+    "sums.programs:columns": ["a.size % threads == 0", "a.size >= 1", "c.size == threads"],
+    "transpose.dmm:diagonal": [*MATRIX, *squares("a.shape[0]", "b")],
+    "transpose.dmm:straightforward": [*MATRIX, *squares("a.shape[0]", "b")],
+    "transpose.hmm:transpose": [*TILES, *squares("a.shape[0]", "b")],
+    "transpose.umm:rotating": [*squares("threads", "a", "b")],
+    "triangulation.programs:by_diagonals": squares("u.shape[0]", "u", "c"),
+    "triangulation.programs:by_rows": squares("u.shape[0]", "u", "c"),
+}
+"""The facts of each program of `algorithms`, which is launched as its example."""
+
+BLOCKS = "d.shape[0] == 4 * gridDim.x"
+TEXTBOOK = {
+    "graphs:other_tiles": (
+        [np.zeros((12, 12), int), 1],
+        {"grid": (3, 3), "block": (4, 4)},
+        ["blockDim.x == 4", "blockDim.y == 4", "gridDim.x == gridDim.y"],
+        [BLOCKS, "d.shape[1] == d.shape[0]", "0 <= k", "k < gridDim.x"],
+    ),
+    "reductions:several_values_each": (
+        [np.zeros(1024, int), np.zeros(2, int)],
+        {"threads": 128, "block_size": 64},
+        [FULL, "data.size % (2 * block_size) == 0", "sums.size == blocks"],
+        ["width == 8", "block_size % 16 == 0"],
+    ),
+    "simulations:accelerations_in_single_precision": (
+        [np.zeros((48, 3)), np.zeros(48), np.zeros((48, 3))],
+        {"threads": 48, "block_size": 16},
+        ["block_size == 16", FULL, "position.shape[0] == threads", "position.shape[1] == 3"],
+        ["mass.size == threads", "acceleration.shape[0] == threads", "acceleration.shape[1] == 3"],
+    ),
+    "sorts:count_digits": (
+        [np.zeros(128, int), np.zeros((4, 16), int), 2],
+        {"threads": 16, "block_size": 8},
+        ["counts.shape[0] == 4", "counts.shape[1] == threads"],
+        ["data.size % threads == 0"],
+    ),
+    "sorts:scan_counts": (
+        [np.zeros((4, 16), int), np.zeros((4, 16), int)],
+        {"threads": 64},
+        ["starts.shape[0] == counts.shape[0]", "starts.shape[1] == counts.shape[1]"],
+        ["threads == counts.shape[0] * counts.shape[1]"],
+    ),
+    "stencils:jacobi": (
+        [np.zeros(34), np.zeros(34), np.zeros(34), 10],
+        {"threads": 32},
+        sizes("threads + 2", "u", "v", "f"),
+        [],
+    ),
+    "stencils:jacobi_in_many_blocks": (
+        [np.zeros(34), np.zeros(34), np.zeros(34), 10],
+        {"threads": 32, "block_size": 8},
+        sizes("threads + 2", "u", "v", "f"),
+        [FULL],
+    ),
+}
+"""Arguments, launch and facts of kernels of `tests/kernels`."""
+
+SLOW = {
+    *("dynamic_programming.programs:in_global_memory", "prefix_sums.look_back:scanned"),
+    *("prefix_sums.look_back:tile_scans", "prefix_sums.programs:in_registers"),
+    *("product.programs:tiled", "product.programs:tiled_by_rows"),
+    *("reductions:several_values_each", "sparse.programs:row_of_warp"),
+    *("summed_area.programs:borders", "summed_area.programs:finished"),
+    *("summed_area.programs:wave", "triangulation.programs:by_diagonals"),
+    *("triangulation.programs:by_rows", "sparse.programs:ell_shared"),
+    *("sparse.programs:row_of_thread", "prefix_sums.look_back:sums_before"),
+}
+"""They are proved by `make test-long` only."""
+
+
+def cases():
+    """Each program, with its arguments, launch and facts."""
+    for name, facts in PAPERS.items():
+        yield name, facts
+    for name, (_, _, some, others) in TEXTBOOK.items():
+        yield name, [*some, *others]
+
+
+def launched(name):
+    module, _, program = name.partition(":")
+    if name in TEXTBOOK:
+        arguments, sizes_of, _, _ = TEXTBOOK[name]
+        return getattr(import_module(f"tests.kernels.test_{module}"), program), arguments, sizes_of
+    found = getattr(import_module(f"mmsim_algorithms.{module}"), program)
+    example = found.prepare(MACHINE.width)
+    return found, example.arguments, example.launch
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        pytest.param(*case, id=case[0], marks=[pytest.mark.long] * (case[0] in SLOW))
+        for case in cases()
+    ],
+)
+def test_a_program_is_proved(name, facts):
+    from mmsim.proof.races import Questions
+
+    program, arguments, launch = launched(name)
+    shape = asked(**launch)
+    bound = bind(MACHINE, program, tuple(arguments), shape, "asynchronous")
+    opened = Questions(bound, tuple(facts), shape[2], shape[1] is None).open
+    assert [one.reason for questions in opened.values() for one in questions] == []
+
+
+def test_facts_are_needed():
+    for name in ("access.programs:copy", "rap.programs:crsw_to"):
+        program, arguments, launch = launched(name)
+        report = MACHINE.check(program, *arguments, prove=True, **launch)
+        assert report.proved.index.answer == "no", name
+
+
+def test_fifty_programs_are_proved():
+    assert len(dict(cases())) >= 50
