@@ -366,6 +366,8 @@ class _Reader:
         return self._compared(part)
 
     def _compared(self, part: str) -> list[Any]:
+        import sympy
+
         pieces = re.split(r"(<=|>=|<|>|=)", part)
         if len(pieces) < 3:
             return []
@@ -381,7 +383,10 @@ class _Reader:
                     self.defined[one] = value
                 continue
             a, b = self.expression(left), self.expression(right)
-            result.append(("least", {"<=": b - a, "<": b - a - 1, ">=": a - b, ">": a - b - 1}[op]))
+            difference = b - a if op[0] == "<" else a - b
+            if not op.endswith("="):  # whole numbers: larger is larger by 1
+                difference = sympy.fraction(sympy.together(difference))[0] - 1
+            result.append(("least", difference))
         return result
 
     def expression(self, text: str) -> Any:
