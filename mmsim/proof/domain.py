@@ -342,8 +342,8 @@ class _Reader:
                     result += self._compared(one)
                     one = least[1]
                 expression = self.expression(one)
-                if str(expression).startswith("sqrt"):
-                    result.append((kind, str(next(iter(expression.free_symbols)))))
+                if roots := _under_roots(expression):
+                    result += [(kind, name) for name in roots]
                 elif str(expression) in self.names:
                     result.append((kind, str(expression)))
             return result
@@ -359,8 +359,7 @@ class _Reader:
                     value = self.expression(one)
                     self.defined[name] = value
                 divided = self.expression(one)
-                if str(divided).startswith("sqrt"):
-                    result.append(("square", str(next(iter(divided.free_symbols)))))
+                result += [("square", name) for name in _under_roots(divided)]
                 result.append(("divides", self.expression(left), divided))
             return result
         return self._compared(part)
@@ -462,6 +461,11 @@ def _evaluated(text: str, known: Mapping[str, Any]) -> Any:
         raise ValueError(text)
 
     return of(ast.parse(text, mode="eval").body)
+
+
+def _under_roots(expression: Any) -> list[str]:
+    """The names of which an expression has the square root."""
+    return sorted(one.base.name for one in expression.atoms(type(expression**2)) if one.is_Pow and one.exp * 2 == 1 and one.base.is_Symbol)
 
 
 def _parts(sentence: str) -> Sequence[str]:
