@@ -17,9 +17,10 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, domain, expression, holds, read_facts
+from mmsim.proof.domain import Case, domain, expression, holds
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
+from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
 from mmsim.proof.written import Writer, short
@@ -255,8 +256,9 @@ class Asked:
         def read(size: Any) -> Any:
             return self.size(size, names)
 
+        reader = Reader(names)
         for sentence in self.given:
-            left = read_facts(names, sentence)[1]
+            left = next((part for part, facts in reader.parts(sentence) if not facts), "")
             if left:
                 self.refuse(
                     f"given {left!r} is not understood; write it as 'w divides p', 'n is a "

@@ -13,7 +13,7 @@ from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, domain, holds, of_sympy
+from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -120,12 +120,14 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
     chosen = {tuple(one.get(n) for n in strings): None for one in cases}
     numbers = [name for name in names if name not in strings]
+    zeros = [name for name in numbers if any(one.get(name) == 0 for one in cases)]
     sentences = [one.text for one in claim.requires]
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
-        whole = domain(numbers, fixed, sentences)
+        texts = dict(zip(strings, values, strict=True))
+        whole = domain(numbers, fixed, sentences, texts, zeros)
         if whole is not None:
-            yield Domain(whole, fixed, dict(zip(strings, values, strict=True)))
+            yield Domain(whole, fixed, texts)
 
 
 def has_width(claim: Claim) -> bool:
@@ -307,10 +309,19 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
+        few = case.finer(few=True)
+        if few:
+            todo.extend(few)
+            continue
         try:
             yield case, action(case)
         except Split as split:
             todo.extend(reversed(case.split(split)))
+        except Undecided:
+            finer = case.finer()
+            if not finer:
+                raise
+            todo.extend(finer)
 
 
 def equated(case: Case) -> Case:
@@ -324,7 +335,7 @@ def equated(case: Case) -> Case:
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
                         new = replace(case, assumed=kept)
-                        return equated(new.with_value(name, rest, {}, f"{name} = {rest}"))
+                        return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
 
 
@@ -349,16 +360,6 @@ def possible(case: Case, facts: Facts) -> bool:
                 return False
             raise Split(name, at=Term.of(most + 1))
     return True
-
-
-def cleared(term: Term) -> Term:
-    """A term times the symbols of its denominators."""
-    low: dict[str, int] = {}
-    for powers, _ in term.parts:
-        for name, power in powers:
-            low[name] = min(low.get(name, 0), power)
-    below = tuple(sorted((name, -power) for name, power in low.items() if power < 0))
-    return term * Term({(below, ()): 1})
 
 
 @dataclass(frozen=True)

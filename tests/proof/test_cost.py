@@ -9,7 +9,7 @@ import sympy
 import mmsim as mm
 from mmsim.claims.claim import call_with, symbols_of
 from mmsim.errors import CostError, MachineError
-from mmsim.proof.domain import read_facts
+from mmsim.proof.sentences import Reader
 from mmsim_algorithms import claims
 
 CLAIMS = {claim.id: claim for claim in claims()}
@@ -43,7 +43,8 @@ def of_launch(claim, **texts):
     names = dict.fromkeys(name for case in claim.cases() for name in case if name not in texts)
     (launch,) = call_with(claim.launches, {**symbols_of(names), **texts})
     given = [one.text for one in claim.requires]
-    assert not any(read_facts(names, sentence)[1] for sentence in given)
+    reader = Reader(names)
+    assert all(facts for sentence in given for _, facts in reader.parts(sentence))
     about = {"threads": launch.threads, "block_size": launch.block_size, "given": given}
     machine = launch.machine
     return launch, mm.cost(launch.program, shapes=launch.arguments, machine=machine, **about)
