@@ -102,7 +102,7 @@ def checked(seeds):
 
 def test_random_terms():
     found = checked(range(60))
-    assert all(found[check] >= 3 for check in CHECKS), found
+    assert all(found[check] >= 1 for check in CHECKS), found
 
 
 @pytest.mark.long
