@@ -304,6 +304,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
     """Perform an action for a domain, in as many cases as it asks for."""
     todo = [whole]
     count = 0
+    restart = True
     while todo:
         case = equated(todo.pop())
         count += 1
@@ -314,11 +315,15 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(few)
             continue
         try:
-            yield case, action(case)
-        except Split as split:
-            todo.extend(reversed(case.split(split)))
+            try:
+                yield case, action(case)
+            except Split as split:
+                todo.extend(reversed(case.split(split)))
         except Undecided:
             finer = case.finer()
+            if not finer and restart:
+                # A split may have made sums of an equation's products: begin without equations.
+                todo, finer, restart = [], whole.finer(), False
             if not finer:
                 raise
             todo.extend(finer)
