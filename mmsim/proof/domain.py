@@ -174,8 +174,8 @@ class Case:
         """Return whether a number is assumed to be at least 0 that isn't."""
         return any(one.number is not None and one.number < 0 for one in self.assumed)
 
-    def finer(self, few: bool = False) -> list[Case]:
-        """Cases without equations of products; none if there are too many, or no such equation.
+    def finer(self, few: bool = False) -> list[Case] | None:
+        """Cases without equations of products; None if there are too many, or no such equation.
 
         With `few`, these are the equations with few solutions: the factors of a number, or of a
         power of two.
@@ -195,8 +195,8 @@ class Case:
             else:
                 todo += case.solutions(equation)
             if len(found) + len(todo) > MOST_SOLUTIONS:
-                return []
-        return [] if found == [self] else [case for case in found if not case.impossible]
+                return None
+        return None if found == [self] else [case for case in found if not case.impossible]
 
     def solutions(self, equation: Equation) -> list[Case]:
         """The solutions of one equation of products, in cases without it.

@@ -311,7 +311,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
         few = case.finer(few=True)
-        if few:
+        if few is not None:
             todo.extend(few)
             continue
         try:
@@ -321,10 +321,10 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
                 todo.extend(reversed(case.split(split)))
         except Undecided:
             finer = case.finer()
-            if not finer and restart:
+            if finer is None and restart:
                 # A split may have made sums of an equation's products: begin without equations.
                 todo, finer, restart = [], whole.finer(), False
-            if not finer:
+            if finer is None:
                 raise
             todo.extend(finer)
 

@@ -119,20 +119,20 @@ def chosen(cases, point, known):
 def follow(case, point, pick):
     """Follow a point to a case of which nothing is asked, then through some other splits."""
     case, numbers = chosen([case], point, {})
-    asked = True
-    while asked:
+    asked = [case]
+    while asked is not None:
         asked = case.finer(few=True)
         try:
-            assert asked or holds(replace(case, values=dict(case.values)), case.facts())
+            assert asked is not None or holds(replace(case, values=dict(case.values)), case.facts())
         except Split as split:
             asked = case.split(split)
-        if asked:
+        if asked is not None:
             case, numbers = chosen(asked, point, numbers)
     for _ in range(SPLITS):
         if not case.lows:
             return
         cases = case.finer() if pick.random() < 0.2 else case.split(any_split(case, pick))
-        case, numbers = chosen(cases or [case], point, numbers)
+        case, numbers = chosen([case] if cases is None else cases, point, numbers)
 
 
 CLAIMS = [one for one in mmsim_algorithms.claims() if one.launches is not None]
