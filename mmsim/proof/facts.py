@@ -348,32 +348,25 @@ class Facts:
         rest = times(product, divisor, -1)
         if any(power < 0 for _, power in rest[0]):
             return None
-        if isinstance(value, np.ndarray):
-            factor = (
-                value
-                if by == 1
-                else np.array(
-                    [Fraction(int(x) if isinstance(x, np.integer) else x) / by for x in value],
-                    dtype=object,
+        if not rest[1] and isinstance(by, int) and getattr(value, "dtype", None) != object:
+            if not isinstance(value, Fraction):  # whole numbers: NumPy's arrays, or one
+                whole = (
+                    (value % by == 0).all() if isinstance(value, np.ndarray) else value % by == 0
                 )
-            )
-            factor = simple(factor)
-        else:
-            factor = simple(Fraction(value) / by)
-        low: Any = 0
+                return (rest, simple(value // by)) if whole else None
+        numbers = value.tolist() if isinstance(value, np.ndarray) else [value]
+        factors = [Fraction(one) / by for one in numbers]
         if rest[1]:
             low = self.exponent_bound(rest)
             if low == -math.inf:
                 return None
-        scaled = factor * (2 ** int(low) if low >= 0 else Fraction(1, 2 ** int(-low)))
-        if isinstance(scaled, np.ndarray):
-            if any(Fraction(x).denominator != 1 for x in scaled.tolist()):
-                return None
-            if not rest[1]:
-                factor = simple(np.array([int(x) for x in scaled.tolist()]))
-        elif Fraction(scaled).denominator != 1:
+            scale = Fraction(2) ** int(low)
+        else:
+            scale = Fraction(1)
+        if any((one * scale).denominator != 1 for one in factors):
             return None
-        return rest, factor
+        exact = [simple(one) for one in factors]
+        return rest, simple(np.array(exact, dtype=object)) if len(exact) > 1 else exact[0]
 
     def _long_division(self, term: Term, divisor: Term) -> Term | None:
         """The quotient by a divisor of several products, if nothing is left."""

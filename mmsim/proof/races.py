@@ -133,9 +133,12 @@ class Questions:
             "width": threads.width,
             **threads.extents,
         }
-        for name, type_ in lowered.numbers.items():
-            if is_int(type_):
-                known[name] = space.size(name, max(limits(type_)[0], 1 - 2**31))
+        self.numbers = {
+            name: space.size(f"number {name}", max(limits(type_)[0], 1 - 2**31))
+            for name, type_ in lowered.numbers.items()
+            if is_int(type_)
+        }
+        known |= self.numbers
         extents = {
             name: tuple(space.size(f"{name}.shape[{axis}]", 0) for axis in range(rank))
             for name, rank in self.ranks.items()
@@ -177,29 +180,37 @@ class Questions:
                 total += factor
             return total
 
-        known = {
-            name: value(number) for name, number in self.names.known.items() if number is not None
+        threads = self.threads
+        sizes = {
+            "threads": value(threads.count),
+            "block_size": value(threads.block_size),
+            "blocks": value(threads.blocks),
+            "width": value(threads.width),
+            **{name: value(extent) for name, extent in threads.extents.items()},
+        }
+        numbers = {
+            name: value(known) if (known := self.numbers.get(name)) else its
+            for name, its in self.launch.meaning.numbers.items()
         }
         extents = {name: tuple(map(value, its)) for name, its in self.names.arrays.items()}
-        numbers = {name: known.get(name, its) for name, its in self.launch.meaning.numbers.items()}
         words = sum(int(np.prod(its)) for its in extents.values())
-        if words > MOST_WORDS or known["threads"] > MOST_WORDS:
+        if max(words, sizes["threads"]) > MOST_WORDS:
             return None
         own = self.launch.results()
         contents = {
             name: self._contents(name, own[name], its, model, filled)
             for name, its in extents.items()
         }
-        if not all(self._is_true(one, known, numbers, contents) for one in self.facts):
+        if not all(self._is_true(one, sizes, numbers, contents) for one in self.facts):
             return None
         shape = None
         if self.sides is not None:
             grid, block = (
-                tuple(known[f"{of}.{axis}"] for axis in "xyz") for of in ("gridDim", "blockDim")
+                tuple(sizes[f"{of}.{axis}"] for axis in "xyz") for of in ("gridDim", "blockDim")
             )
             shape = Shape(grid, block)  # type: ignore[arg-type]
-        size = None if self.one_block and shape is None else known["block_size"]
-        return Example(known["width"], (known["threads"], size, shape), numbers | contents)
+        size = None if self.one_block and shape is None else sizes["block_size"]
+        return Example(sizes["width"], (sizes["threads"], size, shape), numbers | contents)
 
     def _contents(
         self, name: str, own: Any, extents: tuple[int, ...], model: Any, filled: bool

@@ -14,8 +14,6 @@ MOST_POWERS = 5
 """So many powers of two are compared with each other."""
 MOST_PRODUCTS = 16
 """So many products with a common factor are compared with each other."""
-Row = tuple[Mono | None, Mono | None]
-"""A number and its product with a factor; None stands for 0."""
 
 
 class Laws:
@@ -23,7 +21,7 @@ class Laws:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._of_rows: dict[tuple[str, Row, Row], list[Truth]] = {}
+        self._of_rows: dict[tuple[str, Number, Number], list[Truth]] = {}
         self._of_formula: dict[int, tuple[Truth, dict[frozenset[object], Truth]]] = {}
 
     def of(self, formulas: Iterable[Truth], names: set[str]) -> list[Truth]:
@@ -52,31 +50,36 @@ class Laws:
         by_factor: dict[str, set[Mono]] = {}
         for mono in sorted(monos):
             for factor in set(mono):
-                by_factor.setdefault(factor, set()).add(mono)
+                rest = without(mono, (factor,))
+                assert rest is not None
+                by_factor.setdefault(factor, set()).add(rest)
         for factor, group in sorted(by_factor.items()):
-            rows: list[Row] = [
-                (without(mono, (factor,)), mono)
-                for mono in sorted(group, key=lambda mono: (len(mono), mono))
-            ]
+            rows = [Number({rest: 1}) for rest in sorted(group, key=lambda one: (len(one), one))]
+            rows += [constant(2) * row for row in rows if row.symbols & self.space.halves]
             for place, one in enumerate(rows):
-                others = rows[place + 1 : MOST_PRODUCTS]
-                for other in (*others, (None, None), ((), (factor,))):
+                for other in (*rows[place + 1 : MOST_PRODUCTS], constant(0), constant(1)):
                     yield from self._of_two(factor, one, other)
 
-    def _of_two(self, factor: str, one: Row, other: Row) -> list[Truth]:
+    def _of_two(self, factor: str, one: Number, other: Number) -> list[Truth]:
+        """The order of x m and y m is that of x and y, and they lie apart by as many m."""
         key = factor, one, other
         if key not in self._of_rows:
-            by = z3.Int(factor)
-            (x, its), (y, others) = (map(self._term, row) for row in (one, other))
-            holds = [z3.Implies(x < y, its + by <= others), z3.Implies(y < x, others + by <= its)]
+            term, unit = self.space.term, Number({(factor,): 1})
+            by, x, y = z3.Int(factor), term(one), term(other)
+            its, others = term(one * unit), term(other * unit)
+            holds = [
+                law
+                for a, b, c, d in ((x, y, its, others), (y, x, others, its))
+                for law in (
+                    z3.Implies(a < b, c + by <= d),
+                    z3.Implies(a + 1 < b, c + 2 * by <= d),
+                )
+            ]
             base = self.space.symbols.get(factor)
             if base is None or not base.nonnegative:
                 holds = [z3.Implies(by >= 0, z3.And(*holds))]
             self._of_rows[key] = [*holds, z3.Implies(x == y, its == others)]
         return self._of_rows[key]
-
-    def _term(self, mono: Mono | None) -> Truth:
-        return self.space.term(constant(0) if mono is None else Number({mono: 1}))
 
     def _of_differences(self, formula: Truth) -> dict[frozenset[object], Truth]:
         """The laws for the sides of comparisons: a difference is u m + rest, with u m >= m or so.
@@ -151,6 +154,7 @@ def of_powers(space: Space, formulas: Iterable[Truth]) -> list[Truth]:
             found.append(z3.Implies(space.power(exact), is_power))
     for one, other in permutations(list(powers)[:MOST_POWERS], 2):
         times = space.whole(("times", one, other))
+        space.halves |= times.symbols
         less = z3.And(powers[one], powers[other], space.compared("<", one, other))
         multiple = space.compared("==", other, constant(2) * one * times)
         found.append(z3.Implies(less, z3.And(space.term(times) >= 1, multiple)))

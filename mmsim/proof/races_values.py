@@ -168,7 +168,7 @@ class Values:
                     return z3.BoolVal(number)
                 if isinstance(number, int):
                     return constant(number)
-                name = f"number {number!r}"
+                name = f"constant {number!r}"
                 return self.space.symbol(name, self.sort(type_), level=LAUNCH).term
             case ir.Var(name=name):
                 if name not in env:
@@ -202,9 +202,9 @@ class Values:
             case ir.RegisterRead(array=array, index=index, place=place):
                 self._note(array, index, self.extents[array], env, place)
                 return self.unknown(array, type_)
-            case ir.Lookup(table=table, shape=shape, index=index, place=place):
+            case ir.Lookup(table=table, values=held, shape=shape, index=index, place=place):
                 at = self._note(table, index, tuple(map(constant, shape)), env, place)
-                return self.function(f"table {table}", type_, *at)
+                return self.function(f"table {table} {hash(held)}", type_, *at)
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
                 operands = [self.of(one, env) for one in expressions(value)]
                 types = [self.lowered.of(one) for one in expressions(value)]
@@ -216,8 +216,8 @@ class Values:
         type_ = self.lowered.numbers[name]
         if is_int(type_):
             least = max(limits(type_)[0], 1 - 2**31)
-            return self.space.size(name, least)
-        return self.space.symbol(name, self.sort(type_), level=LAUNCH).term
+            return self.space.size(f"number {name}", least)
+        return self.space.symbol(f"number {name}", self.sort(type_), level=LAUNCH).term
 
     def truth(self, value: Value, type_: Type) -> Truth:
         """Return whether a number is not 0."""
@@ -339,6 +339,8 @@ class Values:
     def _with_powers(self, op: str, x: Number, y: Number, one: Symbol) -> None:
         """Note the value of x op y for a y, or y + 1, that is a power of two."""
         space = self.space
+        if space.origin(y).level == THREAD:  # such powers are of no use
+            return
         if op == "^":  # the bit is added, or taken away
             bit = space.divided(space.divided(x, y)[0], constant(2))[1]
             is_set = space.compared("==", bit, constant(1))

@@ -464,7 +464,9 @@ class Walk:
         known: dict[str, Origin],
     ) -> _Head:
         loops = frozenset(each.number for each in loop.stack)
-        counter = self.space.symbol(f"k{loop.number}", level=LAUNCH, loops=loops, nonnegative=True)
+        counter = self.space.symbol(
+            f"iteration {loop.number}", level=LAUNCH, loops=loops, nonnegative=True
+        )
         if not counter.facts:
             counter.facts.append(counter.term >= 0)
         loop.counter = counter.name

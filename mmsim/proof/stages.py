@@ -7,13 +7,14 @@ banks, a number that all lanes add doesn't change how many of them meet.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
+from operator import mul, sub
 from typing import Any
 
 import numpy as np
 
 from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import ONE, Term, simple
+from mmsim.proof.terms import ONE, Product, Term, simple
 
 Lines = tuple[Any, ...]
 
@@ -28,22 +29,23 @@ def stages(
     if unit == "banks":
         offsets = [_varying(one) for one in offsets]
     parts = [_divided(facts, one, width) for one in offsets]
+    products = sorted({p for cell, _ in parts for p in cell.parts}, key=str)
     words = [
-        (lane, _line(cell, lane), int(_at(within, lane)))
+        (line, int(_at(within, lane)))
         for cell, within in parts
-        for lane in range(lanes)
+        for lane, line in enumerate(_lines(cell, products, lanes))
     ]
-    for place in {within for _, _, within in words} if unit == "banks" else [None]:
-        _distinct(facts, {line for _, line, within in words if place in (None, within)})
+    for place in {within for _, within in words} if unit == "banks" else [None]:
+        _distinct(facts, products, {line for line, within in words if place in (None, within)})
     if not atomic:
-        distinct = {(line, within) for _, line, within in words}
+        distinct = set(words)
         if unit == "groups":
             return len({line for line, _ in distinct})
         return max(Counter(within for _, within in distinct).values())
     if unit == "banks":
-        return max(Counter(within for _, _, within in words).values())
+        return max(Counter(within for _, within in words).values())
     most: dict[Lines, int] = {}
-    for (line, _), count in Counter((line, within) for _, line, within in words).items():
+    for (line, _), count in Counter(words).items():
         most[line] = max(most.get(line, 0), count)
     return sum(most.values())
 
@@ -73,24 +75,33 @@ def _at(value: Any, lane: int) -> Any:
     return value[lane] if isinstance(value, np.ndarray) else value
 
 
-def _line(term: Term, lane: int) -> Lines:
-    """What distinguishes the row of a lane from that of another."""
-    return tuple((p, _at(v, lane)) for p, v in sorted(term.parts.items(), key=lambda o: str(o[0])))
+def _lines(cell: Term, products: list[Product], lanes: int) -> list[Lines]:
+    """The factors of products in the row of each lane."""
+    columns = []
+    for product in products:
+        value = cell.parts.get(product, 0)
+        one = value.tolist() if isinstance(value, np.ndarray) else [value] * lanes
+        columns.append(one)
+    return list(zip(*columns, strict=True)) if columns else [()] * lanes
 
 
-def _distinct(facts: Facts, lines: set[Lines]) -> None:
-    """Make sure that rows with different terms are different rows."""
-    terms = [Term({p: v for p, v in line if v}) for line in lines]
-    if len(terms) == 1:
+def _distinct(facts: Facts, products: list[Product], lines: set[Lines]) -> None:
+    """Make sure that rows with different factors are different rows."""
+    if len(lines) == 1:
         return
-    names = {
-        name: 1000 + 37 * at
-        for at, name in enumerate(sorted({s for t in terms for s in t.symbols}))
-    }
-    terms.sort(key=lambda term: term.at({name: value % 61 + 3 for name, value in names.items()}))
-    if all(facts.bound(two - one - 1) >= 0 for one, two in pairwise(terms)):
+    names = sorted({name for p in products for powers in p for name, _ in powers})
+    sample = {name: at * 37 % 61 + 3 for at, name in enumerate(names)}
+    sizes = [simple(Term({product: 1}).at(sample)) for product in products]
+    ordered = sorted(lines, key=lambda line: sum(map(mul, line, sizes)))
+    steps = {tuple(map(sub, two, one)) for one, two in pairwise(ordered)}
+    if all(facts.bound(_term(products, step) - 1) >= 0 for step in steps):
         return
-    for at, one in enumerate(terms):
-        for two in terms[:at]:
-            if not np.all(facts.holds(one - two - 1)) and not np.all(facts.holds(two - one - 1)):
-                raise Undecided(f"{one} and {two}, which are equal")
+    steps = {tuple(map(sub, two, one)) for one, two in combinations(ordered, 2)}
+    for step in sorted(steps):
+        term = _term(products, step)
+        if not np.all(facts.holds(term - 1)) and not np.all(facts.holds(-term - 1)):
+            raise Undecided(f"whether lanes ask for different words: {term} may be 0")
+
+
+def _term(products: list[Product], line: Lines) -> Term:
+    return Term({product: value for product, value in zip(products, line, strict=True) if value})

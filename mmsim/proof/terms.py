@@ -278,6 +278,8 @@ def total(term: Term, symbol_: str, low: Term, high: Term) -> Term:
     >>> print(total(k * 2 + 1, "k", Term.of(0), n), "|", total(power_of_two(k), "k", Term.of(0), n))
     n^2 | -1 + 2^(n)
     """
+    if symbol_ not in term.symbols:
+        return term * (high - low)
     before = antidifference(term, symbol_)
     return before.with_values({symbol_: high}) - before.with_values({symbol_: low})
 

@@ -197,7 +197,7 @@ class TwoThreads:
             if stem in arrays and "#" in name:
                 found.add(stem)
             elif "#" in name:
-                facts = self.space.symbols[name].facts[:2]
+                facts = self.space.symbols[name].facts[:3]
                 new |= {inner for fact in facts for inner in self.space.factors(fact)}
         return " and ".join(sorted(found))
 
@@ -385,9 +385,8 @@ class TwoThreads:
         def facts(pair: Pair) -> list[Truth]:
             count = Number({(loop.counter,): 1})
             mine, its = self.space.term(count), self.space.term(pair.second(count))
-            if scope not in loop.sure:
-                return [mine < its]
-            found = [its == mine + 1]
+            sure = scope in loop.sure
+            found = [its == mine + 1 if sure else mine < its]
             for met in self.met[scope]:
                 if loop not in met.loops:
                     continue
@@ -398,7 +397,7 @@ class TwoThreads:
                         found.append(z3.Not(met.path))
                 if met.position < second.position and _is_prefix(met.loops, second.loops):
                     found.append(z3.Not(pair.second(met.path)))
-            for symbol, value in loop.next:
+            for symbol, value in loop.next if sure else ():
                 after = self.space.origin(value)
                 if after.level < (BLOCK if scope == "grid" else THREAD):
                     found.append(self.space.term(pair.second(symbol)) == self.space.term(value))

@@ -151,6 +151,7 @@ class Space:
         self.other = z3.DeclareSort("Other")
         self.is_power = z3.Function("is a power of two", z3.IntSort(), z3.BoolSort())
         self.knows_powers = False  # facts say that something is a power of two
+        self.halves: set[str] = set()  # symbols of which the double is a quotient
         self.given: list[Truth] = []  # facts of the user
         self.defined: dict[str, Number] = {}  # symbols that the facts say to be others
         self.deadline = math.inf  # of `time.monotonic`; later questions stay open

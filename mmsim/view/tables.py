@@ -110,7 +110,8 @@ def _(report: Report) -> list[Table]:
     """The check and its findings; the text has a sentence for each finding."""
     caption, *_ = str(report).splitlines()
     found = findings_table(report.findings)
-    return [replace(found, caption=caption, note=report.looked_for if report.ok else "")]
+    notes = [report.looked_for] * report.ok + [str(report.proved)] * (report.proved is not None)
+    return [replace(found, caption=caption, note="\n".join(notes))]
 
 
 @tables.register

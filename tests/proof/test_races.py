@@ -84,6 +84,71 @@ def test_what_cannot_be_decided_says_why():
     assert found.index.answer == "yes"
 
 
+@mm.program
+def index_from_words(T, q, a):
+    q[T.id] = 0 * q[T.id]
+    T.barrier()
+    a[T.id + q[T.id]] = T.id
+
+
+@mm.program
+def branch_from_words(T, q, a):
+    q[T.id] = 0 * q[T.id]
+    T.barrier()
+    if q[T.id] > 0:
+        T.barrier()
+
+
+@mm.program
+def end_from_words(T, q, a):
+    q[T.id] = 0 * q[T.id]
+    if q[T.id] > 0:
+        return
+    T.grid_barrier()
+
+
+@mm.program
+def index_of_a_float(T, q, a):
+    if len(q) < 0:
+        a[q[0] / 2] = 0
+
+
+@mm.program
+def value_of_a_float(T, q, a):
+    q[T.id] = 0.5
+
+
+@pytest.mark.parametrize(
+    ("program", "about", "reason"),
+    [
+        (
+            index_from_words,
+            "race",
+            "one element of a in no order; the index is read from q",
+        ),
+        (index_from_words, "index", "the index of a is read from q"),
+        (
+            branch_from_words,
+            "barrier",
+            "the test, which is read from q, may lead threads to different barriers",
+        ),
+        (
+            end_from_words,
+            "barrier",
+            "the first thread of a block may end before a barrier of the grid",
+        ),
+        (value_of_a_float, "race", "a float is stored in 'q', which holds int64"),
+        (index_of_a_float, "index", "the index of a is not a whole number for each axis"),
+    ],
+)
+def test_what_stays_undecided_says_why(program, about, reason):
+    facts = ["q.size == threads", "a.size == threads"]
+    verdict = getattr(proof(program, words(8), words(8), given=facts, threads=8), about)
+    assert verdict.answer == "undecided"
+    assert reason in verdict.reason
+    assert reason in str(verdict)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -137,8 +202,24 @@ def test_facts_have_arithmetic():
     assert proof(add, words(30), words(30), words(30), given=facts).answer == "yes"
 
 
+def test_a_parameter_may_have_any_name():
+    @mm.program
+    def lanes(T, a, width):
+        a[T.lane] = 0
+
+    @mm.program
+    def rows(T, a, threads, k1):
+        for k in range(threads):
+            a[k1 + 0 * k]
+
+    assert proof(lanes, words(4), 4, given="a.size == width").index.answer == "no"
+    facts = ["a.size == threads", "k1 >= 0"]
+    assert proof(rows, words(4), 4, 0, given=facts).index.answer == "no"
+
+
 def test_a_proof_is_kept_in_json():
     report = HMM.check(add, words(30), words(30), words(3), threads=3, prove=True)
+    assert "- no index out of range: no: " in report._repr_html_()
     again = mm.api.report.Report.from_json(report.to_json())
     assert str(again) == str(report)
     assert again.proved.index.counterexample.arrays["c"].dtype == int
@@ -262,6 +343,48 @@ def test_the_end_of_an_iteration_meets_the_head_of_the_next_one():
     assert (
         proof(sweeps, words(8), 1, 0, given=[*facts, "steps <= 1"], **options).race.answer == "yes"
     )
+
+
+def test_barriers_of_an_inner_loop_order_the_iterations_of_the_outer_one():
+    @mm.program
+    def nested(T, a, n):
+        i = T.index
+        for k in range(n):
+            for j in range(k):
+                x = a[(i + j) % T.block_size]
+                T.barrier()
+                a[i] = x
+                T.barrier()
+
+    @mm.program
+    def nested_with_one(T, a, n):
+        i = T.index
+        for k in range(n):
+            for j in range(k):
+                x = a[(i + j + 1) % T.block_size]
+                T.barrier()
+                a[i] = x
+
+    facts = ["a.size == threads"]
+    assert proof(nested, words(8), 3, given=facts, threads=8).answer == "yes"
+    assert proof(nested_with_one, words(8), 3, given=facts, threads=8).race.answer == "no"
+
+
+def test_words_that_lie_a_power_of_two_apart():
+    @mm.program
+    def exchange(T, a, j):
+        i = T.id
+        other = i ^ j
+        if other > i:
+            a[i], a[other] = a[other], a[i]
+
+    @mm.program
+    def within(T, a, j):
+        a[T.id - (T.id & (j - 1))] = 0
+
+    facts = ["a.size == threads", "power_of_two(threads)", "power_of_two(j)", "j < threads"]
+    assert proof(exchange, words(32), 4, given=facts).answer == "yes"
+    assert proof(within, words(32), 4, given=facts).index.answer == "yes"
 
 
 @mm.program
