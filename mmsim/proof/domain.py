@@ -54,7 +54,7 @@ class Case:
     assumed: tuple[Term, ...] = ()
 
     def facts(self) -> Facts:
-        """What is known in this case."""
+        """The facts that are known in this case."""
         found = Facts()
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
@@ -332,7 +332,7 @@ def _primes(number: int) -> list[int]:
 
 
 def _valuation(number: int, prime: int) -> int:
-    """How often a prime divides a number."""
+    """The largest power of a prime that divides a number: the exponent."""
     found = 0
     while number % prime == 0:
         number, found = number // prime, found + 1

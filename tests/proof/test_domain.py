@@ -214,3 +214,15 @@ def test_a_negative_term_of_halves_is_in_the_other_case():
     term = (symbol("n") - 3) * Fraction(1, 2)
     for n in range(1, 7):
         chosen(case.split(Split("", assumed=term)), {"n": n}, {})
+
+
+def test_nothing_is_divided_by_a_parameter_that_may_be_0():
+    case = domain("knp", {}, ["k p divides k n"], {}, "k")
+    assert numbers_in(case, {"k": 0, "p": 2, "n": 3}, {}) is not None
+
+
+def test_powers_of_4_are_named_by_half_their_logarithm():
+    case = domain("l", {"w": 4}, ["l is a power of w"])
+    assert str(case.values["l"]) == "2^(2*log2(l)/2)"
+    assert domain("l", {"w": 4}, ["l is a power of w", "l = 8"]) is None
+    assert domain("l", {"w": 1}, ["l is a power of w"]).values["l"].number == 1
