@@ -143,7 +143,8 @@ class Case:
     def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
         """The case in which a product is another one times a quotient, perhaps a new symbol."""
         lows = dict.fromkeys(quotient.symbols, 1) | self.lows
-        shares = (*self.shares, (above, below, quotient))
+        clear = _denominator(above) * _denominator(below * quotient)
+        shares = (*self.shares, (above * clear, below * clear, quotient))
         return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
 
     def solved(self) -> Case:

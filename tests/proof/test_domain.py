@@ -226,3 +226,9 @@ def test_powers_of_4_are_named_by_half_their_logarithm():
     assert str(case.values["l"]) == "2^(2*log2(l)/2)"
     assert domain("l", {"w": 4}, ["l is a power of w", "l = 8"]) is None
     assert domain("l", {"w": 1}, ["l is a power of w"]).values["l"].number == 1
+
+
+def test_an_equation_with_a_quotient_is_kept_by_a_split():
+    case = domain("r", {"w": 16}, ["w/r is a square"])
+    for r in (1, 4, 16):
+        chosen(case.split(Split("sqrt(w/r)", modulus=3)), {"r": r}, {})
