@@ -641,12 +641,16 @@ class Walk:
         return truth if holds else z3.Not(truth)
 
     def _power(self, name: str, or_none: bool, env: Env) -> Truth:
+        if name not in env:
+            return NEVER
         is_power = self.space.power(env[name])
         if not or_none:
             return is_power
         return z3.Or(is_power, self.space.compared("==", env[name], constant(0)))
 
     def _summed(self, variables: tuple[str, ...], op: str, bound: Number, env: Env) -> Truth:
+        if not env.keys() >= set(variables):
+            return NEVER
         total = sum((env[name] for name in variables), constant(0))
         return self.space.compared(op, total, bound)
 
@@ -676,8 +680,7 @@ class Walk:
                 (fact, candidate)
                 for fact, candidate in kept
                 if all(
-                    head.symbols.keys() <= env.keys()
-                    and self.holds(
+                    self.holds(
                         z3.Implies(
                             z3.And(known, here), candidate(self._after(one, loop, entry, env))
                         )
