@@ -28,10 +28,10 @@ PAPER = "CONV, IPDPSW 2013"
 DERIVED = "CONV, derived here"
 
 ROWS = Precondition(
-    "w >= 2 divides m and n/d", lambda n, m, w, d: m % w == n % (d * w) == 0 < w - 1
+    "w >= 2 divides m; dw divides n", lambda n, m, w, d: m % w == n % (d * w) == 0 < w - 1
 )
 THREADS = Precondition(
-    "dkw divides p, and p divides kn", lambda n, p, w, d, k: p % (d * k * w) == k * n % p == 0
+    "dkw divides p, and p/k divides n", lambda n, p, w, d, k: p % (d * k * w) == k * n % p == 0
 )
 TREE = Precondition("k is a power of two; k divides m", lambda m, k: power_of_two(k) and m % k == 0)
 SHORT = Precondition("md <= n and d^2 <= n", lambda n, m, d: m * d <= n and d * d <= n)

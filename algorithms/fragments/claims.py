@@ -13,7 +13,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions, listed, placed, shifts
-from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, exact, powers
+from mmsim_algorithms.grids import FULL_WARPS, TWO_LANES, WHOLE_SHARES, powers
 
 SECTION = 1
 PAPER = "LIST, CANDAR 2013"
@@ -67,8 +67,9 @@ def fragments(schedule: mm.Schedule, n: int, w: int, l: int, f: int) -> mm.Run:
 
 def of_positions(n: Any, p: Any, w: Any, l: Any, f: Any) -> list[SymbolicLaunch]:
     """The launch of `positions`: a warp's words are in a group for each of its fragments."""
-    arrays = {"a": (maximum(n, f * w),), "shift": (n,), "b": (n,)}
-    stages = {"a": maximum(1, exact(f * w) / n)}
+    size = maximum(n, f * w)
+    arrays = {"a": (size,), "shift": (n,), "b": (n,)}
+    stages = {"a": size / n}
     return [SymbolicLaunch(by_positions, arrays, p, mm.UMM(w, l), stages=stages)]
 
 

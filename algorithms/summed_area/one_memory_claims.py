@@ -28,8 +28,8 @@ PAPER = "SAT, IEICE E96-D 2013"
 DERIVED = "SAT, derived here"
 
 SQUARE = Precondition(
-    "sqrt n >= 2 is a power of two",
-    lambda n: n > 1 and isqrt(n) ** 2 == n and power_of_two(isqrt(n)),
+    "n >= 4 is a square; n is a power of two",
+    lambda n: n >= 4 and isqrt(n) ** 2 == n and power_of_two(n),
 )
 BINARY_THREADS = Precondition("p is a power of two", lambda p: power_of_two(p))
 WIDE = Precondition("w <= sqrt n", lambda n, w: w * w <= n)

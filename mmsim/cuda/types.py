@@ -27,7 +27,7 @@ Type = types.Type
 Types = tuple[Type, ...]
 NAMES = {
     name: getattr(types, name)
-    for name in (*types.__all__, "float16", "unicode_type", "Array", "Tuple", "UniTuple")
+    for name in (*types.__all__, "float16", "f2", "unicode_type", "Array", "Tuple", "UniTuple")
     if name != "bool"  # it is Python's, too
 }
 """The types that a signature in the form of a text names."""

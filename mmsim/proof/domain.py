@@ -1,32 +1,55 @@
 """The domain of a claim: its parameters as terms in free symbols, from sentences about them.
 
-Sentences are as in a claim's preconditions: "w divides p", "n is a square", "w <= p <= n/2", "n, p and w
-are powers of two". One that isn't understood is left out: then more is to be proved.
+A divisor and what it divides, p and n, become p and p*q: then terms show what is whole. A sentence
+that isn't understood is left out: then more is to be proved.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product as combinations
 from typing import Any
 
-from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.terms import Term, inverse, power_of_two, symbol, times
+from mmsim.proof.facts import Facts, Split, Undecided, is_power
+from mmsim.proof.sentences import Fact, Reader
+from mmsim.proof.terms import (
+    ONE,
+    Powers,
+    Product,
+    Term,
+    inverse,
+    power_of_two,
+    simple,
+    summed,
+    symbol,
+    times,
+)
 
-TOKENS = re.compile(r"\s*(?:(\d+)|([A-Za-z_]+)|(.))")
+MOST_SOLUTIONS = 100
+"""The most cases into which `Case.solutions` divides one."""
+
+Equation = tuple[Term, Term, Term]
+"""Three products: the first one is the second times the third."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A part of a domain: terms for the parameters, least values of symbols, and equations."""
+    """A part of a domain.
+
+    `values` are terms for the parameters, in free symbols. Each symbol is a whole number, from its
+    value in `lows` on, such that the equations in `shares` hold and the terms in `assumed` are at
+    least 0. `conditions` are facts that aren't in these terms: `holds` looks at them. `steps` say
+    in words how the case came about.
+    """
 
     values: dict[str, Term]
     lows: dict[str, int]
-    shares: tuple[tuple[Term, Term, Term], ...] = ()
-    conditions: tuple[Any, ...] = ()
+    shares: tuple[Equation, ...] = ()
+    conditions: tuple[Fact, ...] = ()
     steps: tuple[str, ...] = ()
     assumed: tuple[Term, ...] = ()
 
@@ -36,145 +59,317 @@ class Case:
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
         found.assumed = list(self.assumed)
-        for above, below, quotient in self.shares:
-            both = below * quotient
-            if len(both.parts) == len(above.parts) == 1:
-                ((left, a),), ((right, b),) = both.parts.items(), above.parts.items()
-                common = tuple(sorted(_common(left[0], right[0]))), ()
-                if Fraction(b) % Fraction(a) == 0:
-                    found.same.append(
-                        (
-                            times(left, common, -1),
-                            Term({times(right, common, -1): int(Fraction(b) / a)}),
-                        )
-                    )
-                else:
-                    found.same.append(
-                        (times(right, common, -1), Term({times(left, common, -1): Fraction(a) / b}))
-                    )
+        for equation in self.shares:
+            sides = _sides(equation)
+            if sides is not None:
+                left, a, right, b = sides
+                if b == 1:
+                    left, a, right, b = right, b, left, a
+                found.same.append((left, Term({right: simple(Fraction(b, a))})))
         return found
 
+    # Parts of a case.
+
     def split(self, split: Split) -> list[Case]:
-        """The cases that a split distinguishes."""
+        """The cases that a split distinguishes, in its order; some of them may be impossible.
+
+        Each point of this case is in one of them.
+        """
         if split.assumed is not None:
-            if not split.assumed.symbols <= self.lows.keys():
-                raise Undecided(f"whether {split.assumed} is negative")
-            return [
-                replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
-                for one in (split.assumed, -split.assumed - 1)
-            ]
+            return self._by_sign(split.assumed)
         name, low = split.name, self.lows.get(split.name, 0)
         if name not in self.lows:
             raise Undecided(f"the values of {name}")
+        found = []
         if split.modulus:
             by = split.modulus
-            found = []
             for residue in range(by):
                 new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
-                least = max(0, -((residue - low) // by))
                 term = symbol(new) * by + residue
-                step = f"{name} = {term}"
-                found.append(self.with_value(name, term, {new: least}, step))
+                least = max(0, -((residue - low) // by))
+                found.append(self.with_values({name: term}, {new: least}, f"{name} = {term}"))
             return found
-        assert split.at is not None
-        at = split.at.number
-        if at is None:
+        at = None if split.at is None else split.at.number
+        if not isinstance(at, int):
             raise Undecided(f"whether {name} is at least {split.at}")
-        if split.other is None:
-            if at <= low:
-                raise Undecided(f"whether {name} is at least {at}")
-            below = [self.with_value(name, Term.of(v), {}, f"{name} = {v}") for v in range(low, at)]
-            lows = {**self.lows, name: int(at)}
-            rest = replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))
-            return [*below, rest]
-        other = split.other
-        more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
+        if split.other is not None:
+            other = split.other
+            more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
+            above, below = symbol(other) + at + symbol(more), symbol(name) - at + 1 + symbol(less)
+            return [
+                self.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
+                self.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
+            ]
+        if at <= low:
+            raise Undecided(f"whether {name} is at least {at}")
+        for value in range(low, at):
+            found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
+        lows = {**self.lows, name: at}
+        return [*found, replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
+
+    def _by_sign(self, term: Term) -> list[Case]:
+        """The cases in which a term is at least 0, and is negative."""
+        below = any(power < 0 for product in term.parts for part in product for _, power in part)
+        if below or not term.symbols <= self.lows.keys():
+            raise Undecided(f"whether {term} is negative")
+        least = Fraction(
+            1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
+        )
         return [
-            self.with_value(
-                name, symbol(other) + at + symbol(more), {more: 0}, f"{name} >= {other} + {at}"
-            ),
-            self.with_value(
-                other, symbol(name) - at + 1 + symbol(less), {less: 0}, f"{name} < {other} + {at}"
-            ),
+            replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
+            for one in (term, -term - least)
         ]
 
-    def with_value(self, name: str, term: Term, lows: Mapping[str, int], step: str) -> Case:
-        """The case in which a symbol is a term."""
-        values = {name: term}
-        left = {one: low for one, low in self.lows.items() if one != name}
-        low = self.lows.get(name, 0)
-        limits = (term - low,) if low and len(term.parts) > 1 else ()
+    def with_values(self, values: Mapping[str, Term], lows: Mapping[str, int], step: str) -> Case:
+        """The case in which symbols are terms of others; `lows` has the new ones."""
+        kept = {one: low for one, low in self.lows.items() if one not in values} | dict(lows)
+        facts = Facts()
+        facts.lows = kept
+        limits = [term - self.lows.get(name, 0) for name, term in values.items()]
+        assumed = [one.with_values(values) for one in self.assumed]
+        assumed += [one for one in limits if facts.bound(one) < 0]
         return Case(
-            {key: value.with_values(values) for key, value in self.values.items()},
-            {**left, **lows},
-            tuple(tuple(t.with_values(values) for t in one) for one in self.shares),  # type: ignore[misc]
+            {name: value.with_values(values) for name, value in self.values.items()},
+            kept,
+            tuple(
+                (above.with_values(values), below.with_values(values), by.with_values(values))
+                for above, below, by in self.shares
+            ),
             self.conditions,
             (*self.steps, step),
-            (*(t.with_values(values) for t in self.assumed), *limits),
+            tuple(one for one in assumed if one.number is None or one.number < 0),
         ).solved()
 
+    def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
+        """The case in which a product is another one times a quotient, perhaps a new symbol."""
+        lows = dict.fromkeys(quotient.symbols, 1) | self.lows
+        shares = (*self.shares, (above, below, quotient))
+        return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
+
     def solved(self) -> Case:
-        """The case, with equations of one symbol solved."""
-        for one in self.shares:
-            above, below, quotient = one
-            rest = tuple(other for other in self.shares if other is not one)
-            both = below * quotient
-            if not len(both.parts) == len(above.parts) == 1:
+        """The case without the equations of a symbol alone on one side."""
+        for equation in self.shares:
+            sides = _sides(equation)
+            if sides is None:
                 continue
-            ((left, a),), ((right, b),) = both.parts.items(), above.parts.items()
-            if left[1] or right[1]:
-                continue
-            common = tuple(_common(left[0], right[0])), ()
-            left, right = times(left, common, -1), times(right, common, -1)
-            for (x, f), (y, g) in (((left, a), (right, b)), ((right, b), (left, a))):
-                if len(x[0]) == 1 and x[0][0][1] == 1 and Fraction(g) % Fraction(f) == 0:
-                    term = Term({y: int(Fraction(g) / f)})
-                    new = replace(self, shares=rest)
-                    name = x[0][0][0]
-                    if name in new.lows:
-                        return new.with_value(name, term, {}, f"{name} = {term}")
-            if not left[0] and not right[0] and a == b:
-                return replace(self, shares=rest).solved()
+            rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
+            left, a, right, b = sides
+            if left == right == ONE:
+                return rest.solved() if a == b else rest.refuted()
+            if (left == ONE and b > 1) or (right == ONE and a > 1):
+                return rest.refuted()
+            for one, factor, other, value in ((left, a, right, b), (right, b, left, a)):
+                name = _alone(one)
+                if name is not None and factor == 1:
+                    term = Term({other: value})
+                    return rest.with_values({name: term}, {}, f"{name} = {term}")
         return self
+
+    def refuted(self) -> Case:
+        """A case without points."""
+        return replace(self, assumed=(Term.of(-1),))
+
+    @property
+    def impossible(self) -> bool:
+        """Return whether a number is assumed to be at least 0 that isn't."""
+        return any(one.number is not None and one.number < 0 for one in self.assumed)
+
+    def finer(self, few: bool = False) -> list[Case]:
+        """Cases without equations of products; none if there are too many, or no such equation.
+
+        With `few`, these are the equations with few solutions: the factors of a number, or of a
+        power of two.
+        """
+
+        def wanted(equation: Equation) -> bool:
+            sides = _sides(equation)
+            return sides is not None and not (few and sides[0][0] and sides[2][0])
+
+        found: list[Case] = []
+        todo = [self]
+        while todo:
+            case = todo.pop()
+            equation = next(filter(wanted, case.shares), None)
+            if equation is None:
+                found.append(case)
+            else:
+                todo += case.solutions(equation)
+            if len(found) + len(todo) > MOST_SOLUTIONS:
+                return []
+        return [] if found == [self] else [case for case in found if not case.impossible]
+
+    def solutions(self, equation: Equation) -> list[Case]:
+        """The solutions of one equation of products, in cases without it.
+
+        For each prime, the powers of it in all symbols satisfy a linear equation. Its solutions are
+        sums of minimal ones, so those of the equation are products with a new symbol for each:
+        n^2 = p q where p = a b^2, q = a c^2, n = a b c. The primes of its numbers give the cases.
+        """
+        sides = _sides(equation)
+        assert sides is not None
+        left, a, right, b = sides
+        weights = {**dict(left[0]), **{name: -power for name, power in right[0]}}
+        twos = {**dict(left[1]), **{name: -factor for name, factor in right[1]}}
+        names = [*weights, *twos]
+        every = [*weights.values(), *twos.values()]
+        values = dict.fromkeys(names, Term.of(1)) | dict.fromkeys(twos, Term.of(0))
+        lows: dict[str, int] = {}
+        for one in _minimal(every):
+            new = f"part {len(self.steps)}.{len(lows)}"
+            in_twos = any(one[len(weights) :])
+            lows[new] = 0 if in_twos else 1
+            for name, power in zip(names, one, strict=True):
+                if name in twos:
+                    values[name] = values[name] + symbol(new) * power
+                elif in_twos:
+                    values[name] = values[name] * power_of_two(symbol(new) * power)
+                else:
+                    values[name] = values[name] * symbol(new) ** power
+        firsts = []
+        for prime in _primes(a * b):
+            used = every if prime == 2 else list(weights.values())
+            constant = _valuation(a, prime) - _valuation(b, prime)
+            firsts.append([(prime, first) for first in _minimal(used, constant)])
+        found = []
+        rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
+        for choice in combinations(*firsts):
+            chosen = dict(values)
+            for prime, first in choice:
+                for name, power in zip(names, first, strict=False):
+                    chosen[name] = (
+                        chosen[name] + power if name in twos else chosen[name] * prime**power
+                    )
+            step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
+            found.append(rest.with_values(chosen, lows, step))
+        return found
 
 
 def _inner(name: str) -> str:
     return name if re.fullmatch(r"\w+(\(\w+\))?(/\d+)*", name) else f"({name})"
 
 
-def _common(one: Any, other: Any) -> list[tuple[str, int]]:
-    two = dict(other)
-    return [(name, min(power, two[name])) for name, power in one if name in two]
+def _sides(equation: Equation) -> tuple[Product, int, Product, int] | None:
+    """An equation as two products without a common factor, each with its number.
+
+    None if a term of it isn't one product, or a symbol is a factor and in an exponent.
+    """
+    above, below, quotient = equation
+    both = below * quotient
+    if not len(above.parts) == len(both.parts) == 1:
+        return None
+    ((one, a),), ((two, b),) = above.parts.items(), both.parts.items()
+    left, right = _parted(times(one, two, -1))
+    plain, twos = ({name for side in (left, right) for name, _ in side[at]} for at in (0, 1))
+    if plain & twos:
+        return None
+    ratio = Fraction(a) / Fraction(b)
+    return left, ratio.numerator, right, ratio.denominator
 
 
-def domain(names: Iterable[str], fixed: Mapping[str, int], sentences: Iterable[str]) -> Case | None:
-    """The whole domain, with numbers for some parameters; None if it is empty."""
+def _parted(product: Product) -> tuple[Product, Product]:
+    """The numerator and the denominator of a product."""
+
+    def of(powers: Powers, sign: int) -> Powers:
+        return tuple((name, sign * power) for name, power in powers if sign * power > 0)
+
+    powers, exponent = product
+    return (of(powers, 1), of(exponent, 1)), (of(powers, -1), of(exponent, -1))
+
+
+def _alone(product: Product) -> str | None:
+    """The symbol that a product is, if it is one."""
+    powers, exponent = product
+    return powers[0][0] if not exponent and len(powers) == 1 and powers[0][1] == 1 else None
+
+
+def _free(value: Term) -> str | None:
+    """The symbol that a term is, if it is one."""
+    return _alone(next(iter(value.parts))) if list(value.parts.values()) == [1] else None
+
+
+def _of_twos(term: Term) -> bool:
+    """Return whether a term is a number times a power of two."""
+    return len(term.parts) == 1 and not any(powers for powers, _ in term.parts)
+
+
+def _minimal(weights: list[int], constant: int | None = None) -> list[tuple[int, ...]]:
+    """The minimal solutions of sum(weight x) = 0 in whole numbers from 0 on, other than 0.
+
+    With a constant, those of sum(weight x) + constant = 0 from which no solution without it can be
+    subtracted.
+
+    >>> _minimal([2, -1, -1]), _minimal([1, -1], 3)
+    ([(1, 0, 2), (1, 1, 1), (1, 2, 0)], [(0, 3)])
+    """
+    every, last = [*weights, constant or 0], len(weights)
+    starts = range(last if constant is None else last + 1)
+    todo = {_raised((0,) * len(every), at) for at in starts}
+    found: list[tuple[int, ...]] = []
+    while todo:
+        # Only a step that brings the sum nearer to 0 can lead to a minimal solution.
+        sums = {one: sum(map(int.__mul__, every, one)) for one in todo}
+        found += sorted(one for one, value in sums.items() if value == 0)
+        steps = (
+            _raised(one, at) for one in todo for at in range(last) if sums[one] * every[at] < 0
+        )
+        todo = {one for one in steps if not any(all(map(int.__le__, old, one)) for old in found)}
+    return [one[:last] for one in found if one[last] == (constant is not None)]
+
+
+def _raised(one: tuple[int, ...], at: int) -> tuple[int, ...]:
+    return (*one[:at], one[at] + 1, *one[at + 1 :])
+
+
+def _primes(number: int) -> list[int]:
+    """The primes that divide a number."""
+    found, factor = [], 2
+    while factor * factor <= number:
+        if number % factor == 0:
+            found.append(factor)
+            number //= factor ** _valuation(number, factor)
+        factor += 1
+    return found if number == 1 else [*found, number]
+
+
+def _valuation(number: int, prime: int) -> int:
+    """How often a prime divides a number."""
+    found = 0
+    while number % prime == 0:
+        number, found = number // prime, found + 1
+    return found
+
+
+def domain(
+    names: Iterable[str],
+    fixed: Mapping[str, int],
+    sentences: Iterable[str],
+    texts: Mapping[str, Any] | None = None,
+    zeros: Iterable[str] = (),
+) -> Case | None:
+    """The whole domain, with numbers and texts for some parameters; None if it is empty.
+
+    Parameters are from 1 on, those of `zeros` from 0 on.
+    """
     values = {name: symbol(name) for name in names} | {k: Term.of(v) for k, v in fixed.items()}
-    case = Case(values, {name: 1 for name in names if name not in fixed})
-    reader = _Reader(tuple(values))
+    reader = Reader(values, (texts or {}).values())
     facts = [fact for sentence in sentences for fact in reader.facts(sentence)]
-    for rank in ("equal", "square", "power", "divides"):
-        todo = [fact for fact in facts if fact[0] == rank]
-        if rank == "divides":
-            todo = _ordered(todo)
-        for fact in todo:
-            found = _assume(case, fact)
-            if found is None:
-                return None
-            case = found
-    left = [f for f in facts if f[0] == "equal" and case.values.get(f[1]) == symbol(f[1])]
-    conditions = tuple(fact for fact in (*left, *facts) if fact[0] == "least" or fact in left)
-    return Case(case.values, case.lows, case.shares, conditions, ())
+    lows = {name: int(name not in zeros) for name in values if name not in fixed}
+    case = Case(values, lows)
+    for kind in ("equal", "square", "power", "divides", "least", "either"):
+        todo = [fact for fact in facts if fact.kind == kind]
+        for fact in _ordered(todo) if kind == "divides" else todo:
+            case = _assume(case, fact)
+    return None if case.impossible else case
 
 
-def _ordered(facts: list[Any]) -> list[Any]:
+def _ordered(facts: list[Fact]) -> list[Fact]:
     """Divisors before what they divide: a fact comes after those that divide its divisor."""
-    done: list[Any] = []
-    todo = list(facts)
+    done: list[Fact] = []
+    todo = list(dict.fromkeys(facts))
     while todo:
         for fact in todo:
-            others = {str(other[2]) for other in todo if other is not fact}
-            if not any(str(s) in others or f"sqrt({s})" in others for s in fact[1].free_symbols):
+            divided = {str(other.parts[1]) for other in todo if other is not fact}
+            if not any({str(s), f"sqrt({s})"} & divided for s in fact.parts[0].free_symbols):
                 break
         else:
             fact = todo[0]
@@ -183,309 +378,159 @@ def _ordered(facts: list[Any]) -> list[Any]:
     return done
 
 
+def _assume(case: Case, fact: Fact) -> Case:
+    """The case in which a fact holds, by terms for symbols or as a condition."""
+    later = replace(case, conditions=(*case.conditions, fact))
+    if fact.kind in ("least", "either"):
+        return later
+    facts = case.facts()
+    try:
+        terms = [of_sympy(one, case.values, facts) for one in fact.parts]
+    except (Undecided, Split):
+        return later
+    if facts.quotients:
+        return later
+    names = [str(part) for part in fact.parts]
+    # A product can be divided by its symbols, unless one may be 0.
+    products = all(
+        len(term.parts) == 1 and all(case.lows[name] for part in term.parts for name, _ in part[0])
+        for term in terms
+    )
+    match fact.kind:
+        case "equal" if products:
+            return case.related(terms[0], terms[1], Term.of(1), " = ".join(names))
+        case "equal":
+            return _sum(case, terms[0], terms[1]) or later
+        case "power":
+            return _power_of(case, terms[0], terms[1])
+        case "square" if products:
+            return _square(case, terms[0], names[0])
+        case "divides" if products:
+            divisor = f"({names[0]})" if re.search(r"[*/]", names[0]) else names[0]
+            quotient = symbol(f"{names[1]}/{divisor}")
+            step = " divides ".join(names)
+            return _multiple(case, later, terms[0], terms[1], quotient, step)
+    return later
+
+
+def _sum(case: Case, one: Term, other: Term) -> Case | None:
+    """The case in which a symbol is a sum; None if neither term is such a symbol."""
+    difference = (one - other).number
+    if difference is not None:
+        return case.refuted() if difference else case
+    for name, term in ((_free(one), other), (_free(other), one)):
+        whole = all(power > 0 for powers, _ in term.parts for _, power in powers)
+        if name is not None and name not in term.symbols and whole:
+            # The sum may be 0, so the symbol's least value says nothing.
+            lows = {key: low for key, low in case.lows.items() if key != name}
+            return replace(case, lows=lows).with_values({name: term}, {}, f"{name} = {term}")
+    return None
+
+
+def _square(case: Case, term: Term, name: str) -> Case:
+    """The case in which a product is a square."""
+    (((powers, exponent), value),) = term.parts.items()
+    number = Fraction(value)
+    exact = number.denominator == 1 and math.isqrt(int(number)) ** 2 == number
+    if not powers and not exponent:
+        return case if exact else case.refuted()
+    if exact and all(power % 2 == 0 for _, power in (*powers, *exponent)):
+        return case
+    root = symbol(f"sqrt({name})")
+    return case.related(term, root, root, f"{name} is a square")
+
+
+def _power_of(case: Case, term: Term, base: Term) -> Case:
+    """The case in which a product is a power of a number; the same case if there is no rule."""
+    by = base.number
+    if not isinstance(by, int) or len(term.parts) != 1:
+        return case
+    (((powers, _), value),) = term.parts.items()
+    if by == 1:
+        return case.related(term, Term.of(1), Term.of(1), f"{term} = 1")
+    if term.number is not None:
+        whole = isinstance(value, int) and any(by**k == value for k in range(value.bit_length()))
+        return case if whole else case.refuted()
+    if not is_power(by) or (by > 2 and _free(term) is None):
+        return case
+    if not is_power(value):
+        return case.refuted()
+    each = by.bit_length() - 1
+    logs = {name: f"log2({name})" if by == 2 else f"log2({name})/{each}" for name, _ in powers}
+    values = {name: power_of_two(symbol(log) * each) for name, log in logs.items()}
+    step = f"{', '.join(logs)} power of {by}"
+    return case.with_values(values, dict.fromkeys(logs.values(), 0), step)
+
+
+def _multiple(
+    case: Case, later: Case, divisor: Term, term: Term, quotient: Term, step: str
+) -> Case:
+    """The case in which a product divides another one."""
+    sides = _sides((term, divisor, Term.of(1)))
+    if sides is None:
+        return later
+    (powers, exponent), _, (below, lower), by = sides
+    if not below and not lower and by == 1:
+        return case
+    if not powers and not below and (exponent or lower):
+        return later if is_power(by) else case.refuted()  # `holds` compares them
+    return case.related(term, divisor, quotient, step)
+
+
 def holds(case: Case, facts: Facts) -> bool:
     """Return whether the conditions of a case hold; the case may have to be split.
 
-    Parameters that follow from others by a rounded expression get their terms here.
+    Parameters that follow from others by a rounded expression get their terms here. A condition
+    that can't be decided is left out.
     """
-    for kind, *rest in case.conditions:
-        if kind == "equal":
-            name, expression = rest
-            case.values[name] = of_sympy(expression, case.values, facts)
+    if case.impossible:
+        return False
+    for fact in sorted(case.conditions, key=lambda fact: fact.kind != "equal"):
+        if fact.kind == "equal" and _defined(case, str(fact.parts[0])):
+            case.values[str(fact.parts[0])] = of_sympy(fact.parts[1], case.values, facts)
             continue
-        (expression,) = rest
-        if not facts.holds(of_sympy(expression, case.values, facts)):
-            return False
+        try:
+            if not _true(case, fact, facts):
+                return False
+        except Undecided:
+            continue
     return True
 
 
-def _assume(case: Case, fact: Any) -> Case | None:
-    """The case in which a fact holds, by terms for its symbols; None if it can't."""
-    kind = fact[0]
-    facts = case.facts()
-    if kind == "equal":
-        _, name, expression = fact
-        try:
-            value = of_sympy(expression, case.values, facts)
-        except Undecided:
-            return case
-        old = case.values.get(name)
-        if old is None:
-            return case
-        free = _free(old)
-        if free is None:
-            if old.number is not None and value.number is not None:
-                return case if old == value else None
-            free = _free(value)
-            if free is not None and free in case.lows:
-                return case.with_value(free, old, {}, f"{name} = {expression}")
-            return case
-        if free in value.symbols:
-            return case
-        return case.with_value(free, value, {}, f"{name} = {expression}")
-    if kind in ("square", "power"):
-        name = fact[1]
-        value = case.values.get(name)
-        if value is None:
-            return case
-        number = value.number
-        if number is not None:
-            whole = int(number)
-            if kind == "square":
-                return case if math.isqrt(whole) ** 2 == whole else None
-            return case if whole & (whole - 1) == 0 else None
-        free = _free(value)
-        if kind == "square":
-            if free is None:
-                return case
-            new = f"sqrt({name})"
-            return case.with_value(free, symbol(new) ** 2, {new: 1}, f"{name} is a square")
-        if free is None:
-            ((product, factor),) = value.parts.items() if len(value.parts) == 1 else [(None, 0)]
-            if product is None or len(product[0]) != 1 or factor != 1:
-                return case
-            free = product[0][0][0]
-        new = f"log2({free if free.startswith('sqrt') else name})"
-        return case.with_value(
-            free, power_of_two(symbol(new)), {new: 0}, f"{name} is a power of two"
-        )
-    _, divisor, of = fact
-    try:
-        below, above = (of_sympy(one, case.values, facts) for one in (divisor, of))
-    except Undecided:
-        return case
-    if below.number is not None and above.number is not None:
-        return case if above.number % below.number == 0 else None
-    if facts.exact(above, below) is not None:
-        return case
-    free = _free(above)
-    shown = f"{divisor} divides {of}"
-    name = f"{of}/({divisor})" if "*" in str(divisor) or "/" in str(divisor) else f"{of}/{divisor}"
-    if free is not None and free in case.lows and free not in below.symbols:
-        return case.with_value(free, below * symbol(name), {name: 1}, shown)
-    if len(below.parts) == 1 and len(above.parts) == 1:
-        ((one, a),), ((two, b),) = below.parts.items(), above.parts.items()
-        if not one[0] and not two[0] and one[1] != two[1]:
-            # Powers of two: the exponent of one is not below the other's.
-            from mmsim.proof.terms import exponent_of
-
-            both = exponent_of(two) - exponent_of(one)
-            power = Fraction(b) / Fraction(a)
-            if power.numerator & (power.numerator - 1) == 0:
-                return case  # by w <= p and the like, or by a split
-        # A symbol of what is divided, alone: x = (what is left of the divisor) y.
-        if a == 1 or isinstance(a, int):
-            common = dict(_common(one[0], two[0]))
-            rest_below = {n: p - common.get(n, 0) for n, p in one[0] if p - common.get(n, 0)}
-            rest_above = {n: p - common.get(n, 0) for n, p in two[0] if p - common.get(n, 0)}
-            g = math.gcd(a, b) if isinstance(b, int) else 1
-            if (
-                len(rest_above) == 1
-                and b // g == 1
-                and list(rest_above.values()) == [1]
-                and not one[1]
-                and not two[1]
-            ):
-                (x,) = rest_above
-                term = Term({(tuple(sorted(rest_below.items())), ()): a // g}) * symbol(name)
-                return case.with_value(x, term, {name: 1}, shown)
-        quotient = symbol(name)
-        return Case(
-            case.values,
-            {**case.lows, name: 1},
-            (*case.shares, (above, below, quotient)),
-            case.conditions,
-            (*case.steps, shown),
-        )
-    return case
+def _defined(case: Case, name: str) -> bool:
+    """Return whether a parameter is a symbol that nothing else depends on."""
+    others = [term for key, term in case.values.items() if key != name]
+    others += [*case.assumed, *(term for equation in case.shares for term in equation)]
+    alone = name in case.values and case.values[name] == symbol(name)
+    return alone and not any(name in term.symbols for term in others)
 
 
-def _free(value: Term) -> str | None:
-    """The symbol that a term is, if it is one."""
-    if len(value.parts) != 1:
-        return None
-    (((powers, exponent), factor),) = value.parts.items()
-    if exponent or factor != 1 or len(powers) != 1 or powers[0][1] != 1:
-        return None
-    return powers[0][0]
+def _true(case: Case, fact: Fact, facts: Facts) -> bool:
+    """Return whether a condition holds."""
+    if fact.kind == "either":
+        return any(all(_true(case, one, facts) for one in facts_) for facts_ in fact.parts)
+    one, other = (of_sympy(part, case.values, facts) for part in (fact.parts[0], fact.parts[-1]))
 
+    def least(term: Term) -> bool:
+        return bool(facts.holds(_whole(cleared(term))))
 
-class _Reader:
-    """Reads sentences about parameters."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self.defined: dict[str, Any] = {}
-
-    def facts(self, sentence: str) -> list[Any]:
-        """The facts of a sentence, as tuples; none of a part that isn't understood."""
-        found = []
-        if " or " in sentence or sentence.startswith("for "):
-            return []
-        sentence = sentence.replace("both sides, rows and n/rows", "rows, w divides n/rows")
-        for part in _parts(sentence):
-            try:
-                found += self._fact(part)
-            except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
-                continue
-        return found
-
-    def _fact(self, part: str) -> list[Any]:
-        many = re.fullmatch(r"(.+) (?:is|are) (?:a )?(squares?|powers? of two)", part)
-        if many:
-            names = re.split(r",\s*|\s+and\s+", many[1])
-            kind = "square" if many[2].startswith("square") else "power"
-            result: list[Any] = []
-            for one in names:
-                least = re.fullmatch(r"(.+?) (>=|<=) (.+)", one)
-                if least:
-                    result += self._compared(one)
-                    one = least[1]
-                expression = self.expression(one)
-                if str(expression).startswith("sqrt"):
-                    result.append((kind, str(next(iter(expression.free_symbols)))))
-                elif str(expression) in self.names:
-                    result.append((kind, str(expression)))
-            return result
-        if " divides " in part:
-            left, right = part.split(" divides ")
-            result = []
-            if re.search(r"<=|>=|<|>|=", left):
-                result += self._compared(left)
-                left = re.split(r"<=|>=|<|>|=", left)[0]
-            for one in re.split(r"\s+and\s+", right):
-                if "=" in one:
-                    name, _, one = (s.strip() for s in one.partition("="))
-                    value = self.expression(one)
-                    self.defined[name] = value
-                divided = self.expression(one)
-                if str(divided).startswith("sqrt"):
-                    result.append(("square", str(next(iter(divided.free_symbols)))))
-                result.append(("divides", self.expression(left), divided))
-            return result
-        return self._compared(part)
-
-    def _compared(self, part: str) -> list[Any]:
-        pieces = re.split(r"(<=|>=|<|>|=)", part)
-        if len(pieces) < 3:
-            return []
-        result: list[Any] = []
-        for at in range(0, len(pieces) - 2, 2):
-            left, op, right = pieces[at : at + 3]
-            one = left.strip()
-            if op == "=":
-                value = self.expression(right)
-                if one in self.names:
-                    result.append(("equal", one, value))
-                else:
-                    self.defined[one] = value
-                continue
-            a, b = self.expression(left), self.expression(right)
-            result.append(("least", {"<=": b - a, "<": b - a - 1, ">=": a - b, ">": a - b - 1}[op]))
-        return result
-
-    def expression(self, text: str) -> Any:
-        """An expression of SymPy: "d w^2", "sqrt n", "2w", "n/(rw)"."""
-        import sympy
-
-        tokens = []
-        for number, name, sign in TOKENS.findall(text.strip()):
-            if number:
-                tokens.append(number)
-            elif name:
-                tokens += self._split(name)
-            elif sign.strip():
-                tokens.append("**" if sign == "^" else sign)
-        pieces: list[str] = []
-        at = 0
-        while at < len(tokens):
-            token = tokens[at]
-            called = pieces and pieces[-1] in ("sqrt", "floor")
-            if pieces and not called and _ends(pieces[-1]) and _begins(token):
-                pieces.append("*")
-            if token == "sqrt" and tokens[at + 1] != "(":
-                pieces += ["sqrt", "(", tokens[at + 1], ")"]
-                at += 2
-                continue
-            pieces.append(token)
-            at += 1
-        symbols = {name: sympy.Symbol(name, positive=True, integer=True) for name in self.names}
-        known = {**symbols, **self.defined, "sqrt": sympy.sqrt, "floor": sympy.floor}
-        tree = compile(" ".join(pieces), "<fact>", "eval")
-        if set(tree.co_names) - known.keys():
-            raise KeyError(text)
-        return sympy.sympify(_evaluated(" ".join(pieces), known))
-
-    def _split(self, name: str) -> list[str]:
-        known = {*self.names, *self.defined, "sqrt", "floor"}
-        if name in known:
-            return [name]
-        if all(letter in known for letter in name):
-            return list(name)
-        raise KeyError(name)
-
-
-def _evaluated(text: str, known: Mapping[str, Any]) -> Any:
-    """The value of an arithmetic expression."""
-    import ast
-
-    import sympy
-
-    def of(node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=value) if isinstance(value, int):
-                return sympy.Integer(value)
-            case ast.Name(id=name):
-                return known[name]
-            case ast.Call(func=ast.Name(id=name), args=[one]):
-                return known[name](of(one))
-            case ast.UnaryOp(op=ast.USub(), operand=one):
-                return -of(one)
-            case ast.BinOp(left=left, op=op, right=right):
-                a, b = of(left), of(right)
-                match op:
-                    case ast.Add():
-                        return a + b
-                    case ast.Sub():
-                        return a - b
-                    case ast.Mult():
-                        return a * b
-                    case ast.Div():
-                        return a / b
-                    case ast.Pow():
-                        return a**b
-        raise ValueError(text)
-
-    return of(ast.parse(text, mode="eval").body)
-
-
-def _parts(sentence: str) -> Sequence[str]:
-    """The parts of a sentence; a list of names before "is" or "are" stays whole."""
-    found: list[str] = []
-    for piece in re.split(r";\s*", sentence):
-        whole = re.fullmatch(r"(?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are .*?(?:, |$)", piece)
-        if whole:
-            found.append(piece)
-            continue
-        match = re.match(
-            r"((?:\w+(?:/\w+)?(?:, | and ))+\w+(?:/\w+)? are (?:squares|powers of two))(?:, | and |$)",
-            piece,
-        )
-        if match:
-            found.append(match[1])
-            piece = piece[match.end() :]
-        for part in re.split(r",\s*(?:and\s+)?", piece):
-            last = re.split(r"\s+and\s+(?=[^,]*(?:divides|are|is|<|>|=))", part)
-            found += last
-    return [one.strip() for one in found if one.strip()]
-
-
-def _ends(token: str) -> bool:
-    return token[-1].isalnum() or token == ")"
-
-
-def _begins(token: str) -> bool:
-    return token[0].isalnum() or token == "("
+    match fact.kind:
+        case "least":
+            return least(one)
+        case "equal":
+            return least(one - other) and least(other - one)
+        case "divides" if facts.exact(other, one) is not None:
+            return True
+        case "divides" if _of_twos(one) and _of_twos(other):
+            return least(other - one)
+        case "divides" if isinstance(one.number, int):
+            rest = facts.divmod(other, one)[1]
+            if rest.number is None:
+                raise facts.residue(rest, one.number)
+            return bool(rest.number == 0)
+        case "divides" if other.number is not None and not least(other - one):
+            return False
+    raise Undecided(f"whether it is true that {fact.kind} {fact.parts}")
 
 
 # Formulas.
@@ -509,31 +554,15 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if one.is_Symbol:
             return values[one.name] if one.name in values else symbol(one.name)
         if one.is_Add:
-            found = Term({})
-            for part in one.args:
-                found = found + of(part)
-            return found
+            return summed(map(of, one.args))
         if one.is_Mul:
-            found = Term.of(1)
-            below = []
-            for part in one.args:
-                if part.is_Pow and part.exp == -1 and len(of(part.base).parts) > 1:
-                    below.append(of(part.base))
-                else:
-                    found = found * of(part)
-            for divisor in below:
-                whole, rest = facts.divmod(facts.reduced(found), divisor)
-                if rest.parts:
-                    raise Undecided(f"1/({divisor}) in the formula")
-                found = whole
-            return found
+            return _product(one.args, of, facts)
         if one.is_Pow:
-            return _power(of(one.base), one.exp, of, facts)
+            return _power(of(one.base), one.exp, of)
         name = type(one).__name__
         if name in ("Min", "Max"):
-            best = of(one.args[0])
-            for part in one.args[1:]:
-                other = of(part)
+            best, *others = map(of, one.args)
+            for other in others:
                 if bool(facts.holds(_whole(best - other))) == (name == "Min"):
                     best = other
             return best
@@ -542,7 +571,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if name == "GCD":
             return _gcd(of(one.args[0]), of(one.args[1]), facts)
         if name == "Log2":
-            return _log2(of(one.args[0]), facts)
+            return _log2(of(one.args[0]))
         raise Undecided(f"the formula has {name}, for which there is no rule")
 
     whole = sympy.sympify(expression)
@@ -554,60 +583,88 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
     return of(whole.xreplace(numbers))
 
 
+def cleared(term: Term) -> Term:
+    """A term times the symbols of its denominators."""
+    return term * _denominator(term)
+
+
+def _denominator(term: Term) -> Term:
+    """The least product of symbols by which a term has no symbol in a denominator."""
+    low: dict[str, int] = {}
+    for powers, _ in term.parts:
+        for name, power in powers:
+            low[name] = min(low.get(name, 0), power)
+    return Term(
+        {(tuple(sorted((name, -power) for name, power in low.items() if power < 0)), ()): 1}
+    )
+
+
 def _whole(term: Term) -> Term:
     """The term times a number that makes its coefficients whole."""
-    scale = math.lcm(1, *(Fraction(v).denominator for v in term.parts.values()))
-    return term * scale
+    return term * math.lcm(*(Fraction(v).denominator for v in term.parts.values()))
 
 
-def _power(base: Term, exponent: Any, of: Any, facts: Facts) -> Term:
-    if exponent.is_Integer:
-        power = int(exponent)
-        if power >= 0:
-            return base**power
-        try:
-            return inverse(base) ** -power
-        except ValueError:
-            raise Undecided(f"1/({base}) in the formula") from None
-    if exponent.is_Rational and int(exponent.q) == 2:
-        root = _root(base, facts)
+def _product(factors: Iterable[Any], of: Callable[[Any], Term], facts: Facts) -> Term:
+    """A product in a formula; a sum in a denominator has to divide the rest."""
+    found, divisors = Term.of(1), []
+    for factor in factors:
+        base = of(factor.base) if factor.is_Pow and factor.exp.is_negative else None
+        if base is not None and len(base.parts) > 1 and factor.exp.is_Integer:
+            divisors += [base] * -int(factor.exp)
+        else:
+            found = found * of(factor)
+    for divisor in divisors:
+        content = math.gcd(*(Fraction(value).numerator for value in divisor.parts.values()))
+        found, rest = facts.divmod(facts.reduced(found), divisor * Fraction(1, content))
+        if rest.parts:
+            raise Undecided(f"1/({divisor}) in the formula")
+        found = found * Fraction(1, content)
+    return found
+
+
+def _power(base: Term, exponent: Any, of: Callable[[Any], Term]) -> Term:
+    if exponent.is_Rational:
         power = int(exponent.p)
-        return root**power if power > 0 else inverse(root) ** -power
+        root = _root(base, int(exponent.q))
+        if power >= 0:
+            return root**power
+        if len(root.parts) != 1:
+            raise Undecided(f"1/({root}) in the formula")
+        return inverse(root) ** -power
     two = base.number
-    if isinstance(two, int) and two > 1 and two & (two - 1) == 0:
+    if isinstance(two, int) and two > 1 and is_power(two):
         return power_of_two(of(exponent) * (two.bit_length() - 1))
     raise Undecided(f"({base})^({exponent}) in the formula")
 
 
-def _root(term: Term, facts: Facts) -> Term:
+def _root(term: Term, order: int) -> Term:
+    """The square root of a term, or that of another order, if it is one product."""
+    from sympy import integer_nthroot
+
+    if order == 1:
+        return term
+    shown = f"the square root of {term}" if order == 2 else f"({term})^(1/{order})"
     if len(term.parts) != 1:
-        raise Undecided(f"the square root of {term}")
+        raise Undecided(shown)
     (((powers, exponent), value),) = term.parts.items()
-    fraction = Fraction(value)
     for name, factor in exponent:
-        if factor % 2:
-            raise Split(name, modulus=2)
-    above, below = math.isqrt(fraction.numerator), math.isqrt(fraction.denominator)
-    if (
-        above**2 != fraction.numerator
-        or below**2 != fraction.denominator
-        or any(p % 2 for _, p in powers)
-    ):
-        raise Undecided(f"the square root of {term}")
-    half = tuple((n, p // 2) for n, p in powers), tuple((n, f // 2) for n, f in exponent)
-    found = Fraction(above, below)
-    return Term({half: found.numerator if found.denominator == 1 else found})
+        if factor % order:
+            raise Split(name, modulus=order // math.gcd(order, factor))
+    number = Fraction(value)
+    if number <= 0 or any(power % order for _, power in powers):
+        raise Undecided(shown)
+    (above, exact), (below, whole) = (
+        integer_nthroot(one, order) for one in (number.numerator, number.denominator)
+    )
+    if not exact or not whole:
+        raise Undecided(shown)
+    half = tuple((n, p // order) for n, p in powers), tuple((n, f // order) for n, f in exponent)
+    return Term({half: simple(Fraction(above, below))})
 
 
 def _rounded(term: Term, up: bool, facts: Facts) -> Term:
     """A quotient rounded up or down."""
-    low: dict[str, int] = {}
-    scale = 1
-    for (powers, _), value in term.parts.items():
-        scale = math.lcm(scale, Fraction(value).denominator)
-        for name, power in powers:
-            low[name] = min(low.get(name, 0), power)
-    below = Term({(tuple(sorted((n, -p) for n, p in low.items() if p < 0)), ()): scale})
+    below = _denominator(term) * math.lcm(*(Fraction(v).denominator for v in term.parts.values()))
     above = term * below
     if up:
         above = above + below - 1
@@ -626,7 +683,7 @@ def _gcd(one: Term, other: Term, facts: Facts) -> Term:
     return Term.of(math.gcd(by, int(rest.number)))
 
 
-def _log2(term: Term, facts: Facts) -> Term:
+def _log2(term: Term) -> Term:
     if len(term.parts) == 1:
         (((powers, exponent), value),) = term.parts.items()
         fraction = Fraction(value)
@@ -638,21 +695,4 @@ def _log2(term: Term, facts: Facts) -> Term:
 
 def expression(names: Iterable[str], text: str) -> Any:
     """An expression of sizes as one of SymPy: "n/w", "2 n + 1"."""
-    return _Reader(tuple(names)).expression(text)
-
-
-def read_facts(names: Iterable[str], sentence: str) -> tuple[list[Any], str]:
-    """The facts of a sentence, and its first part that isn't understood."""
-    reader = _Reader(tuple(names))
-    found: list[Any] = []
-    if " or " in sentence or sentence.startswith("for "):
-        return found, sentence
-    for part in _parts(sentence):
-        try:
-            more = reader._fact(part)
-        except (SyntaxError, KeyError, ValueError, IndexError, TypeError):
-            more = []
-        if not more:
-            return found, part
-        found += more
-    return found, ""
+    return Reader(names).expression(text)

@@ -1,4 +1,4 @@
-"""Proofs of exact claims: for all sizes of their domain, at one width after the other."""
+"""Proofs of exact claims: for all sizes of their domain, at each width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, domain, holds, of_sympy
+from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -36,7 +36,7 @@ LARGEST_RUN = 5000
 
 @dataclass
 class Proof:
-    """What was found about a claim.
+    """The outcome of the attempt to prove a claim.
 
     `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
     the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
@@ -120,12 +120,14 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
     chosen = {tuple(one.get(n) for n in strings): None for one in cases}
     numbers = [name for name in names if name not in strings]
+    zeros = [name for name in numbers if any(one.get(name) == 0 for one in cases)]
     sentences = [one.text for one in claim.requires]
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
-        whole = domain(numbers, fixed, sentences)
+        texts = dict(zip(strings, values, strict=True))
+        whole = domain(numbers, fixed, sentences, texts, zeros)
         if whole is not None:
-            yield Domain(whole, fixed, dict(zip(strings, values, strict=True)))
+            yield Domain(whole, fixed, texts)
 
 
 def has_width(claim: Claim) -> bool:
@@ -182,6 +184,8 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
                 if isinstance(error, Differs) and proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
+        if not why and not cases and _occurs(claim, width):
+            why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
             if width is not None:
@@ -192,6 +196,11 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
     proof.proved = not failed
+
+
+def _occurs(claim: Claim, width: int | None) -> bool:
+    """Return whether the grid has a case of a width."""
+    return width is None or any(case["w"] == width for case in claim.cases())
 
 
 def _why(error: Exception, one: Domain) -> str:
@@ -307,10 +316,19 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
+        few = case.finer(few=True)
+        if few:
+            todo.extend(few)
+            continue
         try:
             yield case, action(case)
         except Split as split:
             todo.extend(reversed(case.split(split)))
+        except Undecided:
+            finer = case.finer()
+            if not finer:
+                raise
+            todo.extend(finer)
 
 
 def equated(case: Case) -> Case:
@@ -324,12 +342,12 @@ def equated(case: Case) -> Case:
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
                         new = replace(case, assumed=kept)
-                        return equated(new.with_value(name, rest, {}, f"{name} = {rest}"))
+                        return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
 
 
 def possible(case: Case, facts: Facts) -> bool:
-    """Return whether the assumptions of a case agree, as far as one after the other says so."""
+    """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
         before, facts.assumed = facts.assumed, []
         never = facts.bound(-term) > 0
@@ -349,16 +367,6 @@ def possible(case: Case, facts: Facts) -> bool:
                 return False
             raise Split(name, at=Term.of(most + 1))
     return True
-
-
-def cleared(term: Term) -> Term:
-    """A term times the symbols of its denominators."""
-    low: dict[str, int] = {}
-    for powers, _ in term.parts:
-        for name, power in powers:
-            low[name] = min(low.get(name, 0), power)
-    below = tuple(sorted((name, -power) for name, power in low.items() if power < 0))
-    return term * Term({(below, ()): 1})
 
 
 @dataclass(frozen=True)
