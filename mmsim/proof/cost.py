@@ -38,6 +38,8 @@ MOST_CASES = 2000
 """The most cases that a cost may ask for."""
 SHOWN = 2
 """The most requests of an access that its row explains."""
+MOST_PRODUCTS = 6
+"""The most products of an address that a row shows."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
 COUNTS = ("requests", "stages", "rounds", "time")
@@ -567,11 +569,13 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:
     lanes = "a lane asks" if one.lanes == 1 else f"{one.lanes} lanes ask"
-    index = ", ".join(writer.lanes(part, one.lanes) for part in one.index)
-    words = f"{array}[{index}]"
-    if len(one.index) > 1:
-        words += f", word {writer.lanes(one.address, one.lanes)}"
-    where = f" for {words}" if len(words) <= LONGEST else f" for words of {array}"
+    where = f" for words of {array}"
+    if len(one.address.parts) <= MOST_PRODUCTS:
+        index = ", ".join(writer.lanes(part, one.lanes) for part in one.index)
+        words = f"{array}[{index}]"
+        if len(one.index) > 1:
+            words += f", word {writer.lanes(one.address, one.lanes)}"
+        where = f" for {words}" if len(words) <= LONGEST else where
     return f"{lanes}{where}{_apart(one, writer)}: {_took(one, unit, writer)}"
 
 
