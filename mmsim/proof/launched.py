@@ -212,7 +212,7 @@ def _content(
 
 
 class Sum(Number):
-    """A sum over rounds: it adds up, but it is no number of a single round to compare."""
+    """A sum over rounds: it adds up, but it says nothing of a single round."""
 
     def __ge__(self, other: Any) -> bool:
         raise Undecided("the claim compares single rounds")
@@ -251,7 +251,7 @@ class MeasuredMachine:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a claim's `measure` may read of launches, as of a `Run`.
+    """The numbers that a claim's `measure` may read of launches, as of a `Run`.
 
     A row of `rounds` stands for all rounds of an access, whose stages and times can be added up.
     There are no arrays, no trace and no findings.
