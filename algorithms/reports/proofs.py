@@ -21,10 +21,10 @@ HEAD = """\
 <!-- Made by `make proofs` from the outcomes in docs/proofs.json; do not edit. -->
 
 {proved} of {count} exact claims are proved: {all_widths} for each width up to {widest}, {plain}
-that have no width, and {finite} by running all cases of a finite domain. The others are checked on the
-cases of their grids; the last column says why a proof fails, and the line of the program. {others}
-bounds and misprints of [the ledger](ledger.md) are not proved. [What a proof
-says](explanation/proofs.md) is a page of its own, and [a guide](how-to/prove.md) opens a proof.
+that have no width, and {finite} by running all cases of a finite domain. The others are checked on
+the cases of their grids; the last column says why a proof fails, and the line of the program.
+{others} bounds and misprints of [the ledger](ledger.md) are not proved. [What a proof
+says](explanation/proofs.md) is a page of its own, and [a guide](how-to/cost.md) opens a proof.
 
 The outcomes are those of a run of `mmsim prove` of {made.date}, by mmsim
 {made.version} at commit `{made.commit}`.

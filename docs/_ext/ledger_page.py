@@ -6,7 +6,7 @@ with its worst case, and a claim that the run didn't look at says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import sympy
@@ -15,6 +15,7 @@ from sphinx.util import logging
 
 from mmsim.claims import Claim, Verdict
 from mmsim.claims.verify import Provenance, from_json, provenance_from_json
+from mmsim.proof.kept import from_json as proofs_from_json
 from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.figures.times import curve_svg
 from mmsim_algorithms import claims
@@ -42,8 +43,14 @@ measures. How a claim is written, and what the papers misprint, is explained in 
 {abbreviations}"""
 
 
-def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
-    """The page in Markdown: claims by paper, then what the papers leave open."""
+def page(
+    made: Provenance | None, verdicts: Sequence[Verdict], proofs: Mapping[str, str] | None = None
+) -> str:
+    """The page in Markdown: claims by paper, then what the papers leave open.
+
+    `proofs` has the verdicts of proofs, by claim.
+    """
+    proofs = proofs or {}
     found = {verdict.id: verdict for verdict in verdicts}
     known = claims()
     count = sum(claim.id in found for claim in known)
@@ -56,14 +63,14 @@ def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
         parts += [f"\n## {titled(paper)}\n", "| claim | verdict |\n| --- | --- |"]
-        parts += [row(claim, found.get(claim.id)) for claim in own]
+        parts += [row(claim, found.get(claim.id), proofs.get(claim.id, "")) for claim in own]
         parts += list(curves(own, found))
     parts.append("\n## What the texts leave open\n\n| question | choice |\n| --- | --- |")
     parts += [f"| {cell(question)} | {cell(choice)} |" for question, choice in CHOICES]
     return "\n".join(parts) + "\n"
 
 
-def row(claim: Claim, verdict: Verdict | None) -> str:
+def row(claim: Claim, verdict: Verdict | None, proof: str = "") -> str:
     """One claim: what it is, what it says, what came out."""
     where = "; ".join(condition.text for condition in claim.requires)
     lines = [
@@ -72,6 +79,7 @@ def row(claim: Claim, verdict: Verdict | None) -> str:
         small(f"where {where}" if where else ""),
         small(claim.note),
         small(claim.source),
+        f"<small>[{proof}](proofs.md)</small>" if proof else "",
     ]
     return f"| {'<br>'.join(filter(None, lines))} | {outcome(verdict)} |"
 
@@ -124,7 +132,16 @@ def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
         return
     app.env.note_dependency(str(saved))
     text = saved.read_text(encoding="utf-8")
-    source[0] = page(provenance_from_json(text), from_json(text))
+    proofs = proved(Path(app.srcdir) / "proofs.json")
+    source[0] = page(provenance_from_json(text), from_json(text), proofs)
+
+
+def proved(kept: Path) -> dict[str, str]:
+    """The verdicts of kept proofs, by claim."""
+    if not kept.is_file():
+        return {}
+    _, proofs = proofs_from_json(kept.read_text(encoding="utf-8"))
+    return {one.claim: one.verdict for one in proofs if one.proved}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -116,8 +116,9 @@ def _show(claims: list[Claim], widths: list[int], seconds: int) -> int:
             try:
                 for line in proof_text(claim, width, time.monotonic() + seconds):
                     show(line, soft_wrap=True)
-            except Undecided as error:
-                show(f"not proved: {error}", soft_wrap=True)
+            except Exception as error:  # claims' own functions may fail on terms in any way
+                kind = "" if isinstance(error, Undecided) else f"{type(error).__name__}: "
+                show(f"not proved: {kind}{error}", soft_wrap=True)
                 status = 1
             show("")
     return status

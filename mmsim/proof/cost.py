@@ -14,10 +14,10 @@ from mmsim.errors import CostError, shown
 from mmsim.frontend.program import Program
 from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import statements
+from mmsim.ir.walk import expressions, statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, domain, expression, holds
+from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.sentences import Reader
@@ -38,6 +38,8 @@ MOST_CASES = 2000
 """The most cases that a cost may ask for."""
 SHOWN = 2
 """The most requests of an access that its row explains."""
+MOST_PRODUCTS = 6
+"""The most products of an address that a row shows."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
 COUNTS = ("requests", "stages", "rounds", "time")
@@ -57,6 +59,11 @@ def cost(
     stages: Mapping[str, Size] | None = None,
 ) -> Cost:
     """Return the cost of a program for all sizes, as a formula.
+
+    A size is a number, an expression of SymPy, or one as text: "n", "n/w", "2 n + 1". The formula
+    is that of the synchronous schedule, exact for a program whose indices are within its arrays. If
+    the machine's width is a name, its value has to be given to `Cost.at` or `Cost.of_width`: how
+    many words lie in one bank depends on the width as a number.
 
     Parameters
     ----------
@@ -78,13 +85,13 @@ def cost(
         By array whose index is read from memory: the stages of a warp's request to it, or the name
         of their sum over all requests of an access.
 
-    A size is a number, an expression of SymPy, or one as text: "n", "n/w", "2 n + 1". The formula
-    is that of the synchronous schedule, exact for a program whose indices are within its arrays. If
-    the machine's width is a name, its value has to be given to `Cost.at` or `Cost.of_width`: how
-    many words lie in one bank depends on the width as a number.
+    Raises
+    ------
+    CostError
+        The cost can't be found. The error says at which line, and why.
 
-    Raises `CostError` if the cost can't be found; it says at which line, and why.
-
+    Examples
+    --------
     >>> import mmsim as mm
     >>> @mm.program
     ... def copy(T, a, b):
@@ -134,7 +141,7 @@ class Cost(CostTables, Guessed):
 
     @property
     def time(self) -> Any:
-        """The time units of the synchronous schedule: one formula, or a `sympy.Piecewise`."""
+        """The time under the synchronous schedule, as a formula or a `sympy.Piecewise`."""
         import sympy
 
         self._refuse_width("a formula of the time")
@@ -214,7 +221,7 @@ def _true(launch: Launched, numbers: Mapping[str, int], sentences: Sequence[str]
 
 @dataclass(frozen=True)
 class Asked:
-    """What `cost` was asked for."""
+    """The question that `cost` answers."""
 
     program: Any
     shapes: dict[str, Any]
@@ -231,7 +238,8 @@ class Asked:
         if not isinstance(program, Program) or program.parsed_late:
             what = getattr(program, "__name__", shown(program))
             raise CostError(
-                f"{what} is not a program; decorate the function with mmsim.program",
+                "a cost is found for a function that mmsim.program decorates, not for a kernel of "
+                "numba.cuda or anything else",
                 program=str(what),
             )
         kind = type(machine).__name__
@@ -342,8 +350,6 @@ class Asked:
 
 def arrays_of(code: ir.Code) -> set[str]:
     """The parameters that are arrays: a statement accesses them, or asks for an extent."""
-    from mmsim.ir.walk import expressions
-
     found = set()
 
     def look(value: Any) -> None:
@@ -437,8 +443,6 @@ class Launched:
 
     def is_launch(self, case: Case, facts: Facts) -> bool:
         """Return whether there are threads, and no extent is negative."""
-        from mmsim.proof.domain import of_sympy
-
         launch = self.launch
         sizes = [(launch.threads, 1)]
         if launch.block_size is not None:
@@ -448,7 +452,7 @@ class Launched:
         return all(facts.holds(of_sympy(size, case.values, facts) - low) for size, low in sizes)
 
     def writer(self, case: Case, facts: Facts) -> Writer:
-        """What writes the terms of a case."""
+        """The writer of the terms of a case."""
         numbers = {n: t.number for n, t in case.values.items()}
         fixed = {n: v for n, v in numbers.items() if v is not None and n == self.width}
         return Writer({**self.symbols, **fixed}, facts)
@@ -565,11 +569,13 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:
     lanes = "a lane asks" if one.lanes == 1 else f"{one.lanes} lanes ask"
-    index = ", ".join(writer.lanes(part, one.lanes) for part in one.index)
-    words = f"{array}[{index}]"
-    if len(one.index) > 1:
-        words += f", word {writer.lanes(one.address, one.lanes)}"
-    where = f" for {words}" if len(words) <= LONGEST else f" for words of {array}"
+    where = f" for words of {array}"
+    if len(one.address.parts) <= MOST_PRODUCTS:
+        index = ", ".join(writer.lanes(part, one.lanes) for part in one.index)
+        words = f"{array}[{index}]"
+        if len(one.index) > 1:
+            words += f", word {writer.lanes(one.address, one.lanes)}"
+        where = f" for {words}" if len(words) <= LONGEST else where
     return f"{lanes}{where}{_apart(one, writer)}: {_took(one, unit, writer)}"
 
 

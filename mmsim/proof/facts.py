@@ -348,12 +348,10 @@ class Facts:
         rest = times(product, divisor, -1)
         if any(power < 0 for _, power in rest[0]):
             return None
-        if not rest[1] and isinstance(by, int) and getattr(value, "dtype", None) != object:
-            if not isinstance(value, Fraction):  # whole numbers: NumPy's arrays, or one
-                whole = (
-                    (value % by == 0).all() if isinstance(value, np.ndarray) else value % by == 0
-                )
-                return (rest, simple(value // by)) if whole else None
+        of_objects = isinstance(value, np.ndarray) and value.dtype.kind == "O"
+        if not rest[1] and isinstance(by, int) and not (of_objects or isinstance(value, Fraction)):
+            whole = bool(np.all(value % by == 0))
+            return (rest, simple(value // by)) if whole else None
         numbers = value.tolist() if isinstance(value, np.ndarray) else [value]
         factors = [Fraction(one) / by for one in numbers]
         if rest[1]:

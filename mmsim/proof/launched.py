@@ -111,7 +111,7 @@ class Located(Execution):
 class Explained(Located):
     """Executes a program, and keeps the requests of each access, to explain their stages."""
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         found = super().request(one, w)
         index = [self.value(part, w) for part in one.index]
         if all(isinstance(part, Term) for part in index):
@@ -127,7 +127,7 @@ class Explained(Located):
                 tuple(part.of_lanes(active) for part in index),
                 self.facts.reduced(address).of_lanes(active),
                 int(active.sum()),
-                found[0],
+                found[0] if found[0] is not None else self.sizes.stages[one.array],
                 ranges,
             )
             key = f"{request.address} {request.lanes} {request.stages}"
@@ -192,6 +192,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         of(machine.dmms) if kind == "HMM" else None,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
+        {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
     )
     if kind == "HMM":
         latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}
@@ -212,7 +213,7 @@ def _content(
 
 
 class Sum(Number):
-    """A sum over rounds: it adds up, but it is no number of a single round to compare."""
+    """A sum over rounds: it adds up, but it says nothing of a single round."""
 
     def __ge__(self, other: Any) -> bool:
         raise Undecided("the claim compares single rounds")
@@ -251,7 +252,7 @@ class MeasuredMachine:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a claim's `measure` may read of launches, as of a `Run`.
+    """The numbers that a claim's `measure` may read of launches, as of a `Run`.
 
     A row of `rounds` stands for all rounds of an access, whose stages and times can be added up.
     There are no arrays, no trace and no findings.

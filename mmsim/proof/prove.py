@@ -1,4 +1,4 @@
-"""Proofs of exact claims: for all sizes of their domain, at one width after the other."""
+"""Proofs of exact claims: for all sizes of their domain, at each width."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGEST_RUN = 5000
 
 @dataclass
 class Proof:
-    """What was found about a claim.
+    """The outcome of the attempt to prove a claim.
 
     `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
     the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
@@ -184,6 +184,8 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
                 if isinstance(error, Differs) and proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
+        if not why and not cases and _occurs(claim, width):
+            why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
             if width is not None:
@@ -194,6 +196,11 @@ def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
     proof.proved = not failed
+
+
+def _occurs(claim: Claim, width: int | None) -> bool:
+    """Return whether the grid has a case of a width."""
+    return width is None or any(case["w"] == width for case in claim.cases())
 
 
 def _why(error: Exception, one: Domain) -> str:
@@ -345,7 +352,7 @@ def equated(case: Case) -> Case:
 
 
 def possible(case: Case, facts: Facts) -> bool:
-    """Return whether the assumptions of a case agree, as far as one after the other says so."""
+    """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
         before, facts.assumed = facts.assumed, []
         never = facts.bound(-term) > 0

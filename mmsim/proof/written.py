@@ -56,7 +56,7 @@ class Writer:
         return found * 2**rest
 
     def symbol(self, name: str) -> Any:
-        """What a symbol of the case stands for; a symbol of SymPy if that is not a size."""
+        """The meaning of a symbol of the case; a symbol of SymPy if it has none in sizes."""
         import sympy
 
         if name not in self.known:

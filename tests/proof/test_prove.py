@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from mmsim.claims.claim import Precondition
 from mmsim.claims.verify import Provenance
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
@@ -45,6 +46,12 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
         one.holds(**{k: case[k] for k in one.holds.__code__.co_varnames})
         for one in DIAGONAL.requires
     )
+
+
+def test_an_empty_domain_proves_nothing():
+    never = Precondition("n = 3", lambda n: True)  # a sentence that says something else
+    proof = prove(replace(DIAGONAL, requires=(*DIAGONAL.requires, never)), [4])
+    assert "w=4: no sizes seem to satisfy the conditions" in proof.why
 
 
 def test_all_cases_of_a_finite_domain_are_a_proof():
