@@ -127,7 +127,7 @@ class Accesses(Evaluation):
             result.append(w)
         return result
 
-    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         """A request whose stages may depend on a quotient's residue: they must be the same."""
         try:
             return self.request(one, w)
@@ -149,7 +149,7 @@ class Accesses(Evaluation):
         stages_, _, words = found[0]
         return stages_, UNKNOWN, words
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         """The stages of a request, the value read, and its words."""
         active = w.active
         count = int(active.sum())
@@ -174,7 +174,8 @@ class Accesses(Evaluation):
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
-            return given, UNKNOWN, Term.of(count * several)
+            together = one.array in self.sizes.in_all
+            return None if together else given, UNKNOWN, Term.of(count * several)
         if (
             isinstance(one, ir.Load)
             and one.array in self.sizes.contents
@@ -208,7 +209,9 @@ class Accesses(Evaluation):
         found = stages(self.facts, unit, self.width, words, count, isinstance(one, ir.Atomic))
         return Term.of(found), value, Term.of(count * several)
 
-    def round(self, one: ir.Access, sent: list[tuple[Warps, tuple[Term, Value, Term]]]) -> Row:
+    def round(
+        self, one: ir.Access, sent: list[tuple[Warps, tuple[Term | None, Value, Term]]]
+    ) -> Row:
         """The costs of one round."""
         facts = self.facts
         requests, staged, words, busy = Term({}), Term({}), Term({}), Term({})
@@ -218,8 +221,8 @@ class Accesses(Evaluation):
         plain = True
         by_blocks: dict[str, tuple[Term, Term]] = {}
         for w, (found, _, count) in sent:
-            if isinstance(one, ir.Access) and found.number is None:
-                self.totals[one.site] = found
+            if found is None:
+                self.totals[one.site] = self.sizes.stages[one.array]
                 found = Term({})
             one_block = [r for r in w.ranges if r.name.startswith("warp")]
             size = Term.of(1)

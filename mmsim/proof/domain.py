@@ -54,7 +54,7 @@ class Case:
     assumed: tuple[Term, ...] = ()
 
     def facts(self) -> Facts:
-        """What is known in this case."""
+        """The facts that are known in this case."""
         found = Facts()
         found.lows = dict(self.lows)
         found.shares = list(self.shares)
@@ -143,7 +143,8 @@ class Case:
     def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
         """The case in which a product is another one times a quotient, perhaps a new symbol."""
         lows = dict.fromkeys(quotient.symbols, 1) | self.lows
-        shares = (*self.shares, (above, below, quotient))
+        clear = _denominator(above) * _denominator(below * quotient)
+        shares = (*self.shares, (above * clear, below * clear, quotient))
         return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
 
     def solved(self) -> Case:
@@ -174,8 +175,8 @@ class Case:
         """Return whether a number is assumed to be at least 0 that isn't."""
         return any(one.number is not None and one.number < 0 for one in self.assumed)
 
-    def finer(self, few: bool = False) -> list[Case]:
-        """Cases without equations of products; none if there are too many, or no such equation.
+    def finer(self, few: bool = False) -> list[Case] | None:
+        """Cases without equations of products; None if there are too many, or no such equation.
 
         With `few`, these are the equations with few solutions: the factors of a number, or of a
         power of two.
@@ -195,8 +196,8 @@ class Case:
             else:
                 todo += case.solutions(equation)
             if len(found) + len(todo) > MOST_SOLUTIONS:
-                return []
-        return [] if found == [self] else [case for case in found if not case.impossible]
+                return None
+        return None if found == [self] else [case for case in found if not case.impossible]
 
     def solutions(self, equation: Equation) -> list[Case]:
         """The solutions of one equation of products, in cases without it.
@@ -332,7 +333,7 @@ def _primes(number: int) -> list[int]:
 
 
 def _valuation(number: int, prime: int) -> int:
-    """How often a prime divides a number."""
+    """The largest power of a prime that divides a number: the exponent."""
     found = 0
     while number % prime == 0:
         number, found = number // prime, found + 1
@@ -558,12 +559,12 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if one.is_Mul:
             return _product(one.args, of, facts)
         if one.is_Pow:
-            return _power(of(one.base), one.exp, of)
+            return _power(of(one.base), one.exp, of, facts)
         name = type(one).__name__
         if name in ("Min", "Max"):
             best, *others = map(of, one.args)
             for other in others:
-                if bool(facts.holds(_whole(best - other))) == (name == "Min"):
+                if bool(facts.holds(_whole(cleared(best - other)))) == (name == "Min"):
                     best = other
             return best
         if name in ("ceiling", "floor"):
@@ -622,10 +623,10 @@ def _product(factors: Iterable[Any], of: Callable[[Any], Term], facts: Facts) ->
     return found
 
 
-def _power(base: Term, exponent: Any, of: Callable[[Any], Term]) -> Term:
+def _power(base: Term, exponent: Any, of: Callable[[Any], Term], facts: Facts) -> Term:
     if exponent.is_Rational:
         power = int(exponent.p)
-        root = _root(base, int(exponent.q))
+        root = _root(base, int(exponent.q), facts)
         if power >= 0:
             return root**power
         if len(root.parts) != 1:
@@ -637,29 +638,44 @@ def _power(base: Term, exponent: Any, of: Callable[[Any], Term]) -> Term:
     raise Undecided(f"({base})^({exponent}) in the formula")
 
 
-def _root(term: Term, order: int) -> Term:
-    """The square root of a term, or that of another order, if it is one product."""
-    from sympy import integer_nthroot
-
-    if order == 1:
+def _root(term: Term, order: int, facts: Facts) -> Term:
+    """The square root of a term, or that of another order."""
+    if order == 1 or not term.parts:
         return term
     shown = f"the square root of {term}" if order == 2 else f"({term})^(1/{order})"
-    if len(term.parts) != 1:
-        raise Undecided(shown)
-    (((powers, exponent), value),) = term.parts.items()
+    names = sorted(term.symbols)
+
+    def degrees(product: Product) -> list[int]:
+        powers, exponent = map(dict, product)
+        return [one.get(name, 0) for name in names for one in (exponent, powers)]
+
+    lead = max(term.parts, key=degrees)
+    first = found = _root_of_product(lead, Fraction(term.parts[lead]), order, shown)
+    for _ in term.parts:
+        # The leading product of what is left comes from that of the root's next part.
+        left = term - found**order
+        if not left.parts:
+            return found if facts.holds(found) else -found
+        lead = max(left.parts, key=degrees)
+        found = found + Term({lead: left.parts[lead]}) * inverse(first ** (order - 1) * order)
+    raise Undecided(shown)
+
+
+def _root_of_product(product: Product, value: Fraction, order: int, shown: str) -> Term:
+    from sympy import integer_nthroot
+
+    powers, exponent = product
     for name, factor in exponent:
         if factor % order:
             raise Split(name, modulus=order // math.gcd(order, factor))
-    number = Fraction(value)
-    if number <= 0 or any(power % order for _, power in powers):
+    if value <= 0 or any(power % order for _, power in powers):
         raise Undecided(shown)
-    (above, exact), (below, whole) = (
-        integer_nthroot(one, order) for one in (number.numerator, number.denominator)
-    )
+    above, exact = integer_nthroot(value.numerator, order)
+    below, whole = integer_nthroot(value.denominator, order)
     if not exact or not whole:
         raise Undecided(shown)
-    half = tuple((n, p // order) for n, p in powers), tuple((n, f // order) for n, f in exponent)
-    return Term({half: simple(Fraction(above, below))})
+    root = tuple((n, p // order) for n, p in powers), tuple((n, f // order) for n, f in exponent)
+    return Term({root: simple(Fraction(above, below))})
 
 
 def _rounded(term: Term, up: bool, facts: Facts) -> Term:

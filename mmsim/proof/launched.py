@@ -111,7 +111,7 @@ class Located(Execution):
 class Explained(Located):
     """Executes a program, and keeps the requests of each access, to explain their stages."""
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         found = super().request(one, w)
         index = [self.value(part, w) for part in one.index]
         if all(isinstance(part, Term) for part in index):
@@ -127,7 +127,7 @@ class Explained(Located):
                 tuple(part.of_lanes(active) for part in index),
                 self.facts.reduced(address).of_lanes(active),
                 int(active.sum()),
-                found[0],
+                found[0] if found[0] is not None else self.sizes.stages[one.array],
                 ranges,
             )
             key = f"{request.address} {request.lanes} {request.stages}"
@@ -192,6 +192,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         of(machine.dmms) if kind == "HMM" else None,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
+        {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
     )
     if kind == "HMM":
         latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}

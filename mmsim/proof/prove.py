@@ -311,22 +311,27 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
     """Perform an action for a domain, in as many cases as it asks for."""
     todo = [whole]
     count = 0
+    restart = True
     while todo:
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
             raise Undecided(f"too many cases: {case.steps[-6:]}")
         few = case.finer(few=True)
-        if few:
+        if few is not None:
             todo.extend(few)
             continue
         try:
-            yield case, action(case)
-        except Split as split:
-            todo.extend(reversed(case.split(split)))
+            try:
+                yield case, action(case)
+            except Split as split:
+                todo.extend(reversed(case.split(split)))
         except Undecided:
             finer = case.finer()
-            if not finer:
+            if finer is None and restart:
+                # A split may have made sums of an equation's products: begin without equations.
+                todo, finer, restart = [], whole.finer(), False
+            if finer is None:
                 raise
             todo.extend(finer)
 

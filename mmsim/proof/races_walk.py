@@ -22,6 +22,7 @@ from mmsim.proof.races_values import Values
 from mmsim.proof.whole_numbers import (
     BLOCK,
     LAUNCH,
+    THREAD,
     Number,
     Origin,
     Truth,
@@ -584,13 +585,13 @@ class Walk:
         origin = self.space.origin(*(here for _, here, _ in exits))
         new = changed | ({one.target} if isinstance(one, ir.For) else set())
         copied = self.space.copies(loop.number, origin.level)
-        several = len(exits) > 1 or any(isinstance(x, ir.Return) for x in statements((one,)))
+        returns = any(isinstance(each, ir.Return) for each in statements((one,)))
+        chosen = Origin(THREAD if returns else origin.level, origin.loops - {loop.number})
         behind: list[tuple[Truth, Env]] = []
         for frame, here, its in exits:
             here = copied(here)
-            if several:
-                outer = Origin(origin.level, origin.loops - {loop.number}, origin.data)
-                selected = self.space.fresh("leaves", outer, z3.BoolSort()).term
+            if returns or len(exits) > 1:
+                selected = self.space.fresh("leaves", chosen, z3.BoolSort()).term
                 here = z3.And(selected, here)
             here = z3.simplify(z3.And(path, here))
             after = {name: value for name, value in env.items() if name not in new}
@@ -640,12 +641,16 @@ class Walk:
         return truth if holds else z3.Not(truth)
 
     def _power(self, name: str, or_none: bool, env: Env) -> Truth:
+        if name not in env:
+            return NEVER
         is_power = self.space.power(env[name])
         if not or_none:
             return is_power
         return z3.Or(is_power, self.space.compared("==", env[name], constant(0)))
 
     def _summed(self, variables: tuple[str, ...], op: str, bound: Number, env: Env) -> Truth:
+        if not env.keys() >= set(variables):
+            return NEVER
         total = sum((env[name] for name in variables), constant(0))
         return self.space.compared(op, total, bound)
 
@@ -675,8 +680,7 @@ class Walk:
                 (fact, candidate)
                 for fact, candidate in kept
                 if all(
-                    head.symbols.keys() <= env.keys()
-                    and self.holds(
+                    self.holds(
                         z3.Implies(
                             z3.And(known, here), candidate(self._after(one, loop, entry, env))
                         )

@@ -24,7 +24,7 @@ WORDS = ("as", "at", "in", "is", "ln", "log", "of", "on", "to")
 
 @dataclass(frozen=True)
 class Fact:
-    """What a sentence says of expressions of SymPy.
+    """A statement about expressions of SymPy.
 
     "equal": both are. "divides": the second one is a whole multiple of the first. "least": it is at
     least 0. "square": it is the square of a whole number. "power": the first one is a power of the
@@ -132,7 +132,7 @@ class Reader:
         return sympy.Rational(1, 2)
 
     def _whole(self, expression: Any) -> Iterator[Fact]:
-        """What follows if an expression is whole: that n is a square, for sqrt(n)/w."""
+        """The facts that hold if an expression is whole: n is a square, for sqrt(n)/w."""
         import sympy
 
         roots = [one for one in expression.atoms(sympy.Pow) if not one.exp.is_Integer]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -129,6 +129,8 @@ class Sizes:
     dmms: Term | None = None
     contents: dict[str, Callable[..., Term]] = field(default_factory=dict)
     stages: dict[str, Term] = field(default_factory=dict)
+    in_all: Collection[str] = ()
+    """The arrays whose `stages` are those of all requests together, not of each."""
 
 
 def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:

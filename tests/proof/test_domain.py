@@ -119,20 +119,20 @@ def chosen(cases, point, known):
 def follow(case, point, pick):
     """Follow a point to a case of which nothing is asked, then through some other splits."""
     case, numbers = chosen([case], point, {})
-    asked = True
-    while asked:
+    asked = [case]
+    while asked is not None:
         asked = case.finer(few=True)
         try:
-            assert asked or holds(replace(case, values=dict(case.values)), case.facts())
+            assert asked is not None or holds(replace(case, values=dict(case.values)), case.facts())
         except Split as split:
             asked = case.split(split)
-        if asked:
+        if asked is not None:
             case, numbers = chosen(asked, point, numbers)
     for _ in range(SPLITS):
         if not case.lows:
             return
         cases = case.finer() if pick.random() < 0.2 else case.split(any_split(case, pick))
-        case, numbers = chosen(cases or [case], point, numbers)
+        case, numbers = chosen([case] if cases is None else cases, point, numbers)
 
 
 CLAIMS = [one for one in mmsim_algorithms.claims() if one.launches is not None]
@@ -214,3 +214,21 @@ def test_a_negative_term_of_halves_is_in_the_other_case():
     term = (symbol("n") - 3) * Fraction(1, 2)
     for n in range(1, 7):
         chosen(case.split(Split("", assumed=term)), {"n": n}, {})
+
+
+def test_nothing_is_divided_by_a_parameter_that_may_be_0():
+    case = domain("knp", {}, ["k p divides k n"], {}, "k")
+    assert numbers_in(case, {"k": 0, "p": 2, "n": 3}, {}) is not None
+
+
+def test_powers_of_4_are_named_by_half_their_logarithm():
+    case = domain("l", {"w": 4}, ["l is a power of w"])
+    assert str(case.values["l"]) == "2^(2*log2(l)/2)"
+    assert domain("l", {"w": 4}, ["l is a power of w", "l = 8"]) is None
+    assert domain("l", {"w": 1}, ["l is a power of w"]).values["l"].number == 1
+
+
+def test_an_equation_with_a_quotient_is_kept_by_a_split():
+    case = domain("r", {"w": 16}, ["w/r is a square"])
+    for r in (1, 4, 16):
+        chosen(case.split(Split("sqrt(w/r)", modulus=3)), {"r": r}, {})

@@ -61,12 +61,14 @@ PAPERS = {
         *below("a.size", "q"),
     ],
     "dynamic_programming.programs:in_global_memory": ["M.shape[0] == M.shape[1]"],
+    "fft.programs:stockham": ["power_of_two(x.size)", "z.size == x.size // 2", "y.size == x.size"],
     "histogram.programs:histogram": below("h.size", "x"),
     "prefix_sums.look_back:added": ["b.size == r * threads", *SCAN],
     "prefix_sums.look_back:scanned": ["a.size == r * threads", "b.size == a.size", *SCAN],
     "prefix_sums.look_back:sums_before": ["block_size == width", "threads == width"],
     "prefix_sums.look_back:tile_scans": ["a.size == r * threads", "b.size == a.size", *SCAN],
     "prefix_sums.look_back:tile_sums": ["a.size == r * threads", *SCAN],
+    "prefix_sums.programs:doubling": sizes("a.size", "b"),
     "prefix_sums.programs:in_registers": [
         *("a.size % threads == 0", "b.size == a.size", "w == width"),
         *("threads % width == 0", "sums.size == threads // width"),
@@ -116,6 +118,8 @@ PAPERS = {
     ],
     "sums.programs:block_sums": ["a.size % threads == 0", "a.size >= 1", FULL, "b.size == blocks"],
     "sums.programs:columns": ["a.size % threads == 0", "a.size >= 1", "c.size == threads"],
+    "sums.programs:strided_tree": ["power_of_two(a.size)"],
+    "sums.programs:tree": [],
     "transpose.dmm:diagonal": [*MATRIX, *squares("a.shape[0]", "b")],
     "transpose.dmm:straightforward": [*MATRIX, *squares("a.shape[0]", "b")],
     "transpose.hmm:transpose": [*TILES, *squares("a.shape[0]", "b")],
@@ -173,6 +177,7 @@ TEXTBOOK = {
 """Arguments, launch and facts of kernels of `tests/kernels`."""
 
 SLOW = {
+    *("fft.programs:stockham", "prefix_sums.programs:doubling", "sums.programs:strided_tree"),
     *("dynamic_programming.programs:in_global_memory", "prefix_sums.look_back:scanned"),
     *("prefix_sums.look_back:tile_scans", "prefix_sums.programs:in_registers"),
     *("product.programs:tiled", "product.programs:tiled_by_rows"),

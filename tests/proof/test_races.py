@@ -513,6 +513,24 @@ def test_a_variable_keeps_the_value_of_an_earlier_iteration():
     assert index_of(fewer, 1, given=["n <= 1"]) == "yes"
 
 
+def test_threads_that_return_in_a_loop_are_gone_behind_it():
+    @mm.program
+    def first_ones(T, a, n):
+        for k in range(n):
+            if T.index == k:
+                return
+        a[T.index] = T.id
+        T.barrier()
+        if T.index >= n:
+            a[0] = 5
+
+    def answer(last):
+        facts = ["n >= 1", "a.size == threads", last]
+        return answers(proof(first_ones, words(8), 3, given=facts, threads=8))
+
+    assert answer("n < threads") == ["yes", "yes", "yes"]
+
+
 def test_threads_that_skip_some_iterations_have_own_variables():
     @mm.program
     def counts(T, a, n):

@@ -23,7 +23,7 @@ WIDTH = 4
 SECONDS = 10
 
 
-def proof_points(claim, width, wide=4, most=2000):
+def proof_points(claim, width, most=20_000):
     """Points of the parts in which a claim is proved: cases, as they run; None if it isn't."""
     until = time.monotonic() + SECONDS
     found = []
@@ -34,7 +34,8 @@ def proof_points(claim, width, wide=4, most=2000):
             return None
         for case, inside in parts:
             if inside is not None:
-                steps = product(range(max(wide, 6 - len(case.lows))), repeat=len(case.lows))
+                wide = 5 if len(case.lows) < 6 else 4
+                steps = product(range(wide), repeat=len(case.lows))
                 known = known_by(Part(inside.case, inside.facts), steps)
                 found += [{**one.texts, **sizes} for _, sizes in islice(known, most)]
     return found
