@@ -107,7 +107,8 @@ def _show(claims: list[Claim], widths: list[int], seconds: int) -> int:
     from mmsim.proof.shown import proof_text
 
     status = 0
-    for claim in claims:
+    exact = [claim for claim in claims if claim.kind == "exact" and not claim.printed]
+    for claim in exact or claims:
         if claim.launches is None:
             show(f"{claim.id}: its launches are not given with symbols")
             status = 1

@@ -220,6 +220,7 @@ class Accesses(Evaluation):
         sure = False
         plain = True
         by_blocks: dict[str, tuple[Term, Term]] = {}
+        senders: dict[str, set[str]] = {}  # the same warps: then no block is in two of the kinds
         for w, (found, _, count) in sent:
             if found is None:
                 self.totals[one.site] = self.sizes.stages[one.array]
@@ -247,6 +248,7 @@ class Accesses(Evaluation):
                 key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
                 stages_, _ = by_blocks.get(key, (Term({}), count))
                 by_blocks[key] = stages_ + each_stage, count
+                senders.setdefault(key, set()).add(str((one_block, w.active.tolist())))
                 plain = plain and (not outer or w.place["block"] == symbol(outer[0].name))
         rounds = Term.of(1)
         if not sure and not any([self.is_there(w) for w, _ in sent]):
@@ -256,7 +258,9 @@ class Accesses(Evaluation):
             if len(by_blocks) > 1 or not plain:
                 # Blocks of several kinds, all with as many stages: wherever they are.
                 count = summed(each for _, each in by_blocks.values())
-                if any(each != found for each, _ in by_blocks.values()) or count != self.blocks:
+                same = all(one == senders[next(iter(senders))] for one in senders.values())
+                equal = all(each == found for each, _ in by_blocks.values())
+                if not same or not equal or count != self.blocks:
                     raise Undecided("blocks that access their shared memories differently")
             dmms = self.sizes.dmms
             assert dmms is not None

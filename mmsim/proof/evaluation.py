@@ -183,6 +183,8 @@ class Evaluation:
         one, two = left.number, right.number
         if one is not None and two is not None:
             x, y = np.asarray(one), np.asarray(two)
+            if x.dtype.kind != "i" or y.dtype.kind != "i":
+                raise Undecided(f"a bitwise operation {op} on {left} and {right}")
             return Term.of(simple(x & y if op == "&" else x | y if op == "|" else x ^ y))
         if two is None:
             left, right, two = right, left, one

@@ -9,7 +9,6 @@ divides the warps, the loop, or (by the caller) the sizes.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +26,6 @@ from mmsim.proof.warps import UNKNOWN, InTurn, Rows, Unknown, Warps, added
 
 LONGEST = 130
 """The most trips of a loop that is executed trip by trip."""
-DEBUG = bool(os.environ.get("DBG"))
 
 
 class Endless(Exception):
@@ -59,7 +57,7 @@ class Execution(Accesses):
         return self.rows
 
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
-        """Execute statements one after the other."""
+        """Execute statements in turn."""
         for statement in body:
             classes = [one for one in classes]
             if not any(one.active.any() for one in classes):
@@ -170,8 +168,6 @@ class Execution(Accesses):
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
-            if DEBUG:
-                print("LOOP", one.place.line, reason)
             self.rows, self.totals = saved
             if any(
                 isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed
@@ -247,7 +243,7 @@ class Execution(Accesses):
         return result
 
     def tests(self, classes: list[Warps], test: Callable[[Warps], Any]) -> list[tuple[Warps, Any]]:
-        """Whether lanes make a trip; it must not depend on the sizes."""
+        """Return which lanes make a trip; it must not depend on the sizes."""
         try:
             return self.each(classes, test)
         except Split as split:
@@ -368,7 +364,7 @@ class Execution(Accesses):
         return count, bounds
 
     def trips_of_test(self, one: ir.While, w: Warps, name: str) -> Term:
-        """How many trips a test allows, whose terms change steadily."""
+        """The number of trips that a test allows, whose terms change steadily."""
         test = one.test
         if not isinstance(test, ir.Compare):
             raise Undecided("a loop with such a test")

@@ -59,7 +59,7 @@ class Split(Exception):
 
 
 class _Known(Exception):
-    """Whether a term is at least 0 follows from another term."""
+    """An answer: whether a term is at least 0 follows from another term."""
 
     def __init__(self, truth: bool) -> None:
         super().__init__(truth)
@@ -89,7 +89,7 @@ def _least(value: Coefficient) -> Any:
 
 
 class Facts:
-    """What is known: ranges of bound symbols, outermost first, and quotients by their symbols.
+    """Known facts: ranges of bound symbols, outermost first, and quotients by their symbols.
 
     `shares` has products (above, below, quotient) that are known to be whole.
     """
@@ -572,7 +572,7 @@ class Facts:
         """The term of a quotient by its own quotient, if its residue is known."""
         of = self.quotients[name]
         above, below = of.above - of.below * residue, of.below * modulus
-        smaller = f"[({above})/({below})]"
+        smaller = f"[({above})/({below}), where {name} is {residue} modulo {modulus}]"
         self.quotients[smaller] = Quotient(above, below, of.rest)
         return symbol(smaller) * modulus + residue
 
@@ -617,7 +617,7 @@ class Facts:
 
     def holds(self, term: Term) -> np.ndarray | bool:
         """For each lane, or for all: whether a term is at least 0."""
-        term = self.reduced(term)
+        term = _whole(self.reduced(term))
         if term.number is not None:
             found = term.number
             return found >= 0 if isinstance(found, np.ndarray) else bool(found >= 0)
@@ -639,6 +639,7 @@ class Facts:
         return result
 
     def _decided(self, term: Term) -> bool:
+        term = _whole(term)
         for way in self.other_ways(term, powers=True):
             if self.bound(way) >= 0:
                 return True
@@ -660,7 +661,7 @@ class Facts:
         return self.divided_by(one.high, divisor) is not None
 
     def divided_by(self, term: Term, divisor: Term) -> Term | None:
-        """How many times a divisor a term is, if that is more than once."""
+        """The quotient of a multiple of a divisor, if it is more than 1."""
         for way in (*self.other_ways(term), self.reduced(term)):
             found = self.exact(way, divisor)
             if found is not None:
@@ -840,6 +841,15 @@ class Facts:
             if one in self.quotients:
                 found |= self.hidden(one)
         return found
+
+
+def _whole(term: Term) -> Term:
+    """A term times a number that makes the factors whole of its products without a power of two."""
+    scale = 1
+    for (_, exponent), value in term.parts.items():
+        for one in value.tolist() if isinstance(value, np.ndarray) else [value]:
+            scale = scale if exponent else math.lcm(scale, Fraction(one).denominator)
+    return term if scale == 1 else term * scale
 
 
 def is_power(value: Coefficient) -> bool:

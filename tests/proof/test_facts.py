@@ -130,7 +130,6 @@ def test_a_divisor_that_may_not_be_positive_is_refused(divisor):
         facts.divmod(symbol("x") * 5 + 1, divisor)
 
 
-@pytest.mark.xfail(strict=True, reason="the quotient's smaller remainder is kept")
 def test_a_residue_is_known_in_its_case_alone():
     x, facts = symbol("x"), facts_of({"x": 3})
     half, _ = facts.divmod(x, Term.of(2))
