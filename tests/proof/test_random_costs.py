@@ -8,9 +8,9 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim.proof.domain import domain, holds
 from mmsim.proof.facts import Undecided
-from mmsim.claims.launch import SymbolicLaunch
 from mmsim.proof.launched import measured
 from mmsim.proof.prove import leaves, points, valued
 from tests.kit.generators.draws import draws
