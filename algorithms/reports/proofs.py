@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mmsim.claims.verify import Provenance
 from mmsim.proof.kept import from_json
-from mmsim.proof.prove import NOT_EXACT, Proof
+from mmsim.proof.prove import NOT_EXACT, ClaimProof
 from mmsim_algorithms import claims
 from mmsim_algorithms.papers import titled
 
@@ -36,7 +36,7 @@ def page(saved: str) -> str:
     return page_of(*from_json(saved))
 
 
-def page_of(made: Provenance, proofs: Sequence[Proof]) -> str:
+def page_of(made: Provenance, proofs: Sequence[ClaimProof]) -> str:
     """Return the outcomes by paper."""
     known = {claim.id: claim for claim in claims()}
     exact = [one for one in proofs if one.why not in NOT_EXACT]

@@ -14,7 +14,7 @@ from mmsim.host.progress import bar
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim
-    from mmsim.proof.prove import Proof
+    from mmsim.proof.prove import ClaimProof
 
 ABOUT = {
     "description": "Prove the exact claims of all installed algorithms for all sizes of their "
@@ -67,7 +67,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.show:
         return _show(claims, arguments.widths, arguments.seconds)
     made = provenance(claims)
-    done: list[Proof] = []
+    done: list[ClaimProof] = []
     try:
         proofs = _prove(claims, arguments, done)
     except KeyboardInterrupt:
@@ -83,7 +83,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 1 if broken or any(one.against is not None for one in proofs) else 0
 
 
-def _prove(claims: list[Claim], arguments: argparse.Namespace, done: list[Proof]) -> list[Proof]:
+def _prove(
+    claims: list[Claim], arguments: argparse.Namespace, done: list[ClaimProof]
+) -> list[ClaimProof]:
     """Prove in other processes, with a progress bar. Each outcome is added to `done`."""
     from rich.progress import TimeElapsedColumn
 
@@ -93,7 +95,7 @@ def _prove(claims: list[Claim], arguments: argparse.Namespace, done: list[Proof]
     with bar(TimeElapsedColumn()) as progress:
         whole = progress.add_task("claims", total=len(claims))
 
-        def add(proof: Proof) -> None:
+        def add(proof: ClaimProof) -> None:
             done.append(proof)
             progress.advance(whole)
 

@@ -35,7 +35,7 @@ LARGEST_RUN = 5000
 
 
 @dataclass
-class Proof:
+class ClaimProof:
     """The outcome of the attempt to prove a claim.
 
     `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
@@ -60,7 +60,7 @@ class Proof:
     def verdict(self) -> str:
         """The outcome in words.
 
-        >>> Proof("X", widths=[1, 2, 3], asked=[1, 2, 3], proved=True).verdict
+        >>> ClaimProof("X", widths=[1, 2, 3], asked=[1, 2, 3], proved=True).verdict
         'proved for each w up to 3'
         """
         if self.against is not None:
@@ -141,12 +141,12 @@ class TimeUp(BaseException):
 
 def prove(
     claim: Claim, widths: Iterable[int] = range(1, WIDEST + 1), seconds: float = SECONDS
-) -> Proof:
+) -> ClaimProof:
     """Try to prove an exact claim at each width.
 
     It stops after a few widths at which that fails, and when the time is up.
     """
-    proof = Proof(claim.id, checked=len(claim.cases()))
+    proof = ClaimProof(claim.id, checked=len(claim.cases()))
     begun = time.monotonic()
     try:
         _prove(claim, list(widths), proof, begun + seconds)
@@ -156,7 +156,7 @@ def prove(
     return proof
 
 
-def _prove(claim: Claim, widths: list[int], proof: Proof, until: float) -> None:
+def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> None:
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.printable import counted
-from mmsim.proof.prove import Proof
+from mmsim.proof.prove import ClaimProof
 from mmsim.view.tables import columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-def proofs_table(proofs: Sequence[Proof]) -> Table:
+def proofs_table(proofs: Sequence[ClaimProof]) -> Table:
     """Claim, verdict, and the reason if it isn't proved."""
     titles = columns("claim", "verdict", "why", whole="claim")
     rows = []
@@ -23,7 +23,7 @@ def proofs_table(proofs: Sequence[Proof]) -> Table:
     return rich_rows(titles, rows)
 
 
-def summary(proofs: Sequence[Proof]) -> str:
+def summary(proofs: Sequence[ClaimProof]) -> str:
     """One sentence: the claims that are proved, and those that are not."""
     proved = [one for one in proofs if one.proved]
     refuted = [one.claim for one in proofs if one.against is not None]

@@ -10,7 +10,7 @@ from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.proof.facts import Undecided
 from mmsim.proof.kept import from_json, to_json
-from mmsim.proof.prove import Proof, prove
+from mmsim.proof.prove import ClaimProof, prove
 from mmsim.proof.shown import proof_text
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page_of
@@ -97,7 +97,7 @@ def test_the_text_of_a_proof():
 
 
 def test_kept_proofs():
-    found = [prove(DIAGONAL, [4]), Proof("SMM-T3.1a", 3, why="x")]
+    found = [prove(DIAGONAL, [4]), ClaimProof("SMM-T3.1a", 3, why="x")]
     assert from_json(to_json(found, MADE)) == (MADE, found)
     for text in ("{", '{"format": "x"}', '{"format": "mmsim proofs 1", "made": {}, "proofs": []}'):
         with pytest.raises(FormatError):
