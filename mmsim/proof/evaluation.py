@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import all_parts, numbered
 from mmsim.proof.facts import Facts, Undecided, is_power
 from mmsim.proof.steps import needed
@@ -105,6 +106,8 @@ class Evaluation:
                 return UNKNOWN
             case ir.RegisterRead():
                 return UNKNOWN
+            case _:
+                assert_never(value, "a proof")
         return UNKNOWN
 
     def field(self, name: str, w: Warps) -> Value:
@@ -214,51 +217,50 @@ class Evaluation:
 
     def truth(self, value: ir.Expr, w: Warps) -> Any:
         """A condition: an array of bool or one for all lanes, or `UNKNOWN`."""
-        match value:
-            case ir.Compare(op=op, left=left, right=right):
-                one, two = self.value(left, w), self.value(right, w)
-                if not isinstance(one, Term) or not isinstance(two, Term):
-                    return UNKNOWN
-                difference = only(two - one, w.active)
-                holds = self.facts.holds
-                match op:
-                    case "<":
-                        return holds(difference - 1)
-                    case "<=":
-                        return holds(difference)
-                    case ">":
-                        return holds(-difference - 1)
-                    case ">=":
-                        return holds(-difference)
-                    case "==":
-                        return np.asarray(holds(difference)) & np.asarray(holds(-difference))
-                    case "!=":
-                        return ~(np.asarray(holds(difference)) & np.asarray(holds(-difference)))
-            case ir.Logic(op=op, left=left, right=right):
-                first = self.truth(left, w)
-                if isinstance(first, Unknown):
-                    return UNKNOWN
-                lanes = np.broadcast_to(np.asarray(first), self.everyone.shape)
-                rest = w.active & (lanes if op == "and" else ~lanes)
-                if not rest.any():
-                    return lanes
-                second = self.truth(right, replace(w, mask=rest))
-                if isinstance(second, Unknown):
-                    return UNKNOWN
-                other = np.broadcast_to(np.asarray(second), self.everyone.shape)
-                return lanes & other if op == "and" else lanes | other
-            case ir.Unary(op="not", operand=operand):
-                found = self.truth(operand, w)
-                return found if isinstance(found, Unknown) else ~np.asarray(found)
-            case ir.Const(value=number):
-                return bool(number)
-            case _:
-                found = self.value(value, w)
-                if not isinstance(found, Term):
-                    return UNKNOWN
-                found = only(found, w.active)
-                return ~(np.asarray(self.facts.holds(found)) & np.asarray(self.facts.holds(-found)))
-        return UNKNOWN
+        if isinstance(value, ir.Compare):
+            return self.compared(value, w)
+        if isinstance(value, ir.Logic):
+            first = self.truth(value.left, w)
+            if isinstance(first, Unknown):
+                return UNKNOWN
+            lanes = np.broadcast_to(np.asarray(first), self.everyone.shape)
+            rest = w.active & (lanes if value.op == "and" else ~lanes)
+            if not rest.any():
+                return lanes
+            second = self.truth(value.right, replace(w, mask=rest))
+            if isinstance(second, Unknown):
+                return UNKNOWN
+            other = np.broadcast_to(np.asarray(second), self.everyone.shape)
+            return lanes & other if value.op == "and" else lanes | other
+        if isinstance(value, ir.Unary) and value.op == "not":
+            found = self.truth(value.operand, w)
+            return found if isinstance(found, Unknown) else ~np.asarray(found)
+        if isinstance(value, ir.Const):
+            return bool(value.value)
+        term = self.value(value, w)
+        if not isinstance(term, Term):
+            return UNKNOWN
+        term = only(term, w.active)
+        return ~(np.asarray(self.facts.holds(term)) & np.asarray(self.facts.holds(-term)))
+
+    def compared(self, value: ir.Compare, w: Warps) -> Any:
+        """A comparison, as `truth`."""
+        one, two = self.value(value.left, w), self.value(value.right, w)
+        if not isinstance(one, Term) or not isinstance(two, Term):
+            return UNKNOWN
+        difference = only(two - one, w.active)
+        holds = self.facts.holds
+        match value.op:
+            case "<":
+                return holds(difference - 1)
+            case "<=":
+                return holds(difference)
+            case ">":
+                return holds(-difference - 1)
+            case ">=":
+                return holds(-difference)
+        equal = np.asarray(holds(difference)) & np.asarray(holds(-difference))
+        return equal if value.op == "==" else ~equal
 
 
 def _knows_blocks(code: ir.Code) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import has_effect, statements, targets
 from mmsim.proof.accesses import Accesses, divided_range
 from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
@@ -100,6 +101,8 @@ class Execution(Accesses):
                     replace(each, env={k: v for k, v in each.env.items() if k not in one.names})
                     for each in classes
                 ]
+            case _:
+                assert_never(one, "a proof")
 
     def leave(self, one: Warps, name: str) -> Warps:
         """The active lanes leave."""

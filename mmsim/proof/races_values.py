@@ -11,7 +11,7 @@ from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT, Type, is_int, limits
 from mmsim.ir.lower import Lowered
-from mmsim.ir.nodes import AXES
+from mmsim.ir.nodes import AXES, assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.walk import expressions
 from mmsim.proof.whole_numbers import (
@@ -209,7 +209,8 @@ class Values:
                 operands = [self.of(one, env) for one in expressions(value)]
                 types = [self.lowered.of(one) for one in expressions(value)]
                 return self._operated(value, operands, types, type_)
-        ir.assert_never(value, "a proof")
+            case _:
+                assert_never(value, "a proof")
 
     def parameter(self, name: str) -> Value:
         """A number that the launch gives."""

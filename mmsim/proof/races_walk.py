@@ -17,6 +17,7 @@ import z3
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type
+from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import inside, names, parts, statements, targets, written_arrays
 from mmsim.proof.races_values import Values
 from mmsim.proof.whole_numbers import (
@@ -300,7 +301,7 @@ class Walk:
                 if name is not None:
                     env[name] = self.values.unknown(name, self.lowered.variables[name])
             case _:
-                ir.assert_never(one, "a proof")
+                assert_never(one, "a proof")
         return path
 
     def _word(self, array: str, index: tuple[Value, ...]) -> Value:

@@ -19,12 +19,12 @@ class Steps:
     def __init__(self, body: ir.Block, names: Sequence[str]) -> None:
         self.rules: dict[str, tuple[str, Any]] = {}
         setting = {name: [s for s in statements(body) if name in targets(s)] for name in names}
-        top = {id(s) for s in body}
-        self.order = {id(s): at for at, s in enumerate(statements(body))}
+        top = {s.number for s in body}
+        self.order = {s.number: at for at, s in enumerate(statements(body))}
         self.setting, self.top = setting, top
         for name in names:
             found = setting[name]
-            if len(found) == 1 and isinstance(found[0], ir.Assign) and id(found[0]) in top:
+            if len(found) == 1 and isinstance(found[0], ir.Assign) and found[0].number in top:
                 other = self._origin(found[0])
                 rule = self._rule(name, found[0].value, setting, top, body)
                 back = setting.get(other or "", [])
@@ -39,11 +39,15 @@ class Steps:
         if not isinstance(one.value, ir.Var):
             return None
         name = one.value.name
-        before = [s for s in self.setting.get(name, []) if self.order[id(s)] < self.order[id(one)]]
+        before = [
+            s for s in self.setting.get(name, []) if self.order[s.number] < self.order[one.number]
+        ]
         if not before:
             return name
         (last,) = before[-1:]
-        return self._origin(last) if isinstance(last, ir.Assign) and id(last) in self.top else None
+        return (
+            self._origin(last) if isinstance(last, ir.Assign) and last.number in self.top else None
+        )
 
     def _rule(self, name: str, value: ir.Expr, setting: Any, top: set[int], body: ir.Block) -> Any:
         if (
@@ -57,7 +61,7 @@ class Steps:
         if isinstance(value, ir.Var) and value.name != name:
             # k = h, where h = k // 2 earlier in the body.
             found = setting.get(value.name, [])
-            if len(found) == 1 and isinstance(found[0], ir.Assign) and id(found[0]) in top:
+            if len(found) == 1 and isinstance(found[0], ir.Assign) and found[0].number in top:
                 return self._rule(name, found[0].value, {}, top, body)
             return None
         if not isinstance(value, ir.Binary):
@@ -117,16 +121,13 @@ def needed(body: ir.Block, given: Collection[str]) -> set[str]:
     """
     found: set[str] = set()
     for one in statements(body):
-        match one:
-            case ir.Load() | ir.Store() | ir.VectorLoad() | ir.VectorStore() | ir.Atomic():
-                for part in one.index if one.array not in given else ():
-                    found |= names_of(part)
-            case ir.If(test=test) | ir.While(test=test):
-                found |= names_of(test)
-            case ir.For(start=start, stop=stop, step=step):
-                found |= names_of(start) | names_of(stop) | names_of(step)
-            case _:
-                pass
+        if isinstance(one, ir.Access):
+            for part in one.index if one.array not in given else ():
+                found |= names_of(part)
+        elif isinstance(one, ir.If | ir.While):
+            found |= names_of(one.test)
+        elif isinstance(one, ir.For):
+            found |= names_of(one.start) | names_of(one.stop) | names_of(one.step)
     while True:
         more = set(found)
         for one in statements(body):

@@ -147,7 +147,10 @@ def test_programs_and_their_arguments(call):
 def test_machines(machine):
     fields = list(machine.__dataclass_fields__)
     for name in fields:
-        assert refused(machine, **{**dict.fromkeys(fields, 2), name: ...}) > len(ODD) - 3
+        # All but a number of NumPy's, True or None for some, and texts that are names of numbers.
+        names = sum(isinstance(value, str) and value.isalpha() for value in ODD)
+        count = refused(machine, **{**dict.fromkeys(fields, 2), name: ...})
+        assert count > len(ODD) - 3 - names
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, mm.layout.Diagonal])

@@ -124,6 +124,8 @@ OTHERS = {
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
     "meaning/alone.py": {"sqrt"},  # Python's own, of a float
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
+    "proof/races_values.py": SIGNS,  # as Z3 has them
+    "proof/whole_numbers.py": SIGNS,  # of unbounded whole numbers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
 """Tables with some operators for keys that mean something else."""
@@ -160,6 +162,7 @@ def test_every_row_has_what_its_readers_need():
     assert len(every) == len(set(every))  # none has two meanings
 
 
+PROOFS = [path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / "proof").glob("*.py")]
 COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
@@ -171,6 +174,7 @@ COMPARED = {
     "cuda_c/writer.py": {"+"},  # an added line
     "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping
     "sweeps/functions.py": {"*"},  # the names of an import
+    **dict.fromkeys(PROOFS, SIGNS),  # what operators of unbounded whole numbers mean in proofs
 }
 """Files that look for one operator, and what for."""
 
