@@ -207,7 +207,7 @@ class Machine(machines.Machine, Guessed):
 
                     proof = proved(self, program, args, sizes, max_accesses, given, report)
                     report = replace(report, proved=proof)
-                elif given is not None and not (isinstance(given, tuple) and not given):
+                elif not isinstance(given, str | Sequence) or given:
                     raise LaunchError("given= has facts for a proof; pass prove=True, too")
                 return report
 
