@@ -1,4 +1,4 @@
-"""What kernels know before they run: members of enums, kinds of arguments, defaults, lengths."""
+"""Values known before kernels run: members of enums, kinds of arguments, defaults, lengths."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SECONDS = 2
 
 
 def compared(seeds):
-    """How many programs had their cost found, and at how many points it was compared."""
+    """Counts of programs with a cost, and of points at which it was compared."""
     decided = compared = 0
     for seed in seeds:
         try:

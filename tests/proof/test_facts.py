@@ -1,4 +1,4 @@
-"""What facts claim about terms, against all small numbers that fit them."""
+"""Answers of facts about terms, against all small numbers that fit them."""
 
 import math
 from collections import Counter
@@ -82,7 +82,7 @@ CHECKS = (bounded, compared, divided, divided, straightened, rewritten, with_res
 
 
 def checked(seeds):
-    """How many answers of each kind were right."""
+    """Counts of right answers of each kind."""
     found = Counter()
     for seed in seeds:
         random = Random(seed)

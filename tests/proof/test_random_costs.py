@@ -1,4 +1,4 @@
-"""What a proof counts for random programs of all sizes, against runs of some sizes."""
+"""Costs that a proof finds for random programs of all sizes, against runs of some sizes."""
 
 import random
 import time

@@ -59,7 +59,7 @@ def places(tree, path=()):
 
 
 def changes(node):
-    """What may stand for a node of a wrong formula."""
+    """Yield what may stand for a node of a wrong formula."""
     if node.is_Integer or node.is_Symbol:
         yield from (node + 1, node - 1)
     if node.is_Symbol:
