@@ -59,14 +59,29 @@ def proved(
     def checked(machine: Machine, args: tuple[Any, ...], sizes: Sizes) -> tuple[Launch, Report]:
         def bound() -> Launch:
             threads, block_size, shape = sizes
-            its = threads, block_size, "asynchronous", max_accesses, shape
-            return Launch(machine, launch.program, args, *its)  # type: ignore[arg-type]
+            return Launch(
+                machine,
+                launch.program,
+                args,
+                threads,
+                block_size,
+                "asynchronous",
+                max_accesses,
+                shape,
+            )
 
         language = launch.code.arithmetic
-        limits = {"shared_words": None, "unset": (), "trace": False}
-        return bound(), Report.of(
-            check(bound, machine, sizes, "asynchronous", language, **limits)  # type: ignore[arg-type]
+        found = check(
+            bound,
+            machine,
+            sizes,
+            "asynchronous",
+            language,
+            shared_words=None,
+            unset=(),
+            trace=False,
         )
+        return bound(), Report.of(found)
 
     if report.schedule != "asynchronous":
         _, report = checked(machine, launch.args, sizes)
@@ -104,7 +119,7 @@ def _run(
     """The first launch that shows the mistake, of those that the proof can't exclude."""
     for _, example in zip(range(MOST_TRIED), examples, strict=False):
         try:
-            machine = replace(launch.machine, width=example.width)  # type: ignore[type-var]
+            machine = replace(launch.machine, width=example.width)  # type: ignore[type-var]  # each kind is a dataclass
             own = [example.arguments[one.name] for one in launch.code.parameters]
             bound, report = checked(machine, tuple(own), example.sizes)
         except (MMSimError, KeyError, TypeError, ValueError):  # it can't be launched

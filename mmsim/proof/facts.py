@@ -189,14 +189,7 @@ class Facts:
 
     def _of_positive(self, term: Term) -> Any:
         """A bound of a term with positive coefficients: products are from 0 on."""
-        found: Any = 0
-        for (powers, exponent), value in term.parts.items():
-            if powers or any(factor < 0 for _, factor in exponent):
-                low = self.least_product((powers, exponent))
-                found += value * low
-            else:
-                found += value * self.least_product((powers, exponent))
-        return found
+        return sum(value * self.least_product(one) for one, value in term.parts.items())
 
     def least_product(self, product: Product) -> Any:
         """A number that a product is not below."""
@@ -366,6 +359,18 @@ class Facts:
         exact = [simple(one) for one in factors]
         return rest, simple(np.array(exact, dtype=object)) if len(exact) > 1 else exact[0]
 
+    def parted(self, term: Term, divisor: Term) -> tuple[Term, Term]:
+        """The quotient of the products that one product divides, and the other products."""
+        whole, rest = Term({}), Term({})
+        ((product, by),) = divisor.parts.items()
+        for one, value in term.parts.items():
+            part = self.share(one, value, product, by)
+            if part is None:
+                rest = rest + Term({one: value})
+            else:
+                whole = whole + Term({part[0]: part[1]})
+        return whole, rest
+
     def _long_division(self, term: Term, divisor: Term) -> Term | None:
         """The quotient by a divisor of several products, if nothing is left."""
         lead = max(divisor.parts, key=lambda p: (sum(x for _, x in p[0]), p))
@@ -432,14 +437,7 @@ class Facts:
             if any(self.bound(way) >= 0 for way in self.other_ways(together)):
                 whole, rest = constant, together
         for factor in self._factors(divisor, rest):
-            outer, inner = Term({}), Term({})
-            ((product, value),) = factor.parts.items()
-            for one, coefficient in rest.parts.items():
-                part = self.share(one, coefficient, product, value)
-                if part is None:
-                    inner = inner + Term({one: coefficient})
-                else:
-                    outer = outer + Term({part[0]: part[1]})
+            outer, inner = self.parted(rest, factor)
             if inner.number is not None and factor.number is not None:
                 outer = outer + simple(inner.number // factor.number)
                 inner = Term.of(simple(inner.number % factor.number))

@@ -58,13 +58,7 @@ def _varying(offset: Term) -> Term:
 
 def _divided(facts: Facts, offset: Term, width: int) -> tuple[Term, Any]:
     """The row of a word, and its place there: the offset, divided by the width."""
-    whole, rest = Term({}), Term({})
-    for product, value in offset.parts.items():
-        part = facts.share(product, value, ONE, width)
-        if part is None:
-            rest = rest + Term({product: value})
-        else:
-            whole = whole + Term({part[0]: part[1]})
+    whole, rest = facts.parted(offset, Term.of(width))
     number = rest.number
     if number is None:
         raise facts.residue(rest, width)
