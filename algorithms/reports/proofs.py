@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from mmsim.proof.prove import NOT_EXACT, ClaimProof
 from mmsim_algorithms import claims
 from mmsim_algorithms.papers import titled
 
+LONGEST = 120
+"""The most characters of a reason; docs/proofs.json has the whole."""
 HEAD = """\
 # Claims that are proved
 
@@ -22,7 +25,7 @@ HEAD = """\
 
 {proved} of {count} exact claims are proved: {all_widths} for each width up to {widest}, {plain}
 that have no width, and {finite} by running all cases of a finite domain. The others are checked on
-the cases of their grids; the last column says why a proof fails, and the line of the program.
+the cases of their grids; the last column says why a proof fails first, in short.
 {others} bounds and misprints of [the ledger](ledger.md) are not proved. [What a proof
 says](explanation/proofs.md) is a page of its own, and [a guide](how-to/cost.md) opens a proof.
 
@@ -61,7 +64,8 @@ def page_of(made: Provenance, proofs: Sequence[ClaimProof]) -> str:
         for one in exact:
             claim = known[one.claim]
             if claim.paper == paper:
-                cells = one.claim, f"`{claim.text}`", one.verdict, one.why and f"`{one.why}`"
+                why = textwrap.shorten(one.why, LONGEST, placeholder=" ...")
+                cells = one.claim, f"`{claim.text}`", one.verdict, why and f"`{why}`"
                 rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
         parts[-1] += "\n" + "\n".join(rows) + "\n"
     return "\n".join(parts)

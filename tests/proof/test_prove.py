@@ -105,6 +105,9 @@ def test_kept_proofs():
     page = page_of(MADE, found)
     assert "1 of 2 exact claims are proved: 1 for each width up to 4" in page
     assert "| SMM-T3.1a | `T = n*(l + p/w - 1)/p` | checked on 3 cases | `x` |" in page
+    page = page_of(MADE, [ClaimProof("SMM-T3.1a", 3, why="word " * 100)])
+    assert "word ...` |" in page
+    assert max(map(len, page.splitlines())) < 220
 
 
 def test_the_command(tmp_path, capsys):
