@@ -184,11 +184,12 @@ class Cost(CostTables, Guessed):
                 text = ", ".join(f"{n}={v}" for n, v in numbers.items())
                 raise launch.error(f"{text}: {sentence!r}, which was given, doesn't hold")
         symbols = {one: launch.symbols[one] for one in launch.names}
-        exact = {symbols[one]: value for one, value in numbers.items()}
+        exact = {symbols[one]: sympy.Integer(value) for one, value in numbers.items()}
         for case in self.cases:
             parts = sympy.And.make_args(case.condition)
-            if all(part.subs(exact) == True for part in parts):  # noqa: E712  SymPy's own truth
-                return int(case.time.subs(exact))
+            # All at once: SymPy 1.13 takes n/p modulo 2 wrongly if n comes before p.
+            if all(part.xreplace(exact) == True for part in parts):  # noqa: E712  SymPy's own truth
+                return int(case.time.xreplace(exact))
         text = ", ".join(f"{n}={v}" for n, v in numbers.items())
         raise launch.error(f"{text} is no launch: it has no thread, or a size that is no extent")
 
