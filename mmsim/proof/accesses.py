@@ -94,7 +94,7 @@ class Accesses(Evaluation):
         if not isinstance(value, Term):
             return value
         found = {}
-        for name in value.symbols & self.facts.quotients.keys():
+        for name in sorted(value.symbols & self.facts.quotients.keys()):
             if self.facts.hidden(name) & values.keys():
                 of = self.facts.quotients[name]
                 if of.rest != of.below:

@@ -753,7 +753,7 @@ class Facts:
                 value = Term.of(int(self._decided(of.above - of.below)))
                 raise _Known(self._decided(term.with_values({name: value})))
         self._small_powers(term)
-        for name in term.symbols & self.quotients.keys():
+        for name in sorted(term.symbols & self.quotients.keys()):
             parts = term.by_power(name)
             if parts is None or set(parts) != {0, 1} or parts[0].number is None:
                 continue

@@ -411,7 +411,7 @@ def check(
     claimed = facts.reduced(of_sympy(formula, case.values, facts))
     difference = facts.reduced(cleared(quantity - claimed))
     if difference.parts:
-        for name in difference.symbols & facts.quotients.keys():
+        for name in sorted(difference.symbols & facts.quotients.keys()):
             by = facts.quotients[name].below.number
             if isinstance(by, int):
                 raise facts.residue(facts.quotients[name].above, by)

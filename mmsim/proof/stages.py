@@ -35,7 +35,7 @@ def stages(
         for cell, within in parts
         for lane, line in enumerate(_lines(cell, products, lanes))
     ]
-    for place in {within for _, within in words} if unit == "banks" else [None]:
+    for place in sorted({within for _, within in words}) if unit == "banks" else [None]:
         _distinct(facts, products, {line for line, within in words if place in (None, within)})
     if not atomic:
         distinct = set(words)

@@ -1,5 +1,8 @@
 """Proofs of claims: verdicts, counterexamples, the text of a proof, and the command."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -129,3 +132,15 @@ def test_wrong_widths(text, capsys):
     with pytest.raises(SystemExit):
         main(["prove", f"--widths={text}"])
     assert "width" in capsys.readouterr().err
+
+
+def test_a_proof_is_the_same_in_each_process():
+    """Whatever the order of sets of texts."""
+    call = [sys.executable, "-m", "mmsim", "prove", "SMM-L5.2.copy", "--show", "--widths", "3"]
+    printed = [
+        subprocess.run(
+            call, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert printed[0] == printed[1] != b""
