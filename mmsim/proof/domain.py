@@ -29,6 +29,8 @@ from mmsim.proof.terms import (
     times,
 )
 
+MANY = 64
+"""The most values of a symbol that are taken one by one."""
 MOST_SOLUTIONS = 100
 """The most cases into which `Case.solutions` divides one."""
 
@@ -102,6 +104,11 @@ class Case:
             ]
         if at <= low:
             raise Undecided(f"whether {name} is at least {at}")
+        if at - low > MANY:
+            step = f"{name} < {at}"
+            assumed = (*self.assumed, at - 1 - symbol(name))
+            found.append(replace(self, assumed=assumed, steps=(*self.steps, step)))
+            low = at
         for value in range(low, at):
             found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.launch import Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.proof.domain import Case, of_sympy
 from mmsim.proof.execution import Execution, rows_time
@@ -193,6 +193,10 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
         {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {
+            name: one if isinstance(one, Rotated) else _content(one, of, facts)
+            for name, one in launch.layouts.items()
+        },
     )
     if kind == "HMM":
         latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}

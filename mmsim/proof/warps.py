@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.launch import Rotated
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.proof.facts import Range
@@ -131,6 +132,7 @@ class Sizes:
     stages: dict[str, Term] = field(default_factory=dict)
     in_all: Collection[str] = ()
     """The arrays whose `stages` are those of all requests together, not of each."""
+    layouts: dict[str, Rotated | Callable[..., Term]] = field(default_factory=dict)
 
 
 def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:
