@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,26 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from mmsim.frontend.program import Program
     from mmsim.model.machines import Machine
+
+
+def below(limit: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function with whole numbers from 0 on below a limit; a proof knows no more of them.
+
+    For parts of `contents` without a closed form. The limit is a function of the same arguments.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def found(*arguments: Any) -> Any:
+            for one in arguments:
+                if hasattr(one, "applied"):
+                    return one.applied(function, limit, arguments)
+            return function(*arguments)
+
+        return found
+
+    return decorated
+
 
 Size = Any
 """A number, or an expression of SymPy in the symbols of sizes."""

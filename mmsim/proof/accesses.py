@@ -15,7 +15,7 @@ from mmsim.proof.evaluation import Evaluation, product
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import Term, summed, symbol, total
-from mmsim.proof.warps import UNKNOWN, Row, Unknown, Value, Warps, added, merged, with_symbols
+from mmsim.proof.warps import UNKNOWN, Row, Rule, Unknown, Value, Warps, added, merged, with_symbols
 
 
 class Accesses(Evaluation):
@@ -196,31 +196,36 @@ class Accesses(Evaluation):
                 else:
                     mixed = np.broadcast_to(low, (count,))
                     terms[at] = merged(mixed, term, term + shape[at])
-        banks = self.is_shared(one.array) or self.sizes.unit == "banks"
-        unit = "banks" if banks else "groups"
+        rule = self.sizes.shared if self.is_shared(one.array) else self.sizes.memory
+        assert rule is not None
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")
         try:
-            offset = self.facts.reduced(self.offset(one.array, terms, shape, unit) * several)
+            offset = self.facts.reduced(self.offset(one.array, terms, shape, rule) * several)
         except Undecided:
             if one.array not in self.sizes.stages:
                 raise
             return self.given(one.array), value, Term.of(count * several)
         words = [offset + k for k in range(several)]
-        found = stages(self.facts, unit, self.width, words, count, isinstance(one, ir.Atomic))
+        atomic = isinstance(one, ir.Atomic)
+        if rule.words is not None:
+            if atomic:
+                raise Undecided(f"an atomic access to {one.array} in pairs of words")
+            words = [self.facts.reduced(rule.words(word)) for word in words]
+        found = stages(self.facts, rule.unit, rule.width, words, count, atomic)
         return Term.of(found), value, Term.of(count * several)
 
     def given(self, array: str) -> Term | None:
         """The given stages of a request; None if they are those of all requests together."""
         return None if array in self.sizes.in_all else self.sizes.stages[array]
 
-    def offset(self, array: str, index: list[Term], shape: tuple[Term, ...], unit: str) -> Term:
+    def offset(self, array: str, index: list[Term], shape: tuple[Term, ...], rule: Rule) -> Term:
         """A word in an array, or a number that meets others in banks as the word does."""
         layout = self.sizes.layouts.get(array)
         if layout is not None and len(index) != len(self.shape(array)):
             raise Undecided(f"an index of {array}, which has a layout, with {len(index)} numbers")
         if isinstance(layout, Rotated):
-            if unit != "banks" or shape[-1] != Term.of(self.width):
+            if rule.unit != "banks" or rule.words or shape[-1] != Term.of(rule.width):
                 raise Undecided(f"the rotated rows of {array}, which are no rows of banks")
             differ = {axis for axis, term in enumerate(index) if not term.is_uniform}
             axis = min(differ, default=0)
@@ -300,8 +305,9 @@ class Accesses(Evaluation):
             if isinstance(one, ir.Load | ir.VectorLoad)
             else "write"
         )
-        space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
-        return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
+        rule = self.sizes.shared if shared else self.sizes.memory
+        assert rule is not None
+        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
 
     def is_sure(self, w: Warps) -> bool:
         """Return whether a class certainly has a warp."""

@@ -117,6 +117,19 @@ def added(rows: Rows, more: Rows) -> None:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A memory's rule of conflicts: "banks" or "groups", and how many words a row has.
+
+    Some words may meet as others do on banks: then `words` gives these.
+    """
+
+    space: str
+    unit: str
+    width: int
+    words: Callable[..., Term] | None = None
+
+
+@dataclass(frozen=True)
 class Sizes:
     """A launch of which the sizes are terms, and the width a number."""
 
@@ -126,7 +139,8 @@ class Sizes:
     threads: Term
     block_size: Term
     width: int
-    unit: str
+    memory: Rule
+    shared: Rule | None = None
     dmms: Term | None = None
     contents: dict[str, Callable[..., Term]] = field(default_factory=dict)
     stages: dict[str, Term] = field(default_factory=dict)

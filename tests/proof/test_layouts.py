@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.claims.launch import Rotated, SymbolicLaunch
+from mmsim.claims.launch import Rotated, SymbolicLaunch, below
 from mmsim.proof.domain import Case
-from mmsim.proof.facts import Undecided
+from mmsim.proof.facts import Split, Undecided
 from mmsim.proof.launched import measured
+from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
 from mmsim_algorithms.rap import higher, programs
 from mmsim_algorithms.rap.launches import HIGHER_SHIFTS, SHIFTS
 
@@ -67,6 +68,54 @@ def test_a_layout_by_a_function():
     for name, program in programs.ACCESSES.items():
         stages = proved(program, machine, (8, 8), lambda i, j: j * 8 + i)
         assert stages == run(program, machine, (8, 8), by_columns), name
+
+
+@mm.program
+def along(T: mm.Thread, a: mm.Array, p: mm.Array) -> None:
+    """The words of a that p names."""
+    a[p[T.id]]
+
+
+@mm.program
+def often(T: mm.Thread, a: mm.Array, p: mm.Array) -> None:
+    """As many accesses as p says."""
+    for _ in range(p[T.warp]):
+        a[T.id]
+
+
+@below(lambda m, x: m)
+def somewhere(m, x):
+    return (x * 7 + 3) % m
+
+
+def stages_along(program, machine, element):
+    """The stages of a launch, and of its run."""
+    launch = SymbolicLaunch(program, {"a": (64,), "p": (32,)}, 32, machine, contents={"p": element})
+    case = Case({}, {})
+    table = element(np.arange(32))
+    return (
+        measured([launch], case, case.facts()).stages.term.number,
+        machine.run(program, np.zeros(64), table, threads=32).stages,
+    )
+
+
+@pytest.mark.parametrize("machine", [mm.DMM(4, 1), mm.UMM(4, 1), WideBankDMM(4, 1)], ids=str)
+@pytest.mark.parametrize("apart", [1, 2, 4, 8])
+def test_contents_that_are_below_a_number(machine, apart):
+    def element(i):
+        return i % 4 * apart + somewhere(apart, i // 4)
+
+    if type(machine) is mm.UMM and apart < 4:
+        with pytest.raises((Undecided, Split)):
+            stages_along(along, machine, element)
+    else:
+        proved, found = stages_along(along, machine, element)
+        assert proved == found
+
+
+def test_a_number_of_trips_that_is_below_a_number():
+    with pytest.raises(Undecided, match="what is in memory"):
+        stages_along(often, mm.DMM(4, 1), lambda i: 1 + somewhere(4, i // 4))
 
 
 def test_rows_that_are_no_rows_of_banks():
