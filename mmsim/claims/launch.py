@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -111,3 +111,24 @@ class SymbolicLaunch:
     contents: Mapping[str, Callable[..., Size]] = field(default_factory=dict)
     stages: Mapping[str, Size] = field(default_factory=dict)
     layouts: Mapping[str, Rotated | Callable[..., Size]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Launches for the numbers from `low` to `high` - 1, in order.
+
+    `launch` is a function of the number.
+    """
+
+    launch: Callable[[Size], SymbolicLaunch]
+    low: Size
+    high: Size
+
+
+def each_launch(launches: Iterable[SymbolicLaunch | Repeated]) -> Iterator[SymbolicLaunch]:
+    """The launches one by one, if `low` and `high` are numbers."""
+    for one in launches:
+        if isinstance(one, Repeated):
+            yield from map(one.launch, range(int(one.low), int(one.high)))
+        else:
+            yield one

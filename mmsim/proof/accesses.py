@@ -69,12 +69,16 @@ class Accesses(Evaluation):
         """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
-        rows = self.facts.divided_by(one.high, split.divisor)
-        if rows is None or one.low.parts:
+        if one.low.parts:
             raise Undecided(f"{one.name} divided by {split.divisor}")
+        rows, rest = self.facts.divmod(one.high, split.divisor)
         outer = f"{one.name} row"
-        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
-        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
+        inner = Range(one.name, Term({}), split.divisor)
+        found: list[tuple[tuple[Range, ...], Term]]
+        found = [((Range(outer, Term({}), rows), inner), symbol(outer))]
+        if rest.parts:  # a last row that isn't full
+            found.append(((replace(inner, high=rest),), rows))
+        return [(ranges, at * split.divisor + symbol(one.name)) for ranges, at in found]
 
     def may_be(self, low: Term, high: Term) -> bool:
         """Return whether a range may have a number; it must not end before it begins."""
