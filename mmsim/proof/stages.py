@@ -36,7 +36,9 @@ def stages(
         for lane, line in enumerate(_lines(cell, products, lanes))
     ]
     for place in sorted({within for _, within in words}) if unit == "banks" else [None]:
-        _distinct(facts, products, {line for line, within in words if place in (None, within)})
+        here = {line for line, within in words if place in (None, within)}
+        for one, same in _equal(facts, products, here).items():
+            words = [(same if line == one else line, within) for line, within in words]
     if not atomic:
         distinct = set(words)
         if unit == "groups":
@@ -79,22 +81,27 @@ def _lines(cell: Term, products: list[Product], lanes: int) -> list[Lines]:
     return list(zip(*columns, strict=True)) if columns else [()] * lanes
 
 
-def _distinct(facts: Facts, products: list[Product], lines: set[Lines]) -> None:
-    """Make sure that rows with different factors are different rows."""
+def _equal(facts: Facts, products: list[Product], lines: set[Lines]) -> dict[Lines, Lines]:
+    """The rows with different factors that are the same row: another one for each of them."""
     if len(lines) == 1:
-        return
+        return {}
     names = sorted({name for p in products for powers in p for name, _ in powers})
     sample = {name: at * 37 % 61 + 3 for at, name in enumerate(names)}
     sizes = [simple(Term({product: 1}).at(sample)) for product in products]
     ordered = sorted(lines, key=lambda line: sum(map(mul, line, sizes)))
     steps = {tuple(map(sub, two, one)) for one, two in pairwise(ordered)}
     if all(facts.bound(_term(products, step) - 1) >= 0 for step in steps):
-        return
-    steps = {tuple(map(sub, two, one)) for one, two in combinations(ordered, 2)}
-    for step in sorted(steps):
-        term = _term(products, step)
-        if not np.all(facts.holds(term - 1)) and not np.all(facts.holds(-term - 1)):
-            raise Undecided(f"whether lanes ask for different words: {term} may be 0")
+        return {}
+    known: dict[Lines, bool] = {}
+    found: dict[Lines, Lines] = {}
+    for one, two in combinations(ordered, 2):
+        step = tuple(map(sub, two, one))
+        if step not in known:
+            term = _term(products, step)
+            known[step] = not facts.holds(term - 1) and not facts.holds(-term - 1)
+        if known[step]:
+            found[two] = found.get(one, one)
+    return found
 
 
 def _term(products: list[Product], line: Lines) -> Term:
