@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts, Undecided
+from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.terms import ONE, Product, Term, simple
 
 Lines = tuple[Any, ...]
@@ -28,7 +28,12 @@ def stages(
     """
     if unit == "banks":
         offsets = [_varying(one) for one in offsets]
-    parts = [_divided(facts, one, width) for one in offsets]
+    try:
+        parts = [_divided(facts, one, width) for one in offsets]
+    except (Split, Undecided):
+        if unit == "groups" and len(offsets) == 1 and _apart(facts, offsets[0], width):
+            return lanes
+        raise
     products = sorted({p for cell, _ in parts for p in cell.parts}, key=str)
     words = [
         (line, int(_at(within, lane)))
@@ -65,6 +70,23 @@ def _divided(facts: Facts, offset: Term, width: int) -> tuple[Term, Any]:
     if number is None:
         raise facts.residue(rest, width)
     return whole + simple(number // width), number % width
+
+
+def _apart(facts: Facts, offset: Term, width: int) -> bool:
+    """Return whether words are evenly spaced, so far apart that no two lie in one group."""
+    each = {product: _step(value) for product, value in offset.parts.items()}
+    if None in each.values():
+        return False
+    step = Term({product: value for product, value in each.items() if value})
+    if step.number is not None:
+        return abs(step.number) >= width
+    return bool(facts.holds(step - width)) or bool(facts.holds(-step - width))
+
+
+def _step(value: Any) -> Any:
+    """The difference of neighbouring lanes, None if it isn't always the same."""
+    found = set(np.diff(value).tolist()) if isinstance(value, np.ndarray) else {0}
+    return found.pop() if len(found) == 1 else None
 
 
 def _at(value: Any, lane: int) -> Any:
