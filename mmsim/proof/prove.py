@@ -14,7 +14,7 @@ from typing import Any
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
+from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -377,7 +377,8 @@ def possible(case: Case, facts: Facts) -> bool:
             most = math.floor(Fraction(number - rest) / factor)
             if most < case.lows.get(name, 0):
                 return False
-            raise Split(name, at=Term.of(most + 1))
+            if most - case.lows.get(name, 0) < MANY:
+                raise Split(name, at=Term.of(most + 1))
     return True
 
 
