@@ -33,6 +33,8 @@ MANY = 64
 """The most values of a symbol that are taken one by one."""
 MOST_SOLUTIONS = 100
 """The most cases into which `Case.solutions` divides one."""
+MOST_RESIDUES = 10_000
+"""The largest modulus by whose residues a case is divided."""
 
 Equation = tuple[Term, Term, Term]
 """Three products: the first one is the second times the third."""
@@ -85,6 +87,8 @@ class Case:
         found = []
         if split.modulus:
             by = split.modulus
+            if by > MOST_RESIDUES:
+                raise Undecided(f"the residue of {name} modulo {by}")
             for residue in range(by):
                 new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
                 term = symbol(new) * by + residue
@@ -715,7 +719,7 @@ def _gcd(one: Term, other: Term, facts: Facts) -> Term:
     if one.number is not None:
         one, other = other, one
     by = other.number
-    if not isinstance(by, int):
+    if not isinstance(by, int) or by < 1 or cleared(one) != one:
         raise Undecided(f"the greatest common divisor of {one} and {other}")
     _, rest = facts.divmod(one, other)
     if rest.number is None:
