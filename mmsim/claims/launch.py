@@ -97,7 +97,8 @@ class SymbolicLaunch:
         arrays from which the program reads indices.
     stages
         By array: the stages of a warp's request to it, where the index is read from memory. A
-        number is that of each request. A symbol is the sum over all requests of the launch.
+        number is that of each request. A symbol is the sum over all requests of the launch, or over
+        those of a block to its shared memory, where all blocks do the same.
     layouts
         By array that isn't in row-major order: the word of an element as a function of its index,
         or a `Rotated`.

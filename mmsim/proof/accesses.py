@@ -174,9 +174,9 @@ class Accesses(Evaluation):
             index = [UNKNOWN]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
-            if several == 1 and (count == 1 or self.apart(one.array, index, active)):
-                return Term.of(1), UNKNOWN, Term.of(count)
             if one.array not in self.sizes.stages:
+                if several == 1 and (count == 1 or self.apart(one.array, index, active)):
+                    return Term.of(1), UNKNOWN, Term.of(count)
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
