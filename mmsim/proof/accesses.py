@@ -145,7 +145,10 @@ class Accesses(Evaluation):
             finally:
                 self.facts.replaced = before
         if any(one[0] != found[0][0] for one in found):
-            raise Undecided(f"the residue of {name} modulo {by}")
+            of = self.facts.quotients[name]
+            if not isinstance(of.below.number, int):
+                raise Undecided(f"the residue of {name} modulo {by}")
+            raise self.facts.residue(of.above, of.below.number * by)
         stages_, _, words = found[0]
         return stages_, UNKNOWN, words
 

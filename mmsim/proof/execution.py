@@ -65,7 +65,7 @@ class Execution(Accesses):
                 return classes
             try:
                 classes = self.statement(statement, classes)
-            except Undecided as error:
+            except Exception as error:
                 if not hasattr(error, "place"):
                     error.place = getattr(statement, "place", None)  # type: ignore[attr-defined]
                 raise
@@ -468,12 +468,14 @@ class Execution(Accesses):
         (w,) = classes
         (warp,) = w.ranges
         start, stop, step = w.env[trips.name]
+        if not stop.is_uniform or not step.is_uniform:
+            return False
         number = warp.high * trips.high
         parts = start.by_power(warp.name)
         if parts is not None and set(parts) in ({0, 1}, {1}):
             size = parts[1]
             last = self.facts.exact(stop, size)
-            if step != size * warp.high or last is None or size.number is None:
+            if step != size * warp.high or last is None or not isinstance(size.number, int):
                 return False
             rest = (
                 self.facts.holds(parts.get(0, Term({}))),

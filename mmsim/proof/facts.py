@@ -561,7 +561,7 @@ class Facts:
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
-            raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
+            return -self.divmod(divisor - 1 - rest, divisor)[0]
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
         return self.replaced.get(name) or symbol(name)
