@@ -14,7 +14,7 @@ from typing import Any
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
+from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -39,11 +39,12 @@ LARGEST_RUN = 5000
 class ClaimProof:
     """The outcome of the attempt to prove a claim.
 
-    `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
-    the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
-    runs that are the whole domain, if it is finite. `checked` is the number of cases of the grid.
-    `why` says why the claim isn't proved at some width. `against` is a case that a run refutes,
-    with the measured and the claimed value.
+    `widths` are those at which it is proved, without those that its conditions exclude; `asked` are
+    those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
+    the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
+    `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
+    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -56,6 +57,15 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    digest: str = ""
+    shown: str = ""
+
+    @property
+    def known(self) -> str:
+        """The widths or the cases for which it is proved, in words; "" if there are none."""
+        if self.proved:
+            return self.verdict
+        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
 
     @property
     def verdict(self) -> str:
@@ -72,10 +82,10 @@ class ClaimProof:
             count = "the one case" if self.covered == 1 else f"all {self.covered} cases"
             return f"proved: {count} of its domain"
         if not self.proved:
-            known = f"proved for w = {ranges(self.widths)}; " if self.widths else ""
-            return f"{known}checked on {counted(self.checked, 'case')}"
+            checked = f"checked on {counted(self.checked, 'case')}"
+            return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved"
+            return "proved for all sizes"
         if self.asked == list(range(1, len(self.asked) + 1)):
             return f"proved for each w up to {self.asked[-1]}"
         return f"proved for w = {ranges(self.asked)}"
@@ -188,7 +198,7 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
             why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
-            if width is not None:
+            if width is not None and cases:
                 proof.widths.append(width)
             continue
         proof.why = proof.why or why
@@ -377,7 +387,8 @@ def possible(case: Case, facts: Facts) -> bool:
             most = math.floor(Fraction(number - rest) / factor)
             if most < case.lows.get(name, 0):
                 return False
-            raise Split(name, at=Term.of(most + 1))
+            if most - case.lows.get(name, 0) < MANY:
+                raise Split(name, at=Term.of(most + 1))
     return True
 
 

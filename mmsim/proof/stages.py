@@ -29,7 +29,7 @@ def stages(
     if unit == "banks":
         offsets = [_varying(one) for one in offsets]
     try:
-        parts = [_divided(facts, one, width) for one in offsets]
+        parts = [_divided(facts, one, width, len(offsets) == 1) for one in offsets]
     except (Split, Undecided):
         if unit == "groups" and len(offsets) == 1 and _apart(facts, offsets[0], width):
             return lanes
@@ -63,10 +63,15 @@ def _varying(offset: Term) -> Term:
     return Term(kept)
 
 
-def _divided(facts: Facts, offset: Term, width: int) -> tuple[Term, Any]:
-    """The row of a word, and its place there: the offset, divided by the width."""
+def _divided(facts: Facts, offset: Term, width: int, alone: bool) -> tuple[Term, Any]:
+    """The row of a word, and its place there: the offset, divided by the width.
+
+    If the rest is the same for all lanes, it says nothing: all rows are as many further on.
+    """
     whole, rest = facts.parted(offset, Term.of(width))
     number = rest.number
+    if number is None and alone and rest.is_uniform:
+        return whole, 0
     if number is None:
         raise facts.residue(rest, width)
     return whole + simple(number // width), number % width
