@@ -34,7 +34,7 @@ class Evaluation:
             sizes = self.sizes = replace(sizes, block_size=sizes.threads)
         self.blocks, rest = facts.divmod(sizes.threads, sizes.block_size)
         if rest.parts:
-            raise Undecided("blocks of different sizes")
+            raise Undecided("a last block that is smaller than the others")
         self.warps, self.partial = facts.divmod(sizes.block_size, Term.of(self.width))
         if self.partial.number is None:
             raise facts.residue(self.partial, self.width)
@@ -62,7 +62,7 @@ class Evaluation:
                 return Term.of(number)
             case ir.Var(name=name):
                 if name not in w.env:
-                    raise Undecided(f"{name} changes from trip to trip without a rule")
+                    raise Undecided("{} changes from trip to trip without a rule", name)
                 return w.env[name]
             case ir.Number(name=name):
                 return self.sizes.numbers.get(name, UNKNOWN)
@@ -207,7 +207,7 @@ class Evaluation:
         if one is not None and two is not None:
             x, y = np.asarray(one), np.asarray(two)
             if not all(isinstance(number, int | np.integer) for number in (*x.flat, *y.flat)):
-                raise Undecided(f"a bitwise operation {op} on {left} and {right}")
+                raise Undecided("{} {} {}, bit by bit", left, op, right)
             return Term.of(simple(x & y if op == "&" else x | y if op == "|" else x ^ y))
         if two is None:
             left, right, two = right, left, one
@@ -217,7 +217,7 @@ class Evaluation:
                 other = self.bits("^" if op == "^" else "&", left, -right - 1, w)
                 return {"&": left - other, "|": right + other, "^": -other - 1}[op]
             if (numbers < 0).any():
-                raise Undecided(f"a bitwise operation {op} with {two}")
+                raise Undecided("{} {} {}, bit by bit", left, op, right)
             top = 1 << int(numbers.max()).bit_length()
             whole, rest = self.facts.divmod(only(left, w.active), Term.of(top))
             if rest.number is None:
@@ -236,7 +236,7 @@ class Evaluation:
                     if op == "^":
                         return a + b - b * bit * 2
                     return a + b - b * bit
-        raise Undecided(f"a bitwise operation {op} on {left} and {right}")
+        raise Undecided("{} {} {}, bit by bit", left, op, right)
 
     def truth(self, value: ir.Expr, w: Warps) -> Any:
         """A condition: an array of bool or one for all lanes, or `UNKNOWN`."""
@@ -292,7 +292,7 @@ def _power_of_two(exponent: Term) -> Term | None:
         try:
             return power_of_two(exponent)
         except ValueError:
-            raise Undecided(f"2 to the power of {exponent}") from None
+            raise Undecided("2 to the power of {}", exponent) from None
     numbers = exponent.number
     if numbers is None or (numbers < 0).any():
         return None

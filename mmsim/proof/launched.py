@@ -15,7 +15,7 @@ from mmsim.model.machines import Unit, Units
 from mmsim.proof.domain import Case, of_sympy
 from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
-from mmsim.proof.facts import Facts, Undecided
+from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.terms import ONE, Term, inverse, summed
 from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
 
@@ -118,9 +118,9 @@ class Located(Execution):
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         try:
             return super().access(one, classes)
-        except Undecided as error:
+        except (Undecided, Split) as error:
             if not hasattr(error, "array"):
-                error.array = one.array  # type: ignore[attr-defined]
+                error.array = one.array  # type: ignore[union-attr]
             raise
 
 
@@ -190,7 +190,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
     def whole(what: str, value: Any) -> Term:
         term = of(value)
         if any(facts.share(product, v, ONE, 1) is None for product, v in term.parts.items()):
-            raise Undecided(f"whether {what} = {value} is a whole number")
+            raise Undecided("whether {} = {} is a whole number", what, str(value))
         return term
 
     machine: Any = launch.machine
