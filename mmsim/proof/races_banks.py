@@ -38,7 +38,7 @@ class Served:
 
 
 def served(rule: Conflict) -> Served | None:
-    """How a rule of banks serves a request; None if a proof doesn't know it."""
+    """The manner in which a rule of banks serves a request; None if a proof doesn't know it."""
     if type(rule) in (Banks, BanksInTurn):
         return Served(rule.width, rule.width, merges=type(rule) is Banks)
     if not isinstance(rule, Packed | InParts | Twice) or isinstance(rule, InPairs):
@@ -138,7 +138,7 @@ class TwoLanes:
     def _possible(
         self, rest: Number, banks: int, ask: Callable[..., tuple[Answer, Any]]
     ) -> list[Truth] | None:
-        """What holds in a conflict that can't be excluded; None if every one is excluded.
+        """The facts of a conflict that can't be excluded; None if every one is excluded.
 
         That is a remainder of a factor of all products, if there is one.
         """
