@@ -12,8 +12,9 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.errors import MMSimError
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
+from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -109,9 +110,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case, facts: Facts) -> None:
+    def __init__(self, difference: Term, case: Case) -> None:
         super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
-        self.difference, self.case, self.facts = difference, case, facts
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
                 cases += sum(done is not None for _, done in leaves(one.whole, action, until))
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
-                if isinstance(error, Differs) and proof.against is None:
+                if proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
         if not why and not cases and _occurs(claim, width):
@@ -241,16 +241,17 @@ def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
     return claim.agrees(found, claimed), int(found), claimed
 
 
-def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A small case of the domain where a run contradicts the formula, if one is found."""
+def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> Any:
+    """A small case of the domain where a run contradicts the formula; None if none is found.
+
+    The error's `measured` is what was measured when the proof failed, if that is known.
+    """
+    quantity, reached, facts = getattr(error, "measured", (None, None, None))
     tried = 0
-    for numbers in points(error.case, error.facts):
+    for numbers in () if quantity is None else points(reached, facts):
         try:
-            if not valued(error.difference, numbers, error.facts):
-                continue
-            sizes = {
-                name: valued(term, numbers, error.facts) for name, term in error.case.values.items()
-            }
+            sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
+            found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
         if any(size.denominator != 1 or size < 1 for size in sizes.values()):
@@ -259,12 +260,18 @@ def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> di
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
         if not all(call_with(one.holds, case) for one in claim.requires):
             continue
+        claimed = claim.evaluate(case)
+        if not claimed.is_real or claimed == found:
+            continue
         tried += 1
         if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
             return None
-        agrees, found, claimed = _agrees(claim, case)
+        try:
+            agrees, measured, claimed = _agrees(claim, case)
+        except MMSimError:  # no such launch
+            continue
         if not agrees:
-            return {**case, "measured": found, "claimed": str(claimed)}
+            return {**case, "measured": measured, "claimed": str(claimed)}
     return None
 
 
@@ -380,7 +387,8 @@ def possible(case: Case, facts: Facts) -> bool:
             most = math.floor(Fraction(number - rest) / factor)
             if most < case.lows.get(name, 0):
                 return False
-            raise Split(name, at=Term.of(most + 1))
+            if most - case.lows.get(name, 0) < MANY:
+                raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -417,13 +425,17 @@ def check(
     found = measured(call_with(claim.launches, symbols), case, facts, explain)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
-    formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
-    claimed = facts.reduced(of_sympy(formula, case.values, facts))
-    difference = facts.reduced(cleared(quantity - claimed))
-    if difference.parts:
-        for name in sorted(difference.symbols & facts.quotients.keys()):
-            by = facts.quotients[name].below.number
-            if isinstance(by, int):
-                raise facts.residue(facts.quotients[name].above, by)
-        raise Differs(difference, case, facts)
+    try:
+        formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
+        claimed = facts.reduced(of_sympy(formula, case.values, facts))
+        difference = facts.reduced(cleared(quantity - claimed))
+        if difference.parts:
+            for name in sorted(difference.symbols & facts.quotients.keys()):
+                by = facts.quotients[name].below.number
+                if isinstance(by, int):
+                    raise facts.residue(facts.quotients[name].above, by)
+            raise Differs(difference, case)
+    except Exception as error:
+        error.measured = quantity, case, facts  # type: ignore[attr-defined]
+        raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)
