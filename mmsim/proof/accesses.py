@@ -49,7 +49,7 @@ class Accesses(Evaluation):
                 if self.may_be(part[-1].low, part[-1].high)
             ]
         if not parts:
-            raise Undecided(f"the parts of {range_.name}")
+            raise Undecided("whether {} has parts", symbol(range_.name))
         found = []
         for part, value in parts:
             new = replace(one, ranges=(*before, *part, *after))
@@ -70,7 +70,7 @@ class Accesses(Evaluation):
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
         if one.low.parts:
-            raise Undecided(f"{one.name} divided by {split.divisor}")
+            raise Undecided("the quotient of {} by {}", symbol(one.name), split.divisor)
         rows, rest = self.facts.divmod(one.high, split.divisor)
         outer = f"{one.name} row"
         inner = Range(one.name, Term({}), split.divisor)
@@ -103,7 +103,9 @@ class Accesses(Evaluation):
             if self.facts.hidden(name) & values.keys():
                 of = self.facts.quotients[name]
                 if of.rest != of.below:
-                    raise Undecided(f"the residue of {', '.join(values)} in {name}")
+                    raise Undecided(
+                        "the quotient {}, of which the remainder is known", symbol(name)
+                    )
                 above, below = (self.with_quotients(t, values) for t in (of.above, of.below))
                 found[name] = self.facts.divmod(above, below)[0]
         return value.with_values({**values, **found})
@@ -150,7 +152,10 @@ class Accesses(Evaluation):
             finally:
                 self.facts.replaced = before
         if any(one[0] != found[0][0] for one in found):
-            raise Undecided(f"the residue of {name} modulo {by}")
+            of = self.facts.quotients[name]
+            if not isinstance(of.below.number, int):
+                raise Undecided("the remainder of {} divided by {}", symbol(name), by)
+            raise self.facts.residue(of.above, of.below.number * by)
         stages_, _, words = found[0]
         return stages_, UNKNOWN, words
 
@@ -192,7 +197,7 @@ class Accesses(Evaluation):
             if len(index) == 1:
                 shape = (summed([product(shape)]),)
             else:
-                raise Undecided(f"an index of {one.array} with {len(index)} numbers")
+                raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
         for term, extent in zip(terms, shape, strict=True):
             inside = np.all(self.facts.holds(term))

@@ -120,9 +120,9 @@ class Located(Execution):
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         try:
             return super().access(one, classes)
-        except Undecided as error:
+        except (Undecided, Split) as error:
             if not hasattr(error, "array"):
-                error.array = one.array  # type: ignore[attr-defined]
+                error.array = one.array  # type: ignore[union-attr]
             raise
 
 
@@ -192,7 +192,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
     def whole(what: str, value: Any) -> Term:
         term = of(value)
         if any(facts.share(product, v, ONE, 1) is None for product, v in term.parts.items()):
-            raise Undecided(f"whether {what} = {value} is a whole number")
+            raise Undecided("whether {} = {} is a whole number", what, str(value))
         return term
 
     machine: Any = launch.machine
