@@ -15,7 +15,18 @@ from mmsim.proof.evaluation import Evaluation, product
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import Term, summed, symbol, total
-from mmsim.proof.warps import UNKNOWN, Row, Rule, Unknown, Value, Warps, added, merged, with_symbols
+from mmsim.proof.warps import (
+    UNKNOWN,
+    InTurn,
+    Row,
+    Rule,
+    Unknown,
+    Value,
+    Warps,
+    added,
+    merged,
+    with_symbols,
+)
 
 
 class Accesses(Evaluation):
@@ -96,6 +107,8 @@ class Accesses(Evaluation):
         """A value with terms for symbols, also for those that a quotient hides."""
         if isinstance(value, tuple):
             return tuple(self.with_quotients(one, values) for one in value)
+        if isinstance(value, InTurn):
+            return value.map(lambda one: self.with_quotients(one, values))
         if not isinstance(value, Term):
             return value
         found = {}

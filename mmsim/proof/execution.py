@@ -342,6 +342,8 @@ class Execution(Accesses):
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
+                elif isinstance(value, InTurn) and target in steady and together:
+                    env[target] = replace(value, count=most)
                 elif target in self.needed and known:
                     env.pop(target, None)
                 else:
@@ -615,7 +617,8 @@ class Execution(Accesses):
             return w
         rest = self.facts.divmod(trip, Term.of(2))[1].number
         env = {
-            k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
+            k: (v.odd if rest else v.even) if isinstance(v, InTurn) and v.count is None else v
+            for k, v in w.env.items()
         }
         return replace(w, env=env)
 

@@ -127,6 +127,11 @@ PROGRAMS = {
         "for i in range(n, m, -1):;     a[0] = 1; for i in range(n, m, -2):;     b[T.id] = 1",
         (mm.DMM(3, l), 4),
     ),
+    "swapped in a loop, and used behind it": (
+        "x = T.warp; y = 3 * T.lane; for i in range(m):;     a[y] = 1;     x, y = y, x"
+        "; if T.warp > 0:;     a[x * 2 + y] = 1; a[y] = 1; b[x] = 1",
+        (mm.DMM(4, l), 12),
+    ),
     "swapped by way of a third name": (
         "x = 1; y = 2; for i in range(n):;     a[x * T.lane] = 1;     t = x;     x = y;     y = t"
         ";     t = 5",
