@@ -53,12 +53,12 @@ class Execution(Accesses):
             classes.append(Warps((blocks, *ranges) if many else ranges, {}, mask, place=place))
         self.block(self.body, classes)
         for site, value in self.totals.items():
-            row, turns, blocks = self.rows[site], Term.of(1), Term.of(1)
+            row, turns, times = self.rows[site], Term.of(1), Term.of(1)
             if self.is_shared(row.array):  # the sum in each block
                 assert self.sizes.dmms is not None
-                blocks = self.blocks
-                turns, _ = self.facts.divmod(blocks + self.sizes.dmms - 1, self.sizes.dmms)
-            self.rows[site] = replace(row, stages=value * blocks, busy=value * turns)
+                times = self.blocks
+                turns, _ = self.facts.divmod(times + self.sizes.dmms - 1, self.sizes.dmms)
+            self.rows[site] = replace(row, stages=value * times, busy=value * turns)
         return self.rows
 
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
