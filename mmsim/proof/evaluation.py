@@ -25,7 +25,7 @@ class Evaluation:
         self.facts = facts
         self.rows: Rows = {}
         self.totals: dict[int, Term] = {}
-        self.width = sizes.width
+        self.width = facts.most_lanes = sizes.width
         self.lanes = np.arange(self.width)
         self.everyone = np.ones(self.width, dtype=bool)
         self.loops: list[int] = []
@@ -87,7 +87,7 @@ class Evaluation:
                 found = self.truth(test, w)
                 if isinstance(found, Unknown):
                     return UNKNOWN
-                lanes = np.broadcast_to(np.asarray(found), self.everyone.shape)
+                lanes = np.broadcast_to(np.asarray(found), w.mask.shape)
                 if lanes[w.active].all():
                     return self.value(then, w)
                 if not lanes[w.active].any():
@@ -113,7 +113,8 @@ class Evaluation:
     def field(self, name: str, w: Warps) -> Value:
         """T.id and the others."""
         block, warp = w.place["block"], w.place["warp"]
-        index = warp * self.width + Term.of(self.lanes)
+        lanes = Term.of(np.tile(self.lanes, len(w.mask) // self.width))
+        index = warp * self.width + lanes
         per_block = self.warps + (1 if self.partial.parts else 0)
         match name:
             case "id":
@@ -123,7 +124,7 @@ class Evaluation:
             case "block" | "blockIdx.x":
                 found = block
             case "lane":
-                found = Term.of(self.lanes)
+                found = lanes
             case "warp":
                 found = block * per_block + warp
             case "count":
@@ -175,7 +176,7 @@ class Evaluation:
                     return left**right.number
             case "min" | "max":
                 first = facts.holds(only(right - left, w.active))
-                lanes = np.broadcast_to(np.asarray(first), self.everyone.shape)
+                lanes = np.broadcast_to(np.asarray(first), w.mask.shape)
                 return merged(lanes, left, right) if op == "min" else merged(lanes, right, left)
             case "&" | "|" | "^":
                 return self.bits(op, left, right, w)
@@ -223,14 +224,14 @@ class Evaluation:
             first = self.truth(value.left, w)
             if isinstance(first, Unknown):
                 return UNKNOWN
-            lanes = np.broadcast_to(np.asarray(first), self.everyone.shape)
+            lanes = np.broadcast_to(np.asarray(first), w.mask.shape)
             rest = w.active & (lanes if value.op == "and" else ~lanes)
             if not rest.any():
                 return lanes
             second = self.truth(value.right, replace(w, mask=rest))
             if isinstance(second, Unknown):
                 return UNKNOWN
-            other = np.broadcast_to(np.asarray(second), self.everyone.shape)
+            other = np.broadcast_to(np.asarray(second), w.mask.shape)
             return lanes & other if value.op == "and" else lanes | other
         if isinstance(value, ir.Unary) and value.op == "not":
             found = self.truth(value.operand, w)

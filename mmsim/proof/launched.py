@@ -111,6 +111,8 @@ class Located(Execution):
 class Explained(Located):
     """Executes a program, and keeps the requests of each access, to explain their stages."""
 
+    widest = 0
+
     def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         found = super().request(one, w)
         index = [self.value(part, w) for part in one.index]
@@ -199,7 +201,15 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
     else:
         latencies = {"memory": of(machine.latency)}
     execution = (Explained if explain else Located)(sizes, facts)
-    return Executed(execution.run(), latencies, execution.requests, kind)
+    try:
+        rows = execution.run()
+    except Undecided:
+        if not execution.spread:
+            raise
+        execution = Located(sizes, facts)
+        execution.widest = 0
+        rows = execution.run()
+    return Executed(rows, latencies, execution.requests, kind)
 
 
 def _content(
