@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.claims.launch import Rotated
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import targets
 from mmsim.proof.evaluation import Evaluation, product
@@ -17,6 +18,7 @@ from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
     Row,
+    Rule,
     Unknown,
     Value,
     Warps,
@@ -47,7 +49,7 @@ class Accesses(Evaluation):
         self, parts: list[tuple[Range, Term]], lanes: int
     ) -> list[tuple[Range, Term, int]]:
         """The parts of a range by a divisor; those of equal length with their residues in one."""
-        if lanes * len(parts) > self.widest:
+        if lanes * len(parts) > self.widest * self.facts.together:
             return [(*part, 1) for part in parts]
         groups: dict[tuple[Key, Key], list[tuple[Range, Term]]] = {}
         for part, value in parts:
@@ -235,14 +237,11 @@ class Accesses(Evaluation):
             index = [UNKNOWN]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
-            given = self.sizes.stages.get(one.array)
-            if given is None:
+            if one.array not in self.sizes.stages:
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
-            together = one.array in self.sizes.in_all
-            requests = self.senders(w)
-            return None if together else given * requests, UNKNOWN, Term.of(count * several)
+            return self.given(one.array, w), UNKNOWN, Term.of(count * several)
         if (
             isinstance(one, ir.Load)
             and one.array in self.sizes.contents
@@ -264,23 +263,56 @@ class Accesses(Evaluation):
                 else:
                     mixed = np.broadcast_to(low, (count,))
                     terms[at] = merged(mixed, term, term + shape[at])
-        offset = Term({})
-        for term, extent in zip(terms, shape, strict=True):
-            offset = offset * extent + term
-        offset = self.facts.reduced(offset * several)
-        if self.is_shared(one.array) or self.sizes.unit == "banks":
-            unit = "banks"
-        else:
-            unit = "groups"
+        rule = self.sizes.shared if self.is_shared(one.array) else self.sizes.memory
+        assert rule is not None
+        if several > 1 and one.array in self.sizes.layouts:
+            raise Undecided(f"several words of {one.array}, which has a layout")
+        try:
+            offset = self.facts.reduced(self.offset(one.array, terms, shape, rule) * several)
+        except Undecided:
+            if one.array not in self.sizes.stages:
+                raise
+            return self.given(one.array, w), value, Term.of(count * several)
         words = [offset + k for k in range(several)]
         senders = np.flatnonzero(active) // self.width
         atomic = isinstance(one, ir.Atomic)
-        found = stages(self.facts, unit, self.width, words, count, atomic, senders)
+        if rule.words is not None:
+            if atomic:
+                raise Undecided(f"an atomic access to {one.array} in pairs of words")
+            words = [self.facts.reduced(rule.words(word)) for word in words]
+        found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
         return Term.of(found), value, Term.of(count * several)
+
+    def given(self, array: str, w: Warps) -> Term | None:
+        """The given stages of a class; None if they are those of all requests together."""
+        if array in self.sizes.in_all:
+            return None
+        return self.sizes.stages[array] * self.senders(w)
 
     def senders(self, w: Warps) -> int:
         """The requests of a class: its warps with an active lane, for one warp of its range."""
         return int(w.active.reshape(-1, self.width).any(axis=1).sum())
+
+    def offset(self, array: str, index: list[Term], shape: tuple[Term, ...], rule: Rule) -> Term:
+        """A word in an array, or a number that meets others in banks as the word does."""
+        layout = self.sizes.layouts.get(array)
+        if layout is not None and len(index) != len(self.shape(array)):
+            raise Undecided(f"an index of {array}, which has a layout, with {len(index)} numbers")
+        if isinstance(layout, Rotated):
+            if rule.unit != "banks" or rule.words or shape[-1] != Term.of(rule.width):
+                raise Undecided(f"the rotated rows of {array}, which are no rows of banks")
+            differ = {axis for axis, term in enumerate(index) if not term.is_uniform}
+            axis = min(differ, default=0)
+            if differ == {axis} and axis in layout.permuted:
+                return index[axis]  # as many banks as indices
+            if not differ <= {*layout.same, len(shape) - 1}:
+                raise Undecided(f"the shifts of the rows of {array}")
+        elif layout is not None:
+            return layout(*index)
+        offset = Term({})
+        for term, extent in zip(index, shape, strict=True):
+            offset = offset * extent + term
+        return offset
 
     def round(
         self, one: ir.Access, sent: list[tuple[Warps, tuple[Term | None, Value, Term]]]
@@ -345,8 +377,9 @@ class Accesses(Evaluation):
             if isinstance(one, ir.Load | ir.VectorLoad)
             else "write"
         )
-        space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
-        return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
+        rule = self.sizes.shared if shared else self.sizes.memory
+        assert rule is not None
+        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
 
     def rounds_of(self, classes: list[Warps]) -> int:
         """The trips in which one of the classes sends a request; a split if it is open."""

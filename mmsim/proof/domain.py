@@ -29,8 +29,12 @@ from mmsim.proof.terms import (
     times,
 )
 
+MANY = 64
+"""The most values of a symbol that are taken one by one."""
 MOST_SOLUTIONS = 100
 """The most cases into which `Case.solutions` divides one."""
+MOST_RESIDUES = 10_000
+"""The largest modulus by whose residues a case is divided."""
 
 Equation = tuple[Term, Term, Term]
 """Three products: the first one is the second times the third."""
@@ -83,6 +87,8 @@ class Case:
         found = []
         if split.modulus:
             by = split.modulus
+            if by > MOST_RESIDUES:
+                raise Undecided(f"the residue of {name} modulo {by}")
             for residue in range(by):
                 new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
                 term = symbol(new) * by + residue
@@ -102,6 +108,11 @@ class Case:
             ]
         if at <= low:
             raise Undecided(f"whether {name} is at least {at}")
+        if at - low > MANY:
+            step = f"{name} < {at}"
+            assumed = (*self.assumed, at - 1 - symbol(name))
+            found.append(replace(self, assumed=assumed, steps=(*self.steps, step)))
+            low = at
         for value in range(low, at):
             found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}
@@ -510,7 +521,13 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
     """Return whether a condition holds."""
     if fact.kind == "either":
         return any(all(_true(case, one, facts) for one in facts_) for facts_ in fact.parts)
-    one, other = (of_sympy(part, case.values, facts) for part in (fact.parts[0], fact.parts[-1]))
+    try:
+        one, other = (of_sympy(x, case.values, facts) for x in (fact.parts[0], fact.parts[-1]))
+    except Undecided:
+        squares = _squared(fact.parts[0]) if fact.kind == "least" else None
+        if squares is None:
+            raise
+        one = other = of_sympy(squares, case.values, facts)
 
     def least(term: Term) -> bool:
         return bool(facts.holds(_whole(cleared(term))))
@@ -532,6 +549,17 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
         case "divides" if other.number is not None and not least(other - one):
             return False
     raise Undecided(f"whether it is true that {fact.kind} {fact.parts}")
+
+
+def _squared(difference: Any) -> Any:
+    """An expression that is at least 0 if and only if sqrt(n) - x is, x >= 0; else None."""
+    import sympy
+
+    for root in difference.atoms(sympy.Pow):
+        rest = root - difference
+        if root.exp == sympy.Rational(1, 2) and rest.is_nonnegative:
+            return root.base - rest**2
+    return None
 
 
 # Formulas.
@@ -691,7 +719,7 @@ def _gcd(one: Term, other: Term, facts: Facts) -> Term:
     if one.number is not None:
         one, other = other, one
     by = other.number
-    if not isinstance(by, int):
+    if not isinstance(by, int) or by < 1 or cleared(one) != one:
         raise Undecided(f"the greatest common divisor of {one} and {other}")
     _, rest = facts.divmod(one, other)
     if rest.number is None:

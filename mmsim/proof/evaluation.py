@@ -39,7 +39,7 @@ class Evaluation:
         if self.partial.number is None:
             raise facts.residue(self.partial, self.width)
         self.body = body = numbered(sizes.code.body)
-        self.needed = needed(body, sizes.stages)
+        self.needed = needed(body, sizes.stages.keys() - sizes.layouts.keys())
         self.local = {one.name: one for one in sizes.code.locals}
 
     def is_shared(self, array: str) -> bool:

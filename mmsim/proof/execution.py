@@ -580,8 +580,9 @@ class Execution(Accesses):
                 if split.at is not None:
                     todo.extend((part, value, copies) for part, _ in reversed(parts))
                     continue
+                residues = [(part, term) for part, term in parts if term is not None]
                 most = max((len(w.mask) for w in classes), default=0) * copies
-                for part, term, by in reversed(self.together(parts, most)):
+                for part, term, by in reversed(self.together(residues, most)):
                     before = symbol(name) if value is None else copied(value, by)
                     new = before.with_values({range_.name: repeated(term, copies)})
                     todo.append((part, new, copies * by))

@@ -120,8 +120,10 @@ class Facts:
         self.shares: list[tuple[Term, Term, Term]] = []
         self.same: list[tuple[Product, Term]] = []
         self.most_lanes: float = math.inf  # with quotients of their own
+        self.together = True  # execute several residues together
         self._found: dict[tuple[Any, ...], _Found] = {}
         self._here = _Found()
+        self.anything: set[str] = set()
 
     @contextmanager
     def within(self, ranges: Sequence[Range]) -> Iterator[None]:
@@ -137,6 +139,21 @@ class Facts:
             self._here = before
             if ranges:
                 del self.ranges[-len(ranges) :]
+
+    def any_number(self, high: Term) -> Term:
+        """A symbol for any whole number from 0 to `high` - 1, another one in each warp."""
+        if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
+            raise Undecided(f"a number below {high}")
+        name = f"any {len(self.anything)}"
+        self.anything.add(name)
+        self.ranges.insert(0, Range(name, Term({}), high))
+        return symbol(name)
+
+    def check_known(self, *terms: Term) -> None:
+        """Make sure that terms don't depend on any such number."""
+        for term in terms:
+            if self.symbols_in(term) & self.anything:
+                raise Undecided("a cost that depends on what is in memory")
 
     def reduced(self, term: Term) -> Term:
         """The term after the known equations."""
@@ -491,6 +508,12 @@ class Facts:
                 continue
             quotient, left = self.divmod(outer, smaller)
             return whole + quotient, left * factor + inner
+        number = rest.parts.get(ONE)
+        if isinstance(number, np.ndarray) and divisor.number is not None:
+            more = Term.of(simple(number // divisor.number))
+            left = rest - more * divisor
+            if self.bound(left) >= 0 and self.bound(divisor - 1 - left) >= 0:
+                return whole + more, left
         return self._opaque(whole, rest, divisor)
 
     def _compare_powers(self, rest: Term, divisor: Term) -> None:
@@ -848,9 +871,13 @@ class Facts:
                 self.bound(factor) >= 0 and factor.number is None
             ):
                 at = self.divmod(factor - 1 - rest, factor)[0]
+                if one.name in self.symbols_in(at):
+                    continue
                 return self._inside(one, at, True)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
                 at = self.divmod(rest, -factor)[0] + 1
+                if one.name in self.symbols_in(at):
+                    continue
                 return self._inside(one, at, False)
         return self._of_sizes(term)
 
@@ -902,6 +929,11 @@ class Facts:
                 if isinstance(found, Split):
                     return found
         return None
+
+    def symbols_in(self, term: Term) -> set[str]:
+        """The symbols of a term, and those that its quotients hide."""
+        names = term.symbols
+        return names.union(*(self.hidden(name) for name in names & self.quotients.keys()))
 
     def hidden(self, name: str) -> set[str]:
         """The symbols of a quotient's terms, of the quotients in these too."""

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.launch import Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
+from mmsim.model.conflicts import Banks, Groups
+from mmsim.model.machines import Unit, Units
 from mmsim.proof.domain import Case, of_sympy
+from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Undecided
 from mmsim.proof.terms import ONE, Term, inverse, summed
-from mmsim.proof.warps import Row, Rows, Sizes, Value, Warps
+from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
 
 
 class Number:
@@ -61,11 +64,30 @@ class Number:
     def __mod__(self, other: Any) -> Number:
         return self._new(self.facts.divmod(self.term, self._other(other))[1])
 
+    def applied(
+        self, function: Callable[..., Any], limit: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Number:
+        """A value of a function: a number for numbers, else any whole number below its limit."""
+        terms = [self._other(one) for one in arguments]
+        numbers = [term.number for term in terms]
+        if not any(one is None for one in numbers):
+            return self._new(Term.of(function(*numbers)))
+        if not all(term.is_uniform for term in terms):
+            raise Undecided(f"{function.__name__} of {', '.join(map(str, terms))}")
+        high = self._other(limit(*(self._new(term) for term in terms)))
+        return self._new(self.facts.any_number(high))
+
     def __ge__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other))))
+        return self._holds(self.term - self._other(other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other) - 1)))
+        return self._holds(self.term - self._other(other) - 1)
+
+    def _holds(self, term: Term) -> bool:
+        found = self.facts.holds(term)
+        if np.all(found) != np.any(found):
+            raise Undecided(f"whether {term} is negative, which differs among lanes")
+        return bool(np.all(found))
 
     def __le__(self, other: Any) -> bool:
         return not self > other
@@ -124,7 +146,11 @@ class Explained(Located):
             for part, extent in zip(index, shape, strict=True):
                 address = address * extent + part
             active = w.active
-            ranges = ", ".join(f"{r.name} {r.low} .. {r.high - 1}" for r in self.facts.ranges)
+            ranges = ", ".join(
+                f"{r.name} {r.low} .. {r.high - 1}"
+                for r in self.facts.ranges
+                if not r.name.startswith("any")
+            )
             request = Request(
                 tuple(part.of_lanes(active) for part in index),
                 self.facts.reduced(address).of_lanes(active),
@@ -139,16 +165,19 @@ class Explained(Located):
 
 @dataclass(frozen=True)
 class Executed:
-    """The rows of a launch, the latencies of its memories by space, and requests to explain."""
+    """The rows of a launch, the latencies of its memories by space, and requests to explain.
+
+    `units` are "banks" or "groups", by space.
+    """
 
     rows: Rows
     latencies: dict[str, Term]
     requests: dict[int, dict[str, Request]]
-    machine: str
+    units: dict[str, str]
 
     def unit(self, row: Row) -> str:
         """The unit that serves an access: "banks" or "groups"."""
-        return "banks" if row.space == "shared" or self.machine == "DMM" else "groups"
+        return self.units[row.space]
 
     @property
     def time(self) -> Term:
@@ -174,7 +203,6 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
 
     machine: Any = launch.machine
     width = of(machine.width).number
-    kind = type(machine).__name__
     threads = whole("threads", launch.threads)
     shapes, numbers = {}, {}
     for name, value in launch.arguments.items():
@@ -183,6 +211,25 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         else:
             numbers[name] = whole(name, value)
     size = launch.block_size
+    shared, dmms = machine.shared, None
+    if isinstance(shared, Units):
+        dmms = of(shared.dmms)
+        shared = [Unit("", shared.conflict, shared.latency, 0, "shared", shared.stage_time)]
+    elif shared:
+        dmms = Term.of(len(shared))
+    units = [machine.memory, *shared]
+    plain = machine.bank_bytes is machine.cache is machine.resident is None
+    different = len({(unit.conflict, unit.latency) for unit in shared}) > 1
+    slow = machine.under_way != 1 or any(unit.stage_time != 1 for unit in units)
+    if not plain or slow or different:
+        raise Undecided(f"a machine such as {machine}")
+    rules = [_rule(unit, of, facts) for unit in units]
+    if rules[0].words is not None:
+        pair = Term.of(2 * rules[0].width)
+        if launch.program.code.locals or any(
+            facts.exact(product(shape), pair) is None for shape in shapes.values()
+        ):
+            raise Undecided("arrays that end within a row of two words for each bank")
     sizes = Sizes(
         launch.program.code,
         shapes,
@@ -190,16 +237,18 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         threads,
         threads if size is None else whole("block_size", size),
         int(width),  # type: ignore[arg-type]
-        "banks" if kind == "DMM" else "groups",
-        of(machine.dmms) if kind == "HMM" else None,
+        rules[0],
+        rules[-1] if dmms is not None else None,
+        dmms,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
         {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {
+            name: one if isinstance(one, Rotated) else _content(one, of, facts)
+            for name, one in launch.layouts.items()
+        },
     )
-    if kind == "HMM":
-        latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}
-    else:
-        latencies = {"memory": of(machine.latency)}
+    latencies = {unit.space: of(unit.latency) for unit in units}
     execution = (Explained if explain else Located)(sizes, facts)
     try:
         rows = execution.run()
@@ -209,7 +258,21 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         execution = Located(sizes, facts)
         execution.widest = 0
         rows = execution.run()
-    return Executed(rows, latencies, execution.requests, kind)
+    kinds = {rule.space: rule.unit for rule in rules}
+    for row in rows.values():
+        facts.check_known(row.requests, row.stages, row.busy, row.rounds)
+    return Executed(rows, latencies, execution.requests, kinds)
+
+
+def _rule(unit: Unit, of: Callable[[Any], Term], facts: Facts) -> Rule:
+    """The rule of conflicts of a unit: of banks, of groups, or of pairs of words on banks."""
+    conflict: Any = unit.conflict
+    kind = {Banks: "banks", Groups: "groups"}.get(type(conflict))
+    if kind is None and not hasattr(conflict, "pairs"):
+        raise Undecided(f"a memory of {conflict.title}")
+    width: Any = of(conflict.width).number
+    words = None if kind else _content(conflict.pairs, of, facts)
+    return Rule(unit.space, kind or "banks", int(width), words)
 
 
 def _content(

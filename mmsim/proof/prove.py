@@ -12,8 +12,9 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.errors import MMSimError
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
+from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
@@ -38,11 +39,12 @@ LARGEST_RUN = 5000
 class ClaimProof:
     """The outcome of the attempt to prove a claim.
 
-    `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
-    the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
-    runs that are the whole domain, if it is finite. `checked` is the number of cases of the grid.
-    `why` says why the claim isn't proved at some width. `against` is a case that a run refutes,
-    with the measured and the claimed value.
+    `widths` are those at which it is proved, without those that its conditions exclude; `asked` are
+    those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
+    the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
+    `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
+    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -55,6 +57,15 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    digest: str = ""
+    shown: str = ""
+
+    @property
+    def known(self) -> str:
+        """The widths or the cases for which it is proved, in words; "" if there are none."""
+        if self.proved:
+            return self.verdict
+        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
 
     @property
     def verdict(self) -> str:
@@ -71,10 +82,10 @@ class ClaimProof:
             count = "the one case" if self.covered == 1 else f"all {self.covered} cases"
             return f"proved: {count} of its domain"
         if not self.proved:
-            known = f"proved for w = {ranges(self.widths)}; " if self.widths else ""
-            return f"{known}checked on {counted(self.checked, 'case')}"
+            checked = f"checked on {counted(self.checked, 'case')}"
+            return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved"
+            return "proved for all sizes"
         if self.asked == list(range(1, len(self.asked) + 1)):
             return f"proved for each w up to {self.asked[-1]}"
         return f"proved for w = {ranges(self.asked)}"
@@ -99,9 +110,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case, facts: Facts) -> None:
+    def __init__(self, difference: Term, case: Case) -> None:
         super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
-        self.difference, self.case, self.facts = difference, case, facts
 
 
 @dataclass(frozen=True)
@@ -173,22 +183,18 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     for width in proof.asked or (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
-
-            def action(case: Case, texts: Mapping[str, Any] = one.texts) -> Checked | None:
-                return check(claim, case, texts, until)
-
             try:
-                cases += sum(done is not None for _, done in leaves(one.whole, action, until))
+                cases += _cases(claim, one, until)
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
-                if isinstance(error, Differs) and proof.against is None:
+                if proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
         if not why and not cases and _occurs(claim, width):
             why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
-            if width is not None:
+            if width is not None and cases:
                 proof.widths.append(width)
             continue
         proof.why = proof.why or why
@@ -196,6 +202,24 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
     proof.proved = not failed
+
+
+def _cases(claim: Claim, one: Domain, until: float) -> int:
+    """The number of cases in which a domain is proved."""
+
+    def proved(together: bool) -> int:
+        def action(case: Case) -> Checked | None:
+            return check(claim, case, one.texts, until, together=together)
+
+        return sum(done is not None for _, done in leaves(one.whole, action, until))
+
+    try:
+        return proved(True)
+    except Undecided:
+        # It may be open for warps together, and not for those of each residue.
+        if time.monotonic() > until:
+            raise
+        return proved(False)
 
 
 def _occurs(claim: Claim, width: int | None) -> bool:
@@ -231,16 +255,17 @@ def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
     return claim.agrees(found, claimed), int(found), claimed
 
 
-def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A small case of the domain where a run contradicts the formula, if one is found."""
+def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> Any:
+    """A small case of the domain where a run contradicts the formula; None if none is found.
+
+    The error's `measured` is what was measured when the proof failed, if that is known.
+    """
+    quantity, reached, facts = getattr(error, "measured", (None, None, None))
     tried = 0
-    for numbers in points(error.case, error.facts):
+    for numbers in () if quantity is None else points(reached, facts):
         try:
-            if not valued(error.difference, numbers, error.facts):
-                continue
-            sizes = {
-                name: valued(term, numbers, error.facts) for name, term in error.case.values.items()
-            }
+            sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
+            found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
         if any(size.denominator != 1 or size < 1 for size in sizes.values()):
@@ -249,12 +274,18 @@ def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> di
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
         if not all(call_with(one.holds, case) for one in claim.requires):
             continue
+        claimed = claim.evaluate(case)
+        if not claimed.is_real or claimed == found:
+            continue
         tried += 1
         if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
             return None
-        agrees, found, claimed = _agrees(claim, case)
+        try:
+            agrees, measured, claimed = _agrees(claim, case)
+        except MMSimError:  # no such launch
+            continue
         if not agrees:
-            return {**case, "measured": found, "claimed": str(claimed)}
+            return {**case, "measured": measured, "claimed": str(claimed)}
     return None
 
 
@@ -370,7 +401,8 @@ def possible(case: Case, facts: Facts) -> bool:
             most = math.floor(Fraction(number - rest) / factor)
             if most < case.lows.get(name, 0):
                 return False
-            raise Split(name, at=Term.of(most + 1))
+            if most - case.lows.get(name, 0) < MANY:
+                raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -392,9 +424,14 @@ def check(
     texts: Mapping[str, Any],
     until: float = math.inf,
     explain: bool = False,
+    together: bool = True,
 ) -> Checked | None:
-    """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
+    """Check that a claim's formula is the measured quantity in a case; None outside its domain.
+
+    Warps and trips of several residues are executed `together`, unless that says otherwise.
+    """
     facts = case.facts()
+    facts.together = together
     facts.until = until
     case = replace(case, values=dict(case.values))
     if not possible(case, facts):
@@ -407,13 +444,17 @@ def check(
     found = measured(call_with(claim.launches, symbols), case, facts, explain)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
-    formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
-    claimed = facts.reduced(of_sympy(formula, case.values, facts))
-    difference = facts.reduced(cleared(quantity - claimed))
-    if difference.parts:
-        for name in sorted(difference.symbols & facts.quotients.keys()):
-            by = facts.quotients[name].below.number
-            if isinstance(by, int):
-                raise facts.residue(facts.quotients[name].above, by)
-        raise Differs(difference, case, facts)
+    try:
+        formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
+        claimed = facts.reduced(of_sympy(formula, case.values, facts))
+        difference = facts.reduced(cleared(quantity - claimed))
+        if difference.parts:
+            for name in sorted(difference.symbols & facts.quotients.keys()):
+                by = facts.quotients[name].below.number
+                if isinstance(by, int):
+                    raise facts.residue(facts.quotients[name].above, by)
+            raise Differs(difference, case)
+    except Exception as error:
+        error.measured = quantity, case, facts  # type: ignore[attr-defined]
+        raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

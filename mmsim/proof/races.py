@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from time import monotonic
 from typing import Any
@@ -27,6 +28,7 @@ from mmsim.errors import LaunchError
 from mmsim.ir.dtypes import is_int, limits
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
+from mmsim.proof.races_banks import TwoLanes
 from mmsim.proof.races_given import Fact, Names, holds
 from mmsim.proof.races_laws import Laws
 from mmsim.proof.races_values import Sides, Threads, Values
@@ -37,7 +39,7 @@ from mmsim.results.proved import Property
 
 MOST_OPEN = 4
 """After so many open questions about a property no more are asked."""
-SMALL = (4, 8, 40)
+SMALL = (4, 8, 40, 2048)
 """Sizes of counterexamples that are tried first, and at most."""
 MOST_WORDS = 1 << 16
 """Words of the arrays of a counterexample."""
@@ -57,11 +59,17 @@ class Example:
 class Questions:
     """The possible mistakes in the program of a launch where facts hold: open questions.
 
-    The launch gives the types, the numbers of axes, and whether there is one block only.
+    The launch gives the types, the numbers of axes, and whether there is one block only. The lowest
+    `bits` of numbers are known one by one where a program operates on bits.
     """
 
     def __init__(
-        self, launch: Launch, given: tuple[str, ...], shape: Shape | None, one: bool
+        self,
+        launch: Launch,
+        given: tuple[str, ...],
+        shape: Shape | None,
+        one: bool,
+        bits: int = 0,
     ) -> None:
         self.launch, self.one_block = launch, one
         self.sides: tuple[Sides, Sides] | None = None
@@ -73,6 +81,7 @@ class Questions:
         space = self.space = Space()
         space.deadline = monotonic() + SECONDS
         self.ranks = {name: len(launch.arrays[name].shape) for name in launch.parameters}
+        space.bits = bits
         for fact in self.facts:  # each may use what the earlier ones define
             if fact.words is None:
                 fact.defines(space, self._names(Threads(space, self.sides, one)))
@@ -86,13 +95,22 @@ class Questions:
         laws = Laws(space)
         self.alone = Pair(space, laws, None)
         self.walk = Walk(values, self._of_word, self._holds)
-        two = TwoThreads(self.walk, self.threads, laws)
-        barriers = list(two.barriers())  # first: it says what barriers order
-        self.open: dict[Property, list[Open]] = {
-            "race": list(islice(two.races(), MOST_OPEN)),
-            "index": list(islice(two.indices(), MOST_OPEN)),
+        self.two = TwoThreads(self.walk, self.threads, laws)
+
+    @cached_property
+    def open(self) -> dict[Property, list[Open]]:
+        """The open questions about mistakes."""
+        barriers = list(self.two.barriers())  # first: it says what barriers order
+        return {
+            "race": list(islice(self.two.races(), MOST_OPEN)),
+            "index": list(islice(self.two.indices(), MOST_OPEN)),
             "barrier": barriers,
         }
+
+    def conflicts(self) -> list[Open]:
+        """The open questions about bank conflicts; the facts give the width."""
+        lanes = TwoLanes(self.two, self.launch.conflict, self.launch.placed)
+        return list(islice(lanes.conflicts(), MOST_OPEN))
 
     def _refuse_false_facts(self, shape: Shape | None) -> None:
         launch = self.launch
@@ -160,10 +178,10 @@ class Questions:
 
     # Counterexamples
 
-    def examples(self, about: Property) -> Iterator[Example]:
+    def examples(self, opened: list[Open]) -> Iterator[Example]:
         """Launches that the proof can't exclude, the smallest first."""
         for most in SMALL:
-            for question in self.open[about]:
+            for question in opened:
                 more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
                 answer, model = question.ask(exact=True, more=more)
                 if answer == "sat":

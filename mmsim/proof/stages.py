@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts, Undecided
+from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.terms import ONE, Product, Term, is_zero, simple
 
 Lines = tuple[Any, ...]
@@ -37,7 +37,12 @@ def stages(
         senders = np.zeros(lanes, dtype=np.int64)
     if unit == "banks":
         offsets = [_varying(one, senders) for one in offsets]
-    parts = [_divided(facts, one, width) for one in offsets]
+    try:
+        parts = [_divided(facts, one, width, len(offsets) == 1) for one in offsets]
+    except (Split, Undecided):
+        if unit == "groups" and len(offsets) == 1 and _apart(facts, offsets[0], width):
+            return lanes
+        raise
     products = sorted({p for cell, _ in parts for p in cell.parts}, key=str)
     numbers: dict[Lines, int] = {}
     rows = np.array(
@@ -47,15 +52,15 @@ def stages(
             for line in _lines(cell, products, lanes)
         ]
     )
-    warp = np.tile(senders, len(parts))
+    warps = np.tile(senders, len(parts))
     place = np.concatenate([np.broadcast_to(np.asarray(within), lanes) for _, within in parts])
     # A word is one number: that of its warp first, then those of its place and its row.
-    words = (warp * width + place.astype(np.int64)) * len(numbers) + rows
-    distinct = np.unique(words)
+    places = (warps * width + place.astype(np.int64)) * len(numbers)
     if len(numbers) > 1:
-        lines = list(numbers)
-        for met in _together(distinct, len(numbers), width if unit == "groups" else 1):
-            _distinct(facts, products, {lines[row] for row in met})
+        met = _together(places + rows, len(numbers), width if unit == "groups" else 1)
+        rows = _same(facts, products, list(numbers), met)[rows]
+    words = places + rows
+    distinct = np.unique(words)
     if unit == "banks":
         places, counts = np.unique(
             (words if atomic else distinct) // len(numbers), return_counts=True
@@ -97,13 +102,35 @@ def _varying(offset: Term, senders: np.ndarray) -> Term:
     return Term(found)
 
 
-def _divided(facts: Facts, offset: Term, width: int) -> tuple[Term, Any]:
-    """The row of a word, and its place there: the offset, divided by the width."""
+def _divided(facts: Facts, offset: Term, width: int, alone: bool) -> tuple[Term, Any]:
+    """The row of a word, and its place there: the offset, divided by the width.
+
+    If the rest is the same for all lanes, it says nothing: all rows are as many further on.
+    """
     whole, rest = facts.parted(offset, Term.of(width))
     number = rest.number
+    if number is None and alone and rest.is_uniform:
+        return whole, 0
     if number is None:
         raise facts.residue(rest, width)
     return whole + simple(number // width), number % width
+
+
+def _apart(facts: Facts, offset: Term, width: int) -> bool:
+    """Return whether words are evenly spaced, so far apart that no two lie in one group."""
+    each = {product: _step(value) for product, value in offset.parts.items()}
+    if None in each.values():
+        return False
+    step = Term({product: value for product, value in each.items() if value})
+    if step.number is not None:
+        return bool(abs(step.number) >= width)
+    return bool(facts.holds(step - width)) or bool(facts.holds(-step - width))
+
+
+def _step(value: Any) -> Any:
+    """The difference of neighbouring lanes, None if it isn't always the same."""
+    found = set(np.diff(value).tolist()) if isinstance(value, np.ndarray) else {0}
+    return found.pop() if len(found) == 1 else None
 
 
 def _lines(cell: Term, products: list[Product], lanes: int) -> list[Lines]:
@@ -116,20 +143,37 @@ def _lines(cell: Term, products: list[Product], lanes: int) -> list[Lines]:
     return list(zip(*columns, strict=True)) if columns else [()] * lanes
 
 
-def _distinct(facts: Facts, products: list[Product], lines: set[Lines]) -> None:
-    """Make sure that rows with different factors are different rows."""
+def _same(
+    facts: Facts, products: list[Product], lines: list[Lines], met: list[tuple[int, ...]]
+) -> np.ndarray:
+    """For each line the first one that is the same row, among those that meet."""
+    found = np.arange(len(lines))
+    for some in met:
+        for one, other in _equal(facts, products, {lines[row] for row in some}).items():
+            first, second = sorted(found[[lines.index(one), lines.index(other)]])
+            found[found == second] = first
+    return found
+
+
+def _equal(facts: Facts, products: list[Product], lines: set[Lines]) -> dict[Lines, Lines]:
+    """The rows with different factors that are the same row: another one for each of them."""
     names = sorted({name for p in products for powers in p for name, _ in powers})
     sample = {name: at * 37 % 61 + 3 for at, name in enumerate(names)}
     sizes = [simple(Term({product: 1}).at(sample)) for product in products]
     ordered = sorted(lines, key=lambda line: sum(map(mul, line, sizes)))
     steps = {tuple(map(sub, two, one)) for one, two in pairwise(ordered)}
     if all(facts.bound(_term(products, step) - 1) >= 0 for step in steps):
-        return
-    steps = {tuple(map(sub, two, one)) for one, two in combinations(ordered, 2)}
-    for step in sorted(steps):
-        term = _term(products, step)
-        if not np.all(facts.holds(term - 1)) and not np.all(facts.holds(-term - 1)):
-            raise Undecided(f"whether lanes ask for different words: {term} may be 0")
+        return {}
+    known: dict[Lines, bool] = {}
+    found: dict[Lines, Lines] = {}
+    for one, two in combinations(ordered, 2):
+        step = tuple(map(sub, two, one))
+        if step not in known:
+            term = _term(products, step)
+            known[step] = not facts.holds(term - 1) and not facts.holds(-term - 1)
+        if known[step]:
+            found[two] = found.get(one, one)
+    return found
 
 
 def _term(products: list[Product], line: Lines) -> Term:

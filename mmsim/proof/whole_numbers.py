@@ -151,6 +151,7 @@ class Space:
         self.other = z3.DeclareSort("Other")
         self.is_power = z3.Function("is a power of two", z3.IntSort(), z3.BoolSort())
         self.knows_powers = False  # facts say that something is a power of two
+        self.bits = 0  # so many bits of a number are known one by one
         self.halves: set[str] = set()  # symbols of which the double is a quotient
         self.given: list[Truth] = []  # facts of the user
         self.defined: dict[str, Number] = {}  # symbols that the facts say to be others
@@ -406,6 +407,24 @@ class Space:
             function = z3.Function(stem, *(one.sort() for one in terms), z3.IntSort())
             self._memo[key] = of, self.named(stem, function(*terms), *of)
         found: Number = self._memo[key][1]
+        return found
+
+    def bits_of(self, value: Number) -> list[Term]:
+        """The lowest bits of a number, from the lowest on, and the number that those above form."""
+        key = "bits of", value
+        if key not in self._memo:
+            origin = self.origin(value)
+            parts = [self.fresh("bit", origin) for _ in range(self.bits)]
+            above = self.fresh("above", origin)
+            total = z3.Sum(
+                [one.term * 2**place for place, one in enumerate(parts)]
+                + [above.term * 2**self.bits]
+            )
+            for one in parts:
+                one.facts += [one.term >= 0, one.term <= 1, self.term(value) == total]
+            above.facts.append(self.term(value) == total)
+            self._memo[key] = [one.term for one in (*parts, above)]
+        found: list[Term] = self._memo[key]
         return found
 
     def whole(self, key: Any) -> Number:

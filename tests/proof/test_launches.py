@@ -9,6 +9,7 @@ import sympy
 
 import mmsim_algorithms
 from mmsim.claims.claim import call_with, symbols_of
+from mmsim.claims.launch import Rotated
 from mmsim.engines import selection
 from mmsim.model.layout import RAW, Placed
 from mmsim_algorithms.remembered import STORE, Store
@@ -55,9 +56,7 @@ def evaluated(size, numbers):
 
 def given(value):
     """An argument as a symbolic launch has it."""
-    if isinstance(value, Placed):
-        assert type(value.layout) is RAW
-        value = value.data
+    value = value.data if isinstance(value, Placed) else value
     return value.shape if isinstance(value, np.ndarray) else value
 
 
@@ -76,6 +75,23 @@ def agree(symbolic, bound, numbers):
     assert replace(symbolic.machine, **new) == bound.machine
 
 
+def agree_in_layouts(symbolic, bound):
+    """Compare the words of elements."""
+    names = [parameter.name for parameter in bound.code.parameters]
+    for name, value in zip(names, bound.args, strict=True):
+        layout = symbolic.layouts.get(name)
+        if not isinstance(value, Placed):
+            assert layout is None
+            continue
+        offsets = value.layout.offsets(value.data.shape)
+        if layout is None:
+            assert type(value.layout) is RAW
+        elif isinstance(layout, Rotated):
+            assert layout.describes(offsets)
+        else:
+            assert np.array_equal(layout(*np.indices(offsets.shape)), offsets)
+
+
 def agree_in_contents(symbolic, bound, run, case):
     """Compare the values of arrays, and the stages of accesses by them."""
     names = [parameter.name for parameter in bound.code.parameters]
@@ -88,7 +104,10 @@ def agree_in_contents(symbolic, bound, run, case):
         rows = [row for row in run.accesses if row.array == name]
         assert rows, f"no access of {name}"
         if isinstance(stages, sympy.Symbol):
-            assert sum(row.stages for row in rows) == case[stages.name]
+            assert (
+                sum(row.stages for row in rows) == case.get(stages.name, 0)
+                or name in symbolic.layouts
+            )
         else:
             assert all(row.stages == stages * row.requests for row in rows)
 
@@ -102,6 +121,7 @@ def test_launches(claim, recorded):
         for symbolic, real in zip_longest(launches, recorded):
             agree(symbolic, real[0], {})
             agree_in_contents(symbolic, *real, case)
+            agree_in_layouts(symbolic, real[0])
         if number == 0:
             names = [one for one, value in case.items() if isinstance(value, int) and one != "w"]
             symbols = symbols_of(names)

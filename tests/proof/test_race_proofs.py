@@ -7,7 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import LaunchError
-from mmsim.results.proved import Proof, Verdict
+from mmsim.results.proved import MISTAKES, Proof, Verdict
 
 pytest.importorskip("z3", reason="proofs need z3-solver")
 
@@ -22,7 +22,7 @@ def proof(program, *args, given=(), machine=HMM, **options):
 
 
 def answers(found):
-    return [verdict.answer for verdict in found.verdicts]
+    return [verdict.answer for verdict in found.verdicts if verdict.property in MISTAKES]
 
 
 def words(*shape):
