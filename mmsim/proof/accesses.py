@@ -30,6 +30,9 @@ from mmsim.proof.warps import (
     with_symbols,
 )
 
+MOST_RESIDUES = 10_000
+"""The most cases of residues in which a request is looked at."""
+
 
 class Accesses(Evaluation):
     """Executes accesses; it divides warps where an access depends on the warp.
@@ -193,23 +196,29 @@ class Accesses(Evaluation):
             result.append(w)
         return result
 
-    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
-        """A request whose stages may depend on a quotient's residue: they must be the same."""
+    def any_residue(
+        self, one: ir.Access, w: Warps, within: int = 1
+    ) -> tuple[Term | None, Value, Term]:
+        """A request whose stages may depend on a quotient's residue: they must be the same.
+
+        It is within one of so many cases of other residues.
+        """
         try:
             return self.request(one, w)
         except Split as split:
             name, by = split.name, split.modulus
             if name not in self.facts.quotients or not by:
                 raise
-            if len(w.mask) > self.width:
-                raise Undecided(f"the residue of {name} modulo {by} for several trips") from None
+            within *= max(by, 2)
+            if within > MOST_RESIDUES or len(w.mask) > self.width:
+                raise Undecided(f"the residue of {name} modulo {by} together") from None
         found = []
         before = dict(self.facts.replaced)
         for residue in range(by):
             term = self.facts.with_residue(name, by, residue)
             self.facts.replaced = {**before, name: term}
             try:
-                found.append(self.any_residue(one, with_symbols(w, {name: term})))
+                found.append(self.any_residue(one, with_symbols(w, {name: term}), within))
             finally:
                 self.facts.replaced = before
         if any(one[0] != found[0][0] for one in found):
