@@ -184,12 +184,8 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     for width in proof.asked or (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
-
-            def action(case: Case, texts: Mapping[str, Any] = one.texts) -> Checked | None:
-                return check(claim, case, texts, until)
-
             try:
-                cases += sum(done is not None for _, done in leaves(one.whole, action, until))
+                cases += _cases(claim, one, until)
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
                 if proof.against is None:
@@ -207,6 +203,24 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
     proof.proved = not failed
+
+
+def _cases(claim: Claim, one: Domain, until: float) -> int:
+    """The number of cases in which a domain is proved."""
+
+    def proved(together: bool) -> int:
+        def action(case: Case) -> Checked | None:
+            return check(claim, case, one.texts, until, together=together)
+
+        return sum(done is not None for _, done in leaves(one.whole, action, until))
+
+    try:
+        return proved(True)
+    except Undecided:
+        # It may be open for warps together, and not for those of each residue.
+        if time.monotonic() > until:
+            raise
+        return proved(False)
 
 
 def _occurs(claim: Claim, width: int | None) -> bool:
@@ -437,9 +451,14 @@ def check(
     texts: Mapping[str, Any],
     until: float = math.inf,
     explain: bool = False,
+    together: bool = True,
 ) -> Checked | None:
-    """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
+    """Check that a claim's formula is the measured quantity in a case; None outside its domain.
+
+    Warps and trips of several residues are executed `together`, unless that says otherwise.
+    """
     facts = case.facts()
+    facts.together = together
     facts.until = until
     case = replace(case, values=dict(case.values))
     try:
