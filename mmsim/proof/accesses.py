@@ -276,14 +276,10 @@ class Accesses(Evaluation):
             else:
                 raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
-        for at, term in enumerate(terms):
-            low = self.facts.holds(term)
-            if not np.all(low):
-                if not np.any(low) and several == 1:  # all count from the end
-                    terms[at] = term + shape[at]
-                else:
-                    mixed = np.broadcast_to(low, (count,))
-                    terms[at] = merged(mixed, term, term + shape[at])
+        for term, extent in zip(terms, shape, strict=True):
+            inside = np.all(self.facts.holds(term))
+            if not inside or self.facts.bound(self.largest(term) - extent) >= 0:
+                raise Undecided(f"an index of {one.array} is {term}, out of range for some size")
         rule = self.rule(one.array)
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")
@@ -325,6 +321,17 @@ class Accesses(Evaluation):
         rule = self.sizes.shared if self.is_shared(array) else self.sizes.memory
         assert rule is not None
         return rule
+
+    def largest(self, term: Term) -> Term:
+        """The value of a term for the last warp, in the last trip, if it grows with these."""
+        if not term.is_uniform:
+            lanes = next(len(v) for v in term.parts.values() if isinstance(v, np.ndarray))
+            term = term.of_lanes(lanes - 1)
+        for one in reversed(self.facts.ranges):
+            parts = term.by_power(one.name) if one.name in term.symbols else None
+            if parts is not None and set(parts) <= {0, 1} and self.facts.bound(parts[1]) >= 0:
+                term = term.with_values({one.name: one.high - 1})
+        return term
 
     def given(self, array: str, w: Warps) -> Term | None:
         """The given stages of a class; None if they are those of all requests together."""

@@ -557,7 +557,7 @@ class Execution(Accesses):
             raise
         except Undecided:
             self.rows = before
-            raise
+            return False
         found, self.rows = self.rows, before
         added(self.rows, found)
         return True

@@ -244,7 +244,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         dmms,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
-        {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {name for name, value in launch.stages.items() if getattr(value, "is_Symbol", False)},
         {
             name: one if isinstance(one, Rotated) else _content(one, of, facts)
             for name, one in launch.layouts.items()

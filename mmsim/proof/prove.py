@@ -378,8 +378,29 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(finer)
 
 
+def tidied(case: Case) -> Case:
+    """The case with assumptions divided by what all their products have, and with larger lows."""
+    lows, kept = dict(case.lows), []
+    for term in case.assumed:
+        term = _without_common(term, case)
+        rest = {p: v for p, v in term.parts.items() if p != ONE}
+        ((powers, deep), value) = next(iter(rest.items()), (ONE, 0))
+        if len(rest) == 1 and value > 0 and not deep and len(powers) == 1 and powers[0][1] == 1:
+            (name, _), *_ = powers
+            if name in lows:
+                least = math.ceil(Fraction(-term.parts.get(ONE, 0)) / value)
+                lows[name] = max(lows[name], least)
+                continue
+        kept.append(term)
+    return replace(case, lows=lows, assumed=tuple(kept))
+
+
 def equated(case: Case) -> Case:
-    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed.
+
+    What bounds one symbol from below is among its `lows`.
+    """
+    case = tidied(case)
     for at, term in enumerate(case.assumed):
         if any(term + other == 0 for other in case.assumed[:at]):
             for product, value in term.parts.items():

@@ -33,6 +33,7 @@ SENTENCES = {
     "k = ceiling((p/w - 1)/w)": "equal(k, ceiling((p/w - 1)/w))",
     "p >= floor(n/2)": "least(p - floor(n/2))",
     "w divides n/d, or n/d divides w": "either(divides(w, n/d) | divides(n/d, w))",
+    "w divides n/d, or is a multiple of it": "either(divides(w, n/d) | divides(n/d, w))",
     "d = 1, or n/(rw) <= p": "either(equal(d, 1) | least(-n/(r*w) + p))",
     "for transpose and shuffle, n is a square; w <= n": "square(n); least(n - w)",
     "for shuffle, n is a square; w <= n": "least(n - w)",
