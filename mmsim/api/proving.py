@@ -66,6 +66,7 @@ def proved(
     except ProgramError as error:  # found from types and shapes alone
         none = [Verdict(about, "undecided", error.message) for about in MISTAKES]
         return Proof(facts, tuple(none))
+
     def questions(*more: str, bits: int = 0) -> Questions:
         return Questions(launch, (*more, *facts), sizes[2], sizes[1] is None, bits)
 
@@ -125,9 +126,7 @@ def _verdict(
     return Verdict(about, answer, opened[0].reason if answer == "undecided" else "", found)
 
 
-def _against(
-    about: Property, launch: Launch, findings: Sequence[Finding]
-) -> Counterexample | None:
+def _against(about: Property, launch: Launch, findings: Sequence[Finding]) -> Counterexample | None:
     """The counterexample that the findings of a launch show."""
     for finding in findings:
         if finding.kind in AGAINST[about]:

@@ -24,7 +24,7 @@ ABOUT = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    ids = "only these, as SMM-L5.1; SMM-L5.1 includes SMM-L5.1.printed (default: all)"
+    ids = "only these, as SMM-L5.1, which includes SMM-L5.1.printed, or SMM (default: all)"
     add("--claim", nargs="+", action="extend", metavar="ID", help=ids)
     add_targets(parser, json="save the verdicts as JSON", html="save a page with the verdicts")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
