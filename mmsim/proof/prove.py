@@ -18,6 +18,7 @@ from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.written import Writer
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
@@ -110,8 +111,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case) -> None:
-        super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
+    def __init__(self, difference: Term) -> None:
+        super().__init__("measured - claimed isn't seen to be 0: it is {}", difference)
 
 
 @dataclass(frozen=True)
@@ -218,8 +219,15 @@ def _occurs(claim: Claim, width: int | None) -> bool:
 
 def _why(error: Exception, one: Domain) -> str:
     """The reason in words why a domain is not proved."""
-    known = isinstance(error, Undecided)
-    text = str(error) if known else f"{type(error).__name__}: {error}"
+    text = f"no rule applies ({type(error).__name__}: {error})"
+    if isinstance(error, Undecided):
+        case, facts = getattr(error, "reached", (one.whole, one.whole.facts()))
+        numbers = {name: term.number for name, term in case.values.items()}
+        symbols = symbols_of(case.values)
+        known = {name: symbols[name] if n is None else n for name, n in numbers.items()}
+        text = Writer(known, facts).reason(error)
+    elif isinstance(error, AttributeError) and isinstance(error.obj, Measured):
+        text = f"the claim reads {error.name} of a run, which a proof doesn't have"
     place = getattr(error, "place", None)
     where = f" (line {place.line})" if place is not None else ""
     about = show({**one.fixed, **one.texts})
@@ -254,9 +262,12 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
 
     The error's `measured` is what was measured when the proof failed, if that is known.
     """
-    quantity, reached, facts = getattr(error, "measured", (None, None, None))
+    quantity = getattr(error, "measured", None)
+    if quantity is None:
+        return None
+    reached, facts = error.reached  # type: ignore[attr-defined]
     tried = 0
-    for numbers in () if quantity is None else points(reached, facts):
+    for numbers in points(reached, facts):
         try:
             sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
             found = valued(quantity, numbers, facts)
@@ -341,7 +352,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
-            raise Undecided(f"too many cases: {case.steps[-6:]}")
+            raise Undecided("there are too many cases, or it takes too long")
         few = case.finer(few=True)
         if few is not None:
             todo.extend(few)
@@ -376,6 +387,16 @@ def equated(case: Case) -> Case:
     return case
 
 
+def _without_common(term: Term, case: Case) -> Term:
+    """A term without the symbols that all its products have, which are from 1 on."""
+    products = [dict(powers) for powers, _ in term.parts]
+    for name in sorted(term.symbols):
+        least = min((one.get(name, 0) for one in products), default=0)
+        if least > 0 and case.lows.get(name, 0) > 0:
+            term = term * Term({(((name, -least),), ()): 1})
+    return term
+
+
 def possible(case: Case, facts: Facts) -> bool:
     """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
@@ -384,19 +405,25 @@ def possible(case: Case, facts: Facts) -> bool:
         facts.assumed = before
         if never:
             return False
+        term = _without_common(term, case)
         number = term.parts.get(ONE, 0)
-        others = {p: v for p, v in term.parts.items() if p != ONE}
-        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
-        if line and others and all(v < 0 for v in others.values()):
-            # c >= a x + b y: x has few values.
-            names = {p[0][0][0]: -v for p, v in others.items()}
-            name, factor = next(iter(sorted(names.items())))
-            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            most = math.floor(Fraction(number - rest) / factor)
-            if most < case.lows.get(name, 0):
+        others = {p: -v for p, v in term.parts.items() if p != ONE}
+        whole = all(power > 0 for (powers, deep) in others for _, power in powers) and not any(
+            deep for _, deep in others
+        )
+        if whole and others and all(v > 0 for v in others.values()):
+            # c >= a x + b x y: x has few values.
+            least = {p: v * facts.least_product(p) for p, v in others.items()}
+            if sum(least.values()) > number:
                 return False
-            if most - case.lows.get(name, 0) < MANY:
-                raise Split(name, at=Term.of(most + 1))
+            product, value = min(others.items(), key=lambda one: str(one[0]))
+            (name, power), *more = product[0]
+            by = value * facts.least_product((tuple(more), ()))
+            rest = number - sum(v for p, v in least.items() if p != product)
+            if by > 0 and power == 1:
+                most = math.floor(Fraction(rest) / by)
+                if most - case.lows.get(name, 0) < MANY:
+                    raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -423,6 +450,16 @@ def check(
     facts = case.facts()
     facts.until = until
     case = replace(case, values=dict(case.values))
+    try:
+        return _checked(claim, case, facts, texts, explain)
+    except Exception as error:
+        error.reached = case, facts  # type: ignore[attr-defined]
+        raise
+
+
+def _checked(
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: bool
+) -> Checked | None:
     if not possible(case, facts):
         return None
     if not holds(case, facts):
@@ -442,8 +479,8 @@ def check(
                 by = facts.quotients[name].below.number
                 if isinstance(by, int):
                     raise facts.residue(facts.quotients[name].above, by)
-            raise Differs(difference, case)
+            raise Differs(difference)
     except Exception as error:
-        error.measured = quantity, case, facts  # type: ignore[attr-defined]
+        error.measured = quantity  # type: ignore[attr-defined]
         raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

@@ -84,7 +84,7 @@ def _apart(facts: Facts, offset: Term, width: int) -> bool:
         return False
     step = Term({product: value for product, value in each.items() if value})
     if step.number is not None:
-        return abs(step.number) >= width
+        return bool(abs(step.number) >= width)
     return bool(facts.holds(step - width)) or bool(facts.holds(-step - width))
 
 
