@@ -171,17 +171,18 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return
-    finite = _whole_domain(claim)
-    if finite and all(_agrees(claim, case)[0] for case in finite):
+    finite = finite_cases(claim)
+    if finite and all(agrees for _, agrees, *_ in finite):
         proof.covered, proof.proved = len(finite), True
         return
     if claim.launches is None:
         proof.why = "its launches are not given with symbols"
         return
-    if has_width(claim):
+    by_width = has_width(claim)
+    if by_width:
         proof.asked = widths
     failed = 0
-    for width in proof.asked or (None,):
+    for width in widths if by_width else (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
             try:
@@ -202,7 +203,9 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         failed += 1
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
-    proof.proved = not failed
+    if by_width and not proof.widths:
+        proof.why = proof.why or "no sizes satisfy its conditions at these widths"
+    proof.proved = not proof.why
 
 
 def _cases(claim: Claim, one: Domain, until: float) -> int:
@@ -255,6 +258,11 @@ def _whole_domain(claim: Claim) -> list[dict[str, Any]]:
         if whole is None or any(whole.values[name].number is None for name in names):
             return []
     return cases
+
+
+def finite_cases(claim: Claim) -> list[tuple[dict[str, Any], bool, int, Any]]:
+    """The runs of all cases of a finite domain: whether each agrees, its value, the claimed one."""
+    return [(case, *_agrees(claim, case)) for case in _whole_domain(claim)]
 
 
 def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
