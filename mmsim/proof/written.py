@@ -23,7 +23,7 @@ LONGEST = 60
 BOUNDS = {"trip": ("trip",), "turn": ("trip", "warp"), "warp": ("warp",), "block": ("block",)}
 """What the symbols of loops, warps and blocks count."""
 BOUND = re.compile("|".join(BOUNDS))
-INTERNAL = re.compile(r"\b(trip) \d+")
+INTERNAL = re.compile(r"\b(trip) (\d+)")
 """The number of a loop, beside its trip."""
 
 
@@ -168,7 +168,8 @@ class Writer:
                 listed = f"({some}, ...)" if len(value) > 4 else f"({some})"
                 shown.append(listed if rest == 1 else f"{listed}*({rest})")
         parts = [str(short(found)), *shown] if found != 0 or not shown else shown
-        return " + ".join(parts)
+        text = " + ".join(parts)
+        return INTERNAL.sub(r"\1", text) if len(set(INTERNAL.findall(text))) == 1 else text
 
 
 def _listed(names: list[str]) -> str:
