@@ -69,12 +69,16 @@ class Accesses(Evaluation):
         """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
-        rows = self.facts.divided_by(one.high, split.divisor)
-        if rows is None or one.low.parts:
+        if one.low.parts:
             raise Undecided("the quotient of {} by {}", symbol(one.name), split.divisor)
+        rows, rest = self.facts.divmod(one.high, split.divisor)
         outer = f"{one.name} row"
-        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
-        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
+        inner = Range(one.name, Term({}), split.divisor)
+        found: list[tuple[tuple[Range, ...], Term]]
+        found = [((Range(outer, Term({}), rows), inner), symbol(outer))]
+        if rest.parts:  # a last row that isn't full
+            found.append(((replace(inner, high=rest),), rows))
+        return [(ranges, at * split.divisor + symbol(one.name)) for ranges, at in found]
 
     def may_be(self, low: Term, high: Term) -> bool:
         """Return whether a range may have a number; it must not end before it begins."""
@@ -176,6 +180,8 @@ class Accesses(Evaluation):
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
             if one.array not in self.sizes.stages:
+                if several == 1 and (count == 1 or self.apart(one.array, index, active)):
+                    return Term.of(1), UNKNOWN, Term.of(count)
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
@@ -201,8 +207,7 @@ class Accesses(Evaluation):
                 else:
                     mixed = np.broadcast_to(low, (count,))
                     terms[at] = merged(mixed, term, term + shape[at])
-        rule = self.sizes.shared if self.is_shared(one.array) else self.sizes.memory
-        assert rule is not None
+        rule = self.rule(one.array)
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")
         try:
@@ -219,6 +224,29 @@ class Accesses(Evaluation):
             words = [self.facts.reduced(rule.words(word)) for word in words]
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic)
         return Term.of(found), value, Term.of(count * several)
+
+    def apart(self, array: str, index: list[Value], active: np.ndarray) -> bool:
+        """Return whether words that memory names lie in different banks."""
+        rule, shape = self.rule(array), self.shape(array)
+        plain = rule.unit == "banks" and rule.words is None and array not in self.sizes.layouts
+        if not plain or len(shape) != len(index):
+            return False
+        place, size = None, Term.of(1)
+        for part, extent in zip(reversed(index), reversed(shape), strict=True):
+            here = self.binary("*", part, size, Warps((), {}, active))
+            place = here if place is None else self.binary("+", place, here, Warps((), {}, active))
+            size = size * extent
+            # A negative index counts from the end.
+            if isinstance(part, Unknown) and self.rest(size, rule.width) != 0:
+                return False
+        rest = self.rest(place, rule.width)
+        return isinstance(rest, np.ndarray) and len(set(rest[active].tolist())) == active.sum()
+
+    def rule(self, array: str) -> Rule:
+        """The rule of conflicts of the memory in which an array lies."""
+        rule = self.sizes.shared if self.is_shared(array) else self.sizes.memory
+        assert rule is not None
+        return rule
 
     def given(self, array: str) -> Term | None:
         """The given stages of a request; None if they are those of all requests together."""
@@ -310,8 +338,7 @@ class Accesses(Evaluation):
             if isinstance(one, ir.Load | ir.VectorLoad)
             else "write"
         )
-        rule = self.sizes.shared if shared else self.sizes.memory
-        assert rule is not None
+        rule = self.rule(one.array)
         return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
 
     def is_sure(self, w: Warps) -> bool:

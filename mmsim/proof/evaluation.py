@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from mmsim.ir.walk import all_parts, numbered
 from mmsim.proof.facts import Facts, Undecided, is_power
 from mmsim.proof.steps import needed
 from mmsim.proof.terms import Term, power_of_two, simple
-from mmsim.proof.warps import UNKNOWN, Rows, Sizes, Unknown, Value, Warps, merged, only
+from mmsim.proof.warps import UNKNOWN, Modulo, Rows, Sizes, Unknown, Value, Warps, merged, only
 
 
 class Evaluation:
@@ -145,7 +146,7 @@ class Evaluation:
     def binary(self, op: str, left: Value, right: Value, w: Warps) -> Value:
         """An operation on two values."""
         if not isinstance(left, Term) or not isinstance(right, Term):
-            return UNKNOWN
+            return self.modulo(op, left, right)
         facts = self.facts
         match op:
             case "+":
@@ -174,6 +175,32 @@ class Evaluation:
             case "&" | "|" | "^":
                 return self.bits(op, left, right, w)
         return UNKNOWN
+
+    def modulo(self, op: str, left: Value, right: Value) -> Value:
+        """An operation with a value that depends on memory: 4 x + 1 is 1 modulo 4."""
+        if op == "*":
+            if isinstance(left, Term):
+                left, right = right, left
+            if isinstance(left, Unknown) and isinstance(right, Term):
+                factor = right.number
+                if isinstance(factor, int) and factor:
+                    by, rest = (left.by, left.rest) if isinstance(left, Modulo) else (1, 0)
+                    return Modulo(by * abs(factor), rest * factor)
+        elif op in ("+", "-"):
+            by = math.gcd(*(one.by for one in (left, right) if isinstance(one, Modulo)))
+            one, other = (self.rest(x, by) if by > 1 else None for x in (left, right))
+            if one is not None and other is not None:
+                return Modulo(by, (one + other if op == "+" else one - other) % by)
+        return UNKNOWN
+
+    def rest(self, value: Value, by: int) -> Any:
+        """The rest of a value by a number, for each lane; None if it isn't known."""
+        if isinstance(value, Modulo):
+            return value.rest % by if value.by % by == 0 else None
+        if not isinstance(value, Term):
+            return None
+        number = self.facts.parted(value, Term.of(by))[1].number
+        return None if number is None else number % by
 
     def larger(self, left: Term, right: Term, w: Warps) -> Term:
         """The larger one of two numbers of each lane."""

@@ -53,8 +53,12 @@ class Execution(Accesses):
             classes.append(Warps((blocks, *ranges) if many else ranges, {}, mask, place=place))
         self.block(self.body, classes)
         for site, value in self.totals.items():
-            row = self.rows[site]
-            self.rows[site] = replace(row, stages=value, busy=value)
+            row, turns, blocks = self.rows[site], Term.of(1), Term.of(1)
+            if self.is_shared(row.array):  # the sum in each block
+                assert self.sizes.dmms is not None
+                blocks = self.blocks
+                turns, _ = self.facts.divmod(blocks + self.sizes.dmms - 1, self.sizes.dmms)
+            self.rows[site] = replace(row, stages=value * blocks, busy=value * turns)
         return self.rows
 
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
@@ -171,16 +175,33 @@ class Execution(Accesses):
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
-            self.rows, self.totals = saved
+            self.rows, self.totals = dict(saved[0]), dict(saved[1])
             if any(
                 isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed
                 for s in statements(one.body)
             ):
-                raise
+                try:
+                    without = self.without_trips(one, classes)
+                    return without or self.symbolic_loop(one, classes, known=False)
+                except Undecided:
+                    self.rows, self.totals = saved
+                    raise reason from None
             try:
                 return self.unrolled(one, classes)
             except Endless:
                 raise reason from None
+
+    def without_trips(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
+        """The warps after a loop whose first test is false for all lanes; else None."""
+        if isinstance(one, ir.For) or has_effect(one.prelude):
+            return None
+        begun = self.block(one.prelude, classes)
+        done = self.each(begun, lambda w: w.active.any() and self.truth(one.test, w))
+        if any(isinstance(found, Unknown) for _, found in done):
+            return None
+        if any((np.asarray(found) & w.active).any() for w, found in done):
+            return None
+        return [w for w, _ in done]
 
     def unrolled(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop trip by trip; the number of its trips must be a number."""
@@ -266,8 +287,13 @@ class Execution(Accesses):
             raise Undecided("the range of a loop depends on what is in memory")
         return found
 
-    def symbolic_loop(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
-        """Execute a loop once, with a symbol for the number of the trip."""
+    def symbolic_loop(
+        self, one: ir.For | ir.While, classes: list[Warps], known: bool = True
+    ) -> list[Warps]:
+        """Execute a loop once, with a symbol for the number of the trip.
+
+        A variable without a rule must not be used, unless it counts as one that is not `known`.
+        """
         name = f"trip {one.number}"
         if any(
             isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
@@ -280,7 +306,7 @@ class Execution(Accesses):
         idle = [w for w in classes if not w.active.any()]
         classes = [w for w in classes if w.active.any()]
         changed = {t for s in statements(one.body) for t in targets(s)}
-        carried, steady = self.carried(one, classes, changed, trip)
+        carried, steady = self.carried(one, classes, changed, trip, known)
         if isinstance(one, ir.For):
             done = self.each(carried, lambda w: self.trips_of(one, w))
             carried = [
@@ -316,7 +342,7 @@ class Execution(Accesses):
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
-                elif target in self.needed:
+                elif target in self.needed and known:
                     env.pop(target, None)
                 else:
                     env[target] = UNKNOWN
@@ -407,7 +433,12 @@ class Execution(Accesses):
             self.facts.lows.pop(name, None)
 
     def carried(
-        self, one: ir.For | ir.While, classes: list[Warps], changed: set[str], trip: Term
+        self,
+        one: ir.For | ir.While,
+        classes: list[Warps],
+        changed: set[str],
+        trip: Term,
+        known: bool,
     ) -> tuple[list[Warps], dict[str, str]]:
         """The variables at the begin of a trip, and the kinds of those that change steadily."""
         names = sorted(changed & self.needed)
@@ -416,7 +447,7 @@ class Execution(Accesses):
         result = []
         for w in classes:
             env = {k: v for k, v in w.env.items() if k not in changed}
-            env.update(dict.fromkeys(changed - self.needed, UNKNOWN))
+            env.update(dict.fromkeys(changed - self.needed if known else changed, UNKNOWN))
             for name in names:
                 start = w.env.get(name)
                 rule = step.rules.get(name)

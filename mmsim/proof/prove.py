@@ -379,6 +379,16 @@ def equated(case: Case) -> Case:
     return case
 
 
+def _without_common(term: Term, case: Case) -> Term:
+    """A term without the symbols that all its products have, which are from 1 on."""
+    products = [dict(powers) for powers, _ in term.parts]
+    for name in sorted(term.symbols):
+        least = min((one.get(name, 0) for one in products), default=0)
+        if least > 0 and case.lows.get(name, 0) > 0:
+            term = term * Term({(((name, -least),), ()): 1})
+    return term
+
+
 def possible(case: Case, facts: Facts) -> bool:
     """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
@@ -387,19 +397,25 @@ def possible(case: Case, facts: Facts) -> bool:
         facts.assumed = before
         if never:
             return False
+        term = _without_common(term, case)
         number = term.parts.get(ONE, 0)
-        others = {p: v for p, v in term.parts.items() if p != ONE}
-        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
-        if line and others and all(v < 0 for v in others.values()):
-            # c >= a x + b y: x has few values.
-            names = {p[0][0][0]: -v for p, v in others.items()}
-            name, factor = next(iter(sorted(names.items())))
-            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            most = math.floor(Fraction(number - rest) / factor)
-            if most < case.lows.get(name, 0):
+        others = {p: -v for p, v in term.parts.items() if p != ONE}
+        whole = all(power > 0 for (powers, deep) in others for _, power in powers) and not any(
+            deep for _, deep in others
+        )
+        if whole and others and all(v > 0 for v in others.values()):
+            # c >= a x + b x y: x has few values.
+            least = {p: v * facts.least_product(p) for p, v in others.items()}
+            if sum(least.values()) > number:
                 return False
-            if most - case.lows.get(name, 0) < MANY:
-                raise Split(name, at=Term.of(most + 1))
+            product, value = min(others.items(), key=lambda one: str(one[0]))
+            (name, power), *more = product[0]
+            by = value * facts.least_product((tuple(more), ()))
+            rest = number - sum(v for p, v in least.items() if p != product)
+            if by > 0 and power == 1:
+                most = math.floor(Fraction(rest) / by)
+                if most - case.lows.get(name, 0) < MANY:
+                    raise Split(name, at=Term.of(most + 1))
     return True
 
 

@@ -25,6 +25,14 @@ class Unknown:
         return "unknown"
 
 
+@dataclass(frozen=True, eq=False)
+class Modulo(Unknown):
+    """A whole number that depends on memory, of which each lane's rest by a number is known."""
+
+    by: int
+    rest: Any
+
+
 UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
