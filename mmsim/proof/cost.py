@@ -423,6 +423,8 @@ class Launched:
                 found = list(self.leaves(whole))
             except Undecided as error:
                 raise self.of_undecided(error) from None
+            except CostError:
+                raise
             except UNFORESEEN as error:
                 what = f"no rule applies ({type(error).__name__}: {error})"
                 place = getattr(error, "place", None)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import Term
+from mmsim.proof.terms import ONE, Term
 
 LONGEST = 60
 """The characters of the longest term in a reason."""
@@ -73,7 +73,11 @@ class Writer:
                 found = self.sizes[name]
             elif name in self.facts.quotients:
                 of = self.facts.quotients[name]
-                found = sympy.floor(self.term(of.above) / self.term(of.below))
+                below = self.term(of.below)
+                if of.above.parts.get(ONE) == -1:  # of whole numbers
+                    found = sympy.ceiling(self.term(of.above + 1) / below) - 1
+                else:
+                    found = sympy.floor(self.term(of.above) / below)
             else:
                 try:
                     found = self.named(ast.parse(name, mode="eval").body)
