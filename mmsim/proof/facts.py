@@ -525,12 +525,15 @@ class Facts:
         return self._opaque(whole, rest, divisor)
 
     def _compare_powers(self, rest: Term, divisor: Term) -> None:
-        """Ask whether powers of two are multiples of the divisor, if that is open."""
+        """Ask whether powers of two are multiples of the divisor, and numbers less, if open."""
         if len(divisor.parts) != 1:
             return
         ((by, factor),) = divisor.parts.items()
         if by[0] or not is_power(factor):
             return
+        number = rest.number
+        if by[1] and isinstance(number, int) and number > 0:
+            self._decided(divisor - number - 1)  # the quotient is 0
         for product, value in rest.parts.items():
             if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
                 continue
