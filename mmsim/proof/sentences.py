@@ -173,7 +173,7 @@ class Reader:
         """An expression of SymPy: "d w^2", "sqrt n", "2w", "n/(rw)", "ceiling((p/w - 1)/w)"."""
         tokens: list[str] = []
         at = 0
-        text = text.strip()
+        text = text.strip().replace("**", "^")
         while at < len(text):
             match = TOKEN.match(text, at)
             if match is None or match[2] in WORDS:
@@ -197,11 +197,15 @@ class Reader:
         return found
 
     def _product(self, tokens: list[str]) -> Any:
+        import sympy
+
         found = self._close(tokens)
         while tokens and tokens[-1] in "*/":
             sign = tokens.pop()
+            rounded = sign == "/" and tokens[-1:] == ["/"] and tokens.pop()
             other = self._close(tokens)
             found = found * other if sign == "*" else found / other
+            found = sympy.floor(found) if rounded else found
         return found
 
     def _close(self, tokens: list[str]) -> Any:
