@@ -393,7 +393,10 @@ class Execution(Accesses):
                 most = count
         if isinstance(one, ir.While) and any(count != most for count in counts):
             raise Undecided("a while loop whose number of trips differs among warps")
-        if self.facts.holds(most - 1):
+        any_trip = self.facts.holds(most - 1)
+        if not any_trip and isinstance(one, ir.For):
+            return [*([self.set(w, one.target, UNKNOWN) for w in classes]), *idle]
+        if any_trip:
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
         together = isinstance(one, ir.While) or self.trips_agree(carried, name, counts)
