@@ -137,7 +137,7 @@ PROGRAMS = {
         (mm.DMM(4, l), 8),
     ),
     "a number that may be negative": (
-        "y = 0; for i in range(m):;     y = y + i - 1; a[4 * y + T.lane + 4] = 1",
+        "y = 0; for i in range(m):;     y = y + i - 1; a[y + T.lane + 4] = 1",
         (mm.DMM(4, l), 4),
     ),
     "swapped in a loop, and used behind it": (
