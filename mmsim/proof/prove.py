@@ -125,7 +125,10 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width: one for each of the texts that its cases have."""
+    """The domains of a claim at one width: one for each of the texts that its cases have.
+
+    Texts that neither the launches nor the formula name, nor a sentence, make no difference.
+    """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
@@ -134,10 +137,18 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     zeros = [name for name in numbers if any(one.get(name) == 0 for one in cases)]
     sentences = [one.text for one in claim.requires]
     base = {} if width is None else {"w": width}
+    named = set(claim.parameters)
+    if claim.launches is not None:
+        named |= inspect.signature(claim.launches).parameters.keys()
+    seen: list[tuple[Case, dict[str, int], dict[str, Any]]] = []
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
         whole = domain(numbers, fixed, sentences, texts, zeros)
-        if whole is not None:
+        if whole is None:
+            continue
+        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
+        if one not in seen:
+            seen.append(one)
             yield Domain(whole, fixed, texts)
 
 
