@@ -560,7 +560,7 @@ class Execution(Accesses):
                     self._check_sums(range_)
             except (Undecided, Split) as split:
                 self.rows, self.totals = rows, totals
-                own = isinstance(split, Split) and split.name == range_.name and length != 1
+                own = isinstance(split, Split) and split.name == range_.name and split.modulus
                 if copies > 1 and value is not None and not own:
                     # It may be open for the trips together, and not for each.
                     singles = reversed([value.of_lanes(copy) for copy in range(copies)])
@@ -578,7 +578,7 @@ class Execution(Accesses):
                             raise Undecided(f"whether {inside} is negative") from None
                 parts = divided_range(self.facts, range_, split)
                 if split.at is not None:
-                    todo.extend((part, value, copies) for part, _ in reversed(parts))
+                    todo.extend((part, value, 1) for part, _ in reversed(parts))
                     continue
                 residues = [(part, term) for part, term in parts if term is not None]
                 most = max((len(w.mask) for w in classes), default=0) * copies
