@@ -66,13 +66,14 @@ def proved(
     except ProgramError as error:  # found from types and shapes alone
         none = [Verdict(about, "undecided", error.message) for about in MISTAKES]
         return Proof(facts, tuple(none))
-    def questions(*more: str, bits: int = 0) -> Questions:
-        return Questions(launch, (*more, *facts), sizes[2], sizes[1] is None, bits)
+
+    def questions(*more: str) -> Questions:
+        return Questions(launch, (*more, *facts), sizes[2], sizes[1] is None)
 
     def bound(machine: Machine, args: tuple[Any, ...], sizes: Sizes) -> Launch:
         threads, block_size, shape = sizes
-        program, schedule = launch.program, "asynchronous"
-        return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
+        program, how = launch.program, launch.schedule
+        return Launch(machine, program, args, threads, block_size, how, max_accesses, shape)
 
     def checked(*of: Any) -> Found:
         found = check(
@@ -92,7 +93,7 @@ def proved(
         return bound(*of), found
 
     asked = questions()
-    own = launch, report.findings
+    own: Found = launch, report.findings
     if report.schedule != "asynchronous":
         own = checked(machine, launch.args, sizes)
     verdicts = [
@@ -102,7 +103,7 @@ def proved(
         own = conflicting(machine, launch.args, sizes)
         opened: list[Open] = []
         if not own[1]:
-            asked = questions(f"width == {machine.width}", bits=(machine.width - 1).bit_length())
+            asked = questions(f"width == {machine.width}")
             opened = asked.conflicts()
         verdicts.append(_verdict("conflict", own, opened, asked, conflicting))
     return Proof(facts, tuple(verdicts))
@@ -125,9 +126,7 @@ def _verdict(
     return Verdict(about, answer, opened[0].reason if answer == "undecided" else "", found)
 
 
-def _against(
-    about: Property, launch: Launch, findings: Sequence[Finding]
-) -> Counterexample | None:
+def _against(about: Property, launch: Launch, findings: Sequence[Finding]) -> Counterexample | None:
     """The counterexample that the findings of a launch show."""
     for finding in findings:
         if finding.kind in AGAINST[about]:

@@ -46,9 +46,7 @@ class BankConflicts(Listener):
             if in_cell[one] == in_cell[other] and stage_of[one] != stage_of[other]
         )
         named = (index_of(access.array, int(access.elements[place])) for place in (one, other))
-        of_array = " and ".join(
-            f"{site.array}[{', '.join(map(str, index))}]" for index in named
-        )
+        of_array = " and ".join(f"{site.array}[{', '.join(map(str, index))}]" for index in named)
         self.found[site.number] = Finding(
             "conflict",
             site.array,

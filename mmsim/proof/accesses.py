@@ -93,7 +93,7 @@ class Accesses(Evaluation):
                 if self.may_be(part[-1].low, part[-1].high)
             ]
         if not parts:
-            raise Undecided(f"the parts of {range_.name}")
+            raise Undecided("whether {} has parts", symbol(range_.name))
         found = []
         if split.modulus and range_.name.startswith("warp") and len(parts) > 1:
             several = self.together(
@@ -137,12 +137,16 @@ class Accesses(Evaluation):
         """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
-        rows = self.facts.divided_by(one.high, split.divisor)
-        if rows is None or one.low.parts:
-            raise Undecided(f"{one.name} divided by {split.divisor}")
+        if one.low.parts:
+            raise Undecided("the quotient of {} by {}", symbol(one.name), split.divisor)
+        rows, rest = self.facts.divmod(one.high, split.divisor)
         outer = f"{one.name} row"
-        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
-        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
+        inner = Range(one.name, Term({}), split.divisor)
+        found: list[tuple[tuple[Range, ...], Term]]
+        found = [((Range(outer, Term({}), rows), inner), symbol(outer))]
+        if rest.parts:  # a last row that isn't full
+            found.append(((replace(inner, high=rest),), rows))
+        return [(ranges, at * split.divisor + symbol(one.name)) for ranges, at in found]
 
     def may_be(self, low: Term, high: Term) -> bool:
         """Return whether a range may have a number; it must not end before it begins."""
@@ -167,7 +171,9 @@ class Accesses(Evaluation):
             if self.facts.hidden(name) & values.keys():
                 of = self.facts.quotients[name]
                 if of.rest != of.below:
-                    raise Undecided(f"the residue of {', '.join(values)} in {name}")
+                    raise Undecided(
+                        "the quotient {}, of which the remainder is known", symbol(name)
+                    )
                 above, below = (self.with_quotients(t, values) for t in (of.above, of.below))
                 found[name] = self.facts.divmod(above, below)[0]
         return value.with_values({**values, **found})
@@ -222,7 +228,10 @@ class Accesses(Evaluation):
             finally:
                 self.facts.replaced = before
         if any(one[0] != found[0][0] for one in found):
-            raise Undecided(f"the residue of {name} modulo {by}")
+            of = self.facts.quotients[name]
+            if not isinstance(of.below.number, int):
+                raise Undecided("the remainder of {} divided by {}", symbol(name), by)
+            raise self.facts.residue(of.above, of.below.number * by)
         stages_, _, words = found[0]
         return stages_, UNKNOWN, words
 
@@ -247,6 +256,9 @@ class Accesses(Evaluation):
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
             if one.array not in self.sizes.stages:
+                alone = several == 1 and len(w.mask) == self.width
+                if alone and (count == 1 or self.apart(one.array, index, active)):
+                    return Term.of(1), UNKNOWN, Term.of(count)
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
@@ -262,18 +274,13 @@ class Accesses(Evaluation):
             if len(index) == 1:
                 shape = (summed([product(shape)]),)
             else:
-                raise Undecided(f"an index of {one.array} with {len(index)} numbers")
+                raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
-        for at, term in enumerate(terms):
-            low = self.facts.holds(term)
-            if not np.all(low):
-                if not np.any(low) and several == 1:  # all count from the end
-                    terms[at] = term + shape[at]
-                else:
-                    mixed = np.broadcast_to(low, (count,))
-                    terms[at] = merged(mixed, term, term + shape[at])
-        rule = self.sizes.shared if self.is_shared(one.array) else self.sizes.memory
-        assert rule is not None
+        for term, extent in zip(terms, shape, strict=True):
+            inside = np.all(self.facts.holds(term))
+            if not inside or self.facts.bound(self.largest(term) - extent) >= 0:
+                raise Undecided(f"an index of {one.array} is {term}, out of range for some size")
+        rule = self.rule(one.array)
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")
         try:
@@ -291,6 +298,40 @@ class Accesses(Evaluation):
             words = [self.facts.reduced(rule.words(word)) for word in words]
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
         return Term.of(found), value, Term.of(count * several)
+
+    def apart(self, array: str, index: list[Value], active: np.ndarray) -> bool:
+        """Return whether words that memory names lie in different banks."""
+        rule, shape = self.rule(array), self.shape(array)
+        plain = rule.unit == "banks" and rule.words is None and array not in self.sizes.layouts
+        if not plain or len(shape) != len(index):
+            return False
+        place, size = None, Term.of(1)
+        for part, extent in zip(reversed(index), reversed(shape), strict=True):
+            here = self.binary("*", part, size, Warps((), {}, active))
+            place = here if place is None else self.binary("+", place, here, Warps((), {}, active))
+            size = size * extent
+            # A negative index counts from the end.
+            if isinstance(part, Unknown) and self.rest(size, rule.width) != 0:
+                return False
+        rest = self.rest(place, rule.width)
+        return isinstance(rest, np.ndarray) and len(set(rest[active].tolist())) == active.sum()
+
+    def rule(self, array: str) -> Rule:
+        """The rule of conflicts of the memory in which an array lies."""
+        rule = self.sizes.shared if self.is_shared(array) else self.sizes.memory
+        assert rule is not None
+        return rule
+
+    def largest(self, term: Term) -> Term:
+        """The value of a term for the last warp, in the last trip, if it grows with these."""
+        if not term.is_uniform:
+            lanes = next(len(v) for v in term.parts.values() if isinstance(v, np.ndarray))
+            term = term.of_lanes(lanes - 1)
+        for one in reversed(self.facts.ranges):
+            parts = term.by_power(one.name) if one.name in term.symbols else None
+            if parts is not None and set(parts) <= {0, 1} and self.facts.bound(parts[1]) >= 0:
+                term = term.with_values({one.name: one.high - 1})
+        return term
 
     def given(self, array: str, w: Warps) -> Term | None:
         """The given stages of a class; None if they are those of all requests together."""
@@ -386,8 +427,7 @@ class Accesses(Evaluation):
             if isinstance(one, ir.Load | ir.VectorLoad)
             else "write"
         )
-        rule = self.sizes.shared if shared else self.sizes.memory
-        assert rule is not None
+        rule = self.rule(one.array)
         return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
 
     def rounds_of(self, classes: list[Warps]) -> int:

@@ -36,7 +36,15 @@ DEEPEST = 24
 
 
 class Undecided(Exception):
-    """A step that has no rule here: the reason, in words."""
+    """A step that has no rule here: the reason, in words, with a {} for each of the terms.
+
+    Its text is for developers: the terms have symbols of the proof. `Writer.reason` has it for
+    users.
+    """
+
+    def __init__(self, text: str, *terms: Any) -> None:
+        super().__init__(text.format(*terms))
+        self.text, self.terms = text, terms
 
 
 class Split(Exception):
@@ -452,7 +460,7 @@ class Facts:
             return term, Term({})
         positive = self.bound(divisor - 1) >= 0 or np.all(self.holds(divisor - 1))
         if not divisor.is_uniform or not positive:
-            raise Undecided(f"a division by {divisor}, which may not be positive")
+            raise Undecided("whether {}, by which something is divided, is positive", divisor)
         for way in list(self.other_ways(term))[1:]:
             known = self.exact(way, divisor)
             if known is not None:
@@ -517,12 +525,15 @@ class Facts:
         return self._opaque(whole, rest, divisor)
 
     def _compare_powers(self, rest: Term, divisor: Term) -> None:
-        """Ask whether powers of two are multiples of the divisor, if that is open."""
+        """Ask whether powers of two are multiples of the divisor, and numbers less, if open."""
         if len(divisor.parts) != 1:
             return
         ((by, factor),) = divisor.parts.items()
         if by[0] or not is_power(factor):
             return
+        number = rest.number
+        if by[1] and isinstance(number, int) and number > 0:
+            self._decided(divisor - number - 1)  # the quotient is 0
         for product, value in rest.parts.items():
             if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
                 continue
@@ -627,7 +638,7 @@ class Facts:
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
-            raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
+            return -self.divmod(divisor - 1 - rest, divisor)[0]
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
         return self.replaced.get(name) or symbol(name)
@@ -671,7 +682,7 @@ class Facts:
                         return Split(name, modulus=modulus * scale // content)
                     candidates.append((order.get(name, -1), name, modulus * scale // content))
         if not candidates:
-            return Undecided(f"the residue of {term} modulo {modulus}")
+            return Undecided("the remainder of {} divided by {}", term, modulus)
         _, name, by = max(candidates)
         if by == 0:
             one = next((one for one in self.ranges if one.name == name), None)
@@ -745,7 +756,7 @@ class Facts:
             split = self.split(term)
         except _Known as known:
             return known.truth
-        raise split if split is not None else Undecided(f"whether {term} is negative")
+        raise split if split is not None else Undecided("whether {} is negative", term)
 
     def may_divide(self, one: Range, divisor: Term) -> bool:
         """Return whether a range of warps can be divided into rows of a symbolic size."""

@@ -18,6 +18,7 @@ from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.launched import Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.written import Writer
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
@@ -110,8 +111,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case) -> None:
-        super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
+    def __init__(self, difference: Term) -> None:
+        super().__init__("measured - claimed isn't seen to be 0: it is {}", difference)
 
 
 @dataclass(frozen=True)
@@ -170,17 +171,18 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return
-    finite = _whole_domain(claim)
-    if finite and all(_agrees(claim, case)[0] for case in finite):
+    finite = finite_cases(claim)
+    if finite and all(agrees for _, agrees, *_ in finite):
         proof.covered, proof.proved = len(finite), True
         return
     if claim.launches is None:
         proof.why = "its launches are not given with symbols"
         return
-    if has_width(claim):
+    by_width = has_width(claim)
+    if by_width:
         proof.asked = widths
     failed = 0
-    for width in proof.asked or (None,):
+    for width in widths if by_width else (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
             try:
@@ -201,7 +203,9 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         failed += 1
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
-    proof.proved = not failed
+    if by_width and not proof.widths:
+        proof.why = proof.why or "no sizes satisfy its conditions at these widths"
+    proof.proved = not proof.why
 
 
 def _cases(claim: Claim, one: Domain, until: float) -> int:
@@ -229,8 +233,15 @@ def _occurs(claim: Claim, width: int | None) -> bool:
 
 def _why(error: Exception, one: Domain) -> str:
     """The reason in words why a domain is not proved."""
-    known = isinstance(error, Undecided)
-    text = str(error) if known else f"{type(error).__name__}: {error}"
+    text = f"no rule applies ({type(error).__name__}: {error})"
+    if isinstance(error, Undecided):
+        case, facts = getattr(error, "reached", (one.whole, one.whole.facts()))
+        numbers = {name: term.number for name, term in case.values.items()}
+        symbols = symbols_of(case.values)
+        known = {name: symbols[name] if n is None else n for name, n in numbers.items()}
+        text = Writer(known, facts).reason(error)
+    elif isinstance(error, AttributeError) and isinstance(error.obj, Measured):
+        text = f"the claim reads {error.name} of a run, which a proof doesn't have"
     place = getattr(error, "place", None)
     where = f" (line {place.line})" if place is not None else ""
     about = show({**one.fixed, **one.texts})
@@ -249,6 +260,11 @@ def _whole_domain(claim: Claim) -> list[dict[str, Any]]:
     return cases
 
 
+def finite_cases(claim: Claim) -> list[tuple[dict[str, Any], bool, int, Any]]:
+    """The runs of all cases of a finite domain: whether each agrees, its value, the claimed one."""
+    return [(case, *_agrees(claim, case)) for case in _whole_domain(claim)]
+
+
 def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
     """Compare a run with the claim; return the measured and the claimed value, too."""
     found, claimed = claim.measure(claim.run(schedule="synchronous", **case)), claim.evaluate(case)
@@ -260,9 +276,12 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
 
     The error's `measured` is what was measured when the proof failed, if that is known.
     """
-    quantity, reached, facts = getattr(error, "measured", (None, None, None))
+    quantity = getattr(error, "measured", None)
+    if quantity is None:
+        return None
+    reached, facts = error.reached  # type: ignore[attr-defined]
     tried = 0
-    for numbers in () if quantity is None else points(reached, facts):
+    for numbers in points(reached, facts):
         try:
             sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
             found = valued(quantity, numbers, facts)
@@ -347,7 +366,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
-            raise Undecided(f"too many cases: {case.steps[-6:]}")
+            raise Undecided("there are too many cases, or it takes too long")
         few = case.finer(few=True)
         if few is not None:
             todo.extend(few)
@@ -367,8 +386,29 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(finer)
 
 
+def tidied(case: Case) -> Case:
+    """The case with assumptions divided by what all their products have, and with larger lows."""
+    lows, kept = dict(case.lows), []
+    for term in case.assumed:
+        term = _without_common(term, case)
+        rest = {p: v for p, v in term.parts.items() if p != ONE}
+        ((powers, deep), value) = next(iter(rest.items()), (ONE, 0))
+        if len(rest) == 1 and value > 0 and not deep and len(powers) == 1 and powers[0][1] == 1:
+            (name, _), *_ = powers
+            if name in lows:
+                least = math.ceil(Fraction(-term.parts.get(ONE, 0)) / value)
+                lows[name] = max(lows[name], least)
+                continue
+        kept.append(term)
+    return replace(case, lows=lows, assumed=tuple(kept))
+
+
 def equated(case: Case) -> Case:
-    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed.
+
+    What bounds one symbol from below is among its `lows`.
+    """
+    case = tidied(case)
     for at, term in enumerate(case.assumed):
         if any(term + other == 0 for other in case.assumed[:at]):
             for product, value in term.parts.items():
@@ -382,6 +422,16 @@ def equated(case: Case) -> Case:
     return case
 
 
+def _without_common(term: Term, case: Case) -> Term:
+    """A term without the symbols that all its products have, which are from 1 on."""
+    products = [dict(powers) for powers, _ in term.parts]
+    for name in sorted(term.symbols):
+        least = min((one.get(name, 0) for one in products), default=0)
+        if least > 0 and case.lows.get(name, 0) > 0:
+            term = term * Term({(((name, -least),), ()): 1})
+    return term
+
+
 def possible(case: Case, facts: Facts) -> bool:
     """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
@@ -390,19 +440,25 @@ def possible(case: Case, facts: Facts) -> bool:
         facts.assumed = before
         if never:
             return False
+        term = _without_common(term, case)
         number = term.parts.get(ONE, 0)
-        others = {p: v for p, v in term.parts.items() if p != ONE}
-        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
-        if line and others and all(v < 0 for v in others.values()):
-            # c >= a x + b y: x has few values.
-            names = {p[0][0][0]: -v for p, v in others.items()}
-            name, factor = next(iter(sorted(names.items())))
-            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            most = math.floor(Fraction(number - rest) / factor)
-            if most < case.lows.get(name, 0):
+        others = {p: -v for p, v in term.parts.items() if p != ONE}
+        whole = all(power > 0 for (powers, deep) in others for _, power in powers) and not any(
+            deep for _, deep in others
+        )
+        if whole and others and all(v > 0 for v in others.values()):
+            # c >= a x + b x y: x has few values.
+            least = {p: v * facts.least_product(p) for p, v in others.items()}
+            if sum(least.values()) > number:
                 return False
-            if most - case.lows.get(name, 0) < MANY:
-                raise Split(name, at=Term.of(most + 1))
+            product, value = min(others.items(), key=lambda one: str(one[0]))
+            (name, power), *more = product[0]
+            by = value * facts.least_product((tuple(more), ()))
+            rest = number - sum(v for p, v in least.items() if p != product)
+            if by > 0 and power == 1:
+                most = math.floor(Fraction(rest) / by)
+                if most - case.lows.get(name, 0) < MANY:
+                    raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -434,6 +490,16 @@ def check(
     facts.together = together
     facts.until = until
     case = replace(case, values=dict(case.values))
+    try:
+        return _checked(claim, case, facts, texts, explain)
+    except Exception as error:
+        error.reached = case, facts  # type: ignore[attr-defined]
+        raise
+
+
+def _checked(
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: bool
+) -> Checked | None:
     if not possible(case, facts):
         return None
     if not holds(case, facts):
@@ -453,8 +519,8 @@ def check(
                 by = facts.quotients[name].below.number
                 if isinstance(by, int):
                     raise facts.residue(facts.quotients[name].above, by)
-            raise Differs(difference, case)
+            raise Differs(difference)
     except Exception as error:
-        error.measured = quantity, case, facts  # type: ignore[attr-defined]
+        error.measured = quantity  # type: ignore[attr-defined]
         raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

@@ -39,7 +39,7 @@ from mmsim.results.proved import Property
 
 MOST_OPEN = 4
 """After so many open questions about a property no more are asked."""
-SMALL = (4, 8, 40, 2048)
+SMALL = (4, 8, 40)
 """Sizes of counterexamples that are tried first, and at most."""
 MOST_WORDS = 1 << 16
 """Words of the arrays of a counterexample."""
@@ -59,17 +59,11 @@ class Example:
 class Questions:
     """The possible mistakes in the program of a launch where facts hold: open questions.
 
-    The launch gives the types, the numbers of axes, and whether there is one block only. The lowest
-    `bits` of numbers are known one by one where a program operates on bits.
+    The launch gives the types, the numbers of axes, and whether there is one block only.
     """
 
     def __init__(
-        self,
-        launch: Launch,
-        given: tuple[str, ...],
-        shape: Shape | None,
-        one: bool,
-        bits: int = 0,
+        self, launch: Launch, given: tuple[str, ...], shape: Shape | None, one: bool
     ) -> None:
         self.launch, self.one_block = launch, one
         self.sides: tuple[Sides, Sides] | None = None
@@ -81,7 +75,6 @@ class Questions:
         space = self.space = Space()
         space.deadline = monotonic() + SECONDS
         self.ranks = {name: len(launch.arrays[name].shape) for name in launch.parameters}
-        space.bits = bits
         for fact in self.facts:  # each may use what the earlier ones define
             if fact.words is None:
                 fact.defines(space, self._names(Threads(space, self.sides, one)))

@@ -58,6 +58,7 @@ class TwoLanes:
         self.two, self.walk, self.space = two, two.walk, two.space
         self.rule_of, self.placed = rule_of, placed
         loops = frozenset(loop.number for loop in self.walk.loops)
+        self.bits = two.laws.bits
         self.pair: Pair = two.pair("block", loops)
 
     def conflicts(self) -> Iterator[Open]:
@@ -100,7 +101,13 @@ class TwoLanes:
         lies = self._possible(self._rest(apart, its.banks), its.banks, ask)
 
         in_one_bank = self._is_multiple(apart, its.banks)
-        if lies is None or ask(in_one_bank, exact=True)[0] == "unsat":
+        if lies is None:
+            return
+        if its.banks > 1 and its.banks & its.banks - 1 == 0:
+            low = self.bits.of(words, its.banks.bit_length() - 1)
+            if ask(low == pair.second(low))[0] == "unsat":
+                return
+        if ask(in_one_bank, exact=True)[0] == "unsat":
             return
         of = self.two.read_from(*one.index)
         why = f"; the index is read from {of}" if of else ""

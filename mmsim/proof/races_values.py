@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import z3
@@ -321,6 +321,8 @@ class Values:
         found = space.unknown(f"bits {op}", x, y)
         (name,) = found.symbols
         one = space.symbols[name]
+        space.made[name] = op, x, y
+        one.nonnegative = space.nonnegative(x) and space.nonnegative(y)
         if len(one.facts) < 2:
             a, b, term = space.term(x), space.term(y), one.term
             bounds = {
@@ -332,25 +334,10 @@ class Values:
             if space.knows_powers:
                 self._with_powers(op, x, y, one)
                 self._with_powers(op, y, x, one)
-            if space.bits:
-                one.facts += self._bit_by_bit(op, x, y, found)
             if op == "&":
                 one.facts.append(z3.Implies(a >= 0, z3.And(term >= 0, term <= a)))
                 one.facts.append(z3.Implies(b >= 0, z3.And(term >= 0, term <= b)))
         return found
-
-    def _bit_by_bit(self, op: str, x: Number, y: Number, found: Number) -> Iterator[Truth]:
-        """The lowest bits of x op y, and the bits above them where one number has none."""
-        (*lows, high), (*others, its), (*results, result) = map(self.space.bits_of, (x, y, found))
-        for one, other, bit in zip(lows, others, results, strict=True):
-            if op == "^":
-                yield bit == z3.If(one == other, 0, 1)
-            else:
-                both = z3.And if op == "&" else z3.Or
-                yield bit == z3.If(both(one == 1, other == 1), 1, 0)
-        for one, other in ((high, its), (its, high)):
-            yield z3.Implies(one == 0, result == (0 if op == "&" else other))
-        yield z3.Implies(high == its, result == (0 if op == "^" else high))
 
     def _with_powers(self, op: str, x: Number, y: Number, one: Symbol) -> None:
         """Note the value of x op y for a y, or y + 1, that is a power of two."""

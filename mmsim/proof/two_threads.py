@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import z3
 
+from mmsim.proof.races_bits import OPERATIONS
 from mmsim.proof.races_laws import Laws, of_powers
 from mmsim.proof.races_values import Threads
 from mmsim.proof.races_walk import Index, Loop, Met, Noted, Parting, Touched, Walk
@@ -125,7 +126,23 @@ class Pair:
         elif products and solver.check() != z3.unsat:
             solver.add(*self.laws.of(asked.values(), names))
         answer: Answer = str(solver.check())  # type: ignore[assignment]
+        if answer != "unsat" and (of_bits := self._of_bits(names, back)):
+            solver.add(*of_bits)
+            solver.set("rlimit", 4 * STEPS)
+            answer = str(solver.check())  # type: ignore[assignment]
         return answer, solver.model() if answer == "sat" else None
+
+    def _of_bits(self, names: set[str], back: dict[str, str]) -> list[Truth]:
+        """The facts about the bits of the symbols in a question that are x ^ y, x & y or x | y."""
+        found: list[Truth] = []
+        for name in sorted(names):
+            made = self.space.made.get(old := back.get(name, name))
+            if made is not None and isinstance(made[0], str) and made[0] in OPERATIONS:
+                facts = self.laws.bits.operated(old)
+                found += [self.second(one) for one in facts] if name in back else facts
+        back = {new: old for old, new in self.names.items()}
+        new = {name for one in found for name in self.space.factors(one)}
+        return [*found, *self._known([(back.get(one, one), one in back) for one in sorted(new)])]
 
 
 @dataclass(frozen=True, eq=False)

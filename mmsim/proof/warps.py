@@ -25,6 +25,14 @@ class Unknown:
         return "unknown"
 
 
+@dataclass(frozen=True, eq=False)
+class Modulo(Unknown):
+    """A whole number that depends on memory, of which each lane's rest by a number is known."""
+
+    by: int
+    rest: Any
+
+
 UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
@@ -109,7 +117,9 @@ def spread(w: Warps, changed: Callable[[np.ndarray], np.ndarray]) -> Warps:
             return tuple(map(value_of, value))
         if isinstance(value, InTurn):
             return InTurn(value_of(value.even), value_of(value.odd))
-        return value
+        if isinstance(value, Modulo):
+            return Modulo(value.by, coefficient(value.rest))
+        return coefficient(value)
 
     def coefficient(value: Any) -> Any:
         return changed(value) if isinstance(value, np.ndarray) else value

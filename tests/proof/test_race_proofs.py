@@ -109,7 +109,7 @@ def end_from_words(T, q, a):
 
 @mm.program
 def index_of_a_float(T, q, a):
-    if len(q) < 0:
+    if len(q) > 8:
         a[q[0] / 2] = 0
 
 

@@ -50,4 +50,4 @@ def test_what_is_found_is_not_proved_to_be_absent(case):
     for about in MISTAKES:
         assert opened[about] or not any(one.kind in AGAINST[about] for one in report.findings)
     if bank_conflicts(launch):
-        assert Questions(launch, facts, sizes[2], sizes[1] is None, 3).conflicts()
+        assert Questions(launch, facts, sizes[2], sizes[1] is None).conflicts()
