@@ -17,6 +17,7 @@ from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
+    InTurn,
     Row,
     Rule,
     Unknown,
@@ -164,6 +165,8 @@ class Accesses(Evaluation):
         """A value with terms for symbols, also for those that a quotient hides."""
         if isinstance(value, tuple):
             return tuple(self.with_quotients(one, values) for one in value)
+        if isinstance(value, InTurn):
+            return value.map(lambda one: self.with_quotients(one, values))
         if not isinstance(value, Term):
             return value
         found = {}

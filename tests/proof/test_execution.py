@@ -128,6 +128,24 @@ PROGRAMS = {
         "for i in range(n, m, -1):;     a[0] = 1; for i in range(n, m, -2):;     b[T.id] = 1",
         (mm.DMM(3, l), 4),
     ),
+    "a number that all lanes have, though no one knows it": (
+        "y = 0; for i in range(m):;     y = 2 * y + (T.warp >> i) % 2; a[y * 4 + T.lane] = 1"
+        "; z = 5; for i in range(n - n):;     z = z * T.lane; b[z] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "a number that lanes don't have in common": (
+        "y = 0; for i in range(m):;     y = 2 * y + (T.id >> i) % 2; a[y] = 1",
+        (mm.DMM(4, l), 8),
+    ),
+    "a number that may be negative": (
+        "y = 0; for i in range(m):;     y = y + i - 1; a[y + T.lane + 4] = 1",
+        (mm.DMM(4, l), 4),
+    ),
+    "swapped in a loop, and used behind it": (
+        "x = T.warp; y = 3 * T.lane; for i in range(m):;     a[y] = 1;     x, y = y, x"
+        "; if T.warp > 0:;     a[x * 2 + y] = 1; a[y] = 1; b[x] = 1",
+        (mm.DMM(4, l), 12),
+    ),
     "swapped by way of a third name": (
         "x = 1; y = 2; for i in range(n):;     a[x * T.lane] = 1;     t = x;     x = y;     y = t"
         ";     t = 5",
@@ -220,6 +238,8 @@ OPEN = {
     "blocks of even numbers alone",
     "trips that depend on the block",
     "a loop of all warps as one, with bounds of lanes",
+    "a number that lanes don't have in common",
+    "a number that may be negative",
 }
 """Those whose cost isn't found."""
 
