@@ -108,16 +108,22 @@ def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:
 
 
 def _accesses(launch: Executed, writer: Writer, formula: Any) -> Iterator[str]:
+    before = ""
     for site, row in launch.rows.items():
         requests = list(launch.requests.get(site, {}).values())
         place = row.place
-        text = f": {place.text.strip()}" if place.text else ""
-        yield f"  {place}{text}"
+        line = f"  {place}: {place.text.strip()}" if place.text else f"  {place}"
+        if line != before:
+            yield line
+        before = line
         yield f"    {row.kind} of {row.array}: {reason(requests, row, launch.unit(row), writer)}"
         latency = formula(launch.latencies[row.space])
-        counts = [formula(term) for term in (row.requests, row.stages, row.rounds)]
-        busy = "" if row.busy == row.stages else f", {formula(row.busy)} of them in turn"
-        yield f"    {counts[0]} requests, {counts[1]} stages{busy}, {counts[2]} rounds"
-        rounds = f"({counts[2]})" if " " in str(counts[2]) else counts[2]
-        whole = f"{formula(row.busy)} + ({latency} - 1) * {rounds}"
-        yield f"    {whole} = {formula(launch.time_of(row))} time units"
+        terms = {"request": row.requests, "stage": row.stages, "round": row.rounds}
+        counts = [f"{formula(term)} {name}{'s' * (term != 1)}" for name, term in terms.items()]
+        if row.busy != row.stages:
+            counts[1] += f", {formula(row.busy)} of them in turn"
+        yield f"      {', '.join(counts)}"
+        rounds = formula(row.rounds)
+        rounds = f"({rounds})" if " " in str(rounds) else rounds
+        whole = f"{formula(row.busy)} + ({latency} - 1) * {rounds} = " if latency != 1 else ""
+        yield f"      {whole}{formula(launch.time_of(row))} time units"
