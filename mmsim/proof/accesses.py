@@ -31,12 +31,26 @@ class Accesses(Evaluation):
             try:
                 with self.facts.within(one.ranges):
                     done.append((one, action(one)))
-            except Split as split:
+            except Split as found:
+                with self.facts.within(one.ranges):
+                    split = self.plain(found)
                 ranges = [r for r in one.ranges if r.name == split.name]
                 if not ranges:
-                    raise
+                    raise split from None
                 todo.extend(reversed(self.divided(one, ranges[0], split)))
         return done
+
+    def plain(self, split: Split) -> Split:
+        """A split by the remainder of a quotient as one by that of a symbol in it."""
+        while split.modulus and split.name in self.facts.quotients:
+            of = self.facts.quotients[split.name]
+            if not isinstance(of.below.number, int):
+                break
+            found = self.facts.residue(of.above, of.below.number * split.modulus)
+            if not isinstance(found, Split):
+                raise found
+            split = found
+        return split
 
     def divided(self, one: Warps, range_: Range, split: Split) -> list[Warps]:
         """Two parts of a class of warps, below and from a number on; or one for each residue."""

@@ -117,6 +117,16 @@ PROGRAMS = {
         "for i in range(T.id, n * (1 + T.lane % 2), T.count):;     a[i] = 1",
         (mm.UMM(2, l), "2 * m"),
     ),
+    "a while loop of which lanes make different numbers of trips": (
+        "x = T.id; while x < n:;     a[x] = 1;     x += T.count; b[T.id] = 1; x = n - T.lane"
+        "; while x >= 2:;     b[x] = 1;     x -= 2;     a[x] = 1",
+        (mm.DMM(4, l), 8),
+    ),
+    "a while loop of warps, with more rounds than one": (
+        "s = mm.shared(90); x = T.index * 2; while x <= m:;     s[x] = 1;     x += 3;     y = x"
+        ";     s[y] = 2; a[T.id] = 1",
+        (mm.HMM(2, 2, L, l), 12, 6),
+    ),
     "lanes that leave": (
         "if T.id < n:;     return; a[T.id] = 1; for i in range(5):;     if i == T.lane:"
         ";         break;     a[i] = 1;     if T.lane % 2 == 0:;         continue"
