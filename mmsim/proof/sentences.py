@@ -17,6 +17,7 @@ BETWEEN = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
 COMPARISON = re.compile(r"\s*(<=|>=|<|>|=)\s*")
 RELATION = re.compile(r" divides | (?:is|are) |[<>=]")
 KIND = re.compile(r"(.+) (?:is|are) (?:a )?(?:(square|fourth power)s?|powers? of (\w+))")
+MULTIPLE = re.compile(r"(.+) divides (.+), or is a multiple of it")
 FUNCTIONS = ("sqrt", "floor", "ceiling")
 WORDS = ("as", "at", "in", "is", "ln", "log", "of", "on", "to")
 """Words that are no products of letters."""
@@ -61,6 +62,7 @@ class Reader:
                 if not self.texts & set(parts[:count]):
                     continue
                 piece = piece[piece.index(parts[count - 1]) + len(parts[count - 1]) :].lstrip(", ")
+            piece = MULTIPLE.sub(r"\1 divides \2, or \2 divides \1", piece)
             options = [list(self._clauses(one)) for one in re.split(r",?\s+or\s+", piece)]
             if len(options) == 1:
                 yield from options[0]

@@ -34,6 +34,7 @@ SENTENCES = {
     "p >= floor(n/2)": "least(p - floor(n/2))",
     "p >= n//2 + 1, w <= n**2": "least(p - floor(n/2) - 1); least(n**2 - w)",
     "w divides n/d, or n/d divides w": "either(divides(w, n/d) | divides(n/d, w))",
+    "w divides n/d, or is a multiple of it": "either(divides(w, n/d) | divides(n/d, w))",
     "d = 1, or n/(rw) <= p": "either(equal(d, 1) | least(-n/(r*w) + p))",
     "for transpose and shuffle, n is a square; w <= n": "square(n); least(n - w)",
     "for shuffle, n is a square; w <= n": "least(n - w)",
