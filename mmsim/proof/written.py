@@ -74,7 +74,7 @@ class Writer:
             elif name in self.facts.quotients:
                 of = self.facts.quotients[name]
                 below = self.term(of.below)
-                if of.above.parts.get(ONE) == -1:  # of whole numbers
+                if of.above.is_uniform and of.above.parts.get(ONE, 0) < 0:  # of whole numbers
                     found = sympy.ceiling(self.term(of.above + 1) / below) - 1
                 else:
                     found = sympy.floor(self.term(of.above) / below)

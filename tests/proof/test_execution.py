@@ -59,6 +59,11 @@ PROGRAMS = {
         "s = mm.shared(64); a[T.id] = 1; s[(T.id ^ 1) & 1] = 1",
         (mm.HMM(d, 2, L, 1), "2 * n", "n", *HALVES),
     ),
+    "all blocks but the first one, and the last one with a guard": (
+        "s = mm.shared(64); if T.block > 0:;     s[T.index] = 1"
+        "; if T.index == 3 and T.id + 1 < T.count:;     s[9] = 1; s[T.index * 2] = 1",
+        (mm.HMM(d, 2, L, l), "4 * m", 4),
+    ),
     "blocks of even numbers alone": (
         "s = mm.shared(64); a[T.id] = 1; if T.block % 2 == 0:;     s[T.lane] = 1",
         (mm.HMM(2, 2, L, 1), "2 * m", 2),
