@@ -60,6 +60,11 @@ PROGRAMS = {
         "s = mm.shared(64); a[T.id] = 1; s[(T.id ^ 1) & 1] = 1",
         (mm.HMM(d, 2, L, 1), "2 * n", "n", *HALVES),
     ),
+    "all blocks but the first one, and the last one with a guard": (
+        "s = mm.shared(64); if T.block > 0:;     s[T.index] = 1"
+        "; if T.index == 3 and T.id + 1 < T.count:;     s[9] = 1; s[T.index * 2] = 1",
+        (mm.HMM(d, 2, L, l), "4 * m", 4),
+    ),
     "blocks of even numbers alone": (
         "s = mm.shared(64); a[T.id] = 1; if T.block % 2 == 0:;     s[T.lane] = 1",
         (mm.HMM(2, 2, L, 1), "2 * m", 2),
@@ -117,6 +122,16 @@ PROGRAMS = {
     "a loop of all warps as one, with bounds of lanes": (
         "for i in range(T.id, n * (1 + T.lane % 2), T.count):;     a[i] = 1",
         (mm.UMM(2, l), "2 * m"),
+    ),
+    "a while loop of which lanes make different numbers of trips": (
+        "x = T.id; while x < n:;     a[x] = 1;     x += T.count; b[T.id] = 1; x = n - T.lane"
+        "; while x >= 2:;     b[x] = 1;     x -= 2;     a[x] = 1",
+        (mm.DMM(4, l), 8),
+    ),
+    "a while loop of warps, with more rounds than one": (
+        "s = mm.shared(90); x = T.index * 2; while x <= m:;     s[x] = 1;     x += 3;     y = x"
+        ";     s[y] = 2; a[T.id] = 1",
+        (mm.HMM(2, 2, L, l), 12, 6),
     ),
     "lanes that leave": (
         "if T.id < n:;     return; a[T.id] = 1; for i in range(5):;     if i == T.lane:"
