@@ -206,6 +206,7 @@ class Accesses(Evaluation):
         else:
             unit = "groups"
         words = [offset + k for k in range(several)]
+        self.asked = unit, words
         found = stages(self.facts, unit, self.width, words, count, isinstance(one, ir.Atomic))
         return Term.of(found), value, Term.of(count * several)
 

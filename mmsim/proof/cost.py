@@ -19,7 +19,7 @@ from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Executed, Request, executed
+from mmsim.proof.launched import Executed, Explained, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
@@ -468,7 +468,7 @@ class Launched:
             return short(writer.term(facts.reduced(term)))
 
         def rows() -> Iterator[CostRow]:
-            explained = executed(self.launch, case, facts, explain=True)
+            explained = executed(self.launch, case, facts, Explained)
             for site, row in explained.rows.items():
                 place = row.place
                 requests = list(explained.requests.get(site, {}).values())

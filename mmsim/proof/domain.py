@@ -43,7 +43,7 @@ class Case:
     `values` are terms for the parameters, in free symbols. Each symbol is a whole number, from its
     value in `lows` on, such that the equations in `shares` hold and the terms in `assumed` are at
     least 0. `conditions` are facts that aren't in these terms: `holds` looks at them. `steps` say
-    in words how the case came about.
+    in words how the case came about, and `moves` as data: rules with the number of the part.
     """
 
     values: dict[str, Term]
@@ -52,6 +52,7 @@ class Case:
     conditions: tuple[Fact, ...] = ()
     steps: tuple[str, ...] = ()
     assumed: tuple[Term, ...] = ()
+    moves: tuple[Any, ...] = ()
 
     def facts(self) -> Facts:
         """The facts that are known in this case."""
@@ -68,6 +69,10 @@ class Case:
                 found.same.append((left, Term({right: simple(Fraction(b, a))})))
         return found
 
+    def moved(self, *rule: Any, part: int = 0) -> Case:
+        """The case with one more move."""
+        return replace(self, moves=(*self.moves, (rule, part)))
+
     # Parts of a case.
 
     def split(self, split: Split) -> list[Case]:
@@ -82,12 +87,15 @@ class Case:
             raise Undecided(f"the values of {name}")
         found = []
         if split.modulus:
-            by = split.modulus
-            for residue in range(by):
-                new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
+            by, inner = split.modulus, _inner(name)
+            names = [
+                f"({inner}-{residue})/{by}" if residue else f"{inner}/{by}" for residue in range(by)
+            ]
+            for residue, new in enumerate(names):
                 term = symbol(new) * by + residue
                 least = max(0, -((residue - low) // by))
-                found.append(self.with_values({name: term}, {new: least}, f"{name} = {term}"))
+                part = self.moved("residue", name, names, part=residue)
+                found.append(part.with_values({name: term}, {new: least}, f"{name} = {term}"))
             return found
         at = None if split.at is None else split.at.number
         if not isinstance(at, int):
@@ -96,16 +104,19 @@ class Case:
             other = split.other
             more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
             above, below = symbol(other) + at + symbol(more), symbol(name) - at + 1 + symbol(less)
+            one, two = (self.moved("beside", name, other, at, more, less, part=k) for k in (0, 1))
             return [
-                self.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
-                self.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
+                one.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
+                two.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
             ]
         if at <= low:
             raise Undecided(f"whether {name} is at least {at}")
         for value in range(low, at):
-            found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
+            part = self.moved("at", name, at, part=value - low)
+            found.append(part.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}
-        return [*found, replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
+        rest = self.moved("at", name, at, part=at - low)
+        return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
 
     def _by_sign(self, term: Term) -> list[Case]:
         """The cases in which a term is at least 0, and is negative."""
@@ -116,8 +127,12 @@ class Case:
             1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
         )
         return [
-            replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
-            for one in (term, -term - least)
+            replace(
+                self.moved("sign", term, part=part),
+                assumed=(*self.assumed, one),
+                steps=(*self.steps, f"{one} >= 0"),
+            )
+            for part, one in enumerate((term, -term - least))
         ]
 
     def with_values(self, values: Mapping[str, Term], lows: Mapping[str, int], step: str) -> Case:
@@ -138,6 +153,7 @@ class Case:
             self.conditions,
             (*self.steps, step),
             tuple(one for one in assumed if one.number is None or one.number < 0),
+            self.moves,
         ).solved()
 
     def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
@@ -145,7 +161,8 @@ class Case:
         lows = dict.fromkeys(quotient.symbols, 1) | self.lows
         clear = _denominator(above) * _denominator(below * quotient)
         shares = (*self.shares, (above * clear, below * clear, quotient))
-        return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
+        case = self.moved("equation", *shares[-1])
+        return replace(case, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
 
     def solved(self) -> Case:
         """The case without the equations of a symbol alone on one side."""
@@ -163,6 +180,7 @@ class Case:
                 name = _alone(one)
                 if name is not None and factor == 1:
                     term = Term({other: value})
+                    rest = rest.moved("solve", name, term)
                     return rest.with_values({name: term}, {}, f"{name} = {term}")
         return self
 
@@ -231,7 +249,7 @@ class Case:
             used = every if prime == 2 else list(weights.values())
             constant = _valuation(a, prime) - _valuation(b, prime)
             firsts.append([(prime, first) for first in _minimal(used, constant)])
-        found = []
+        choices = []
         rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
         for choice in combinations(*firsts):
             chosen = dict(values)
@@ -240,8 +258,12 @@ class Case:
                     chosen[name] = (
                         chosen[name] + power if name in twos else chosen[name] * prime**power
                     )
+            choices.append(chosen)
+        found = []
+        for part, chosen in enumerate(choices):
             step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
-            found.append(rest.with_values(chosen, lows, step))
+            case = rest.moved("factors", equation, choices, lows, part=part)
+            found.append(case.with_values(chosen, lows, step))
         return found
 
 
@@ -424,7 +446,8 @@ def _sum(case: Case, one: Term, other: Term) -> Case | None:
         if name is not None and name not in term.symbols and whole:
             # The sum may be 0, so the symbol's least value says nothing.
             lows = {key: low for key, low in case.lows.items() if key != name}
-            return replace(case, lows=lows).with_values({name: term}, {}, f"{name} = {term}")
+            case = replace(case.moved("sum", name, term), lows=lows)
+            return case.with_values({name: term}, {}, f"{name} = {term}")
     return None
 
 
@@ -460,7 +483,8 @@ def _power_of(case: Case, term: Term, base: Term) -> Case:
     logs = {name: f"log2({name})" if by == 2 else f"log2({name})/{each}" for name, _ in powers}
     values = {name: power_of_two(symbol(log) * each) for name, log in logs.items()}
     step = f"{', '.join(logs)} power of {by}"
-    return case.with_values(values, dict.fromkeys(logs.values(), 0), step)
+    moved = case.moved("powers", values)
+    return moved.with_values(values, dict.fromkeys(logs.values(), 0), step)
 
 
 def _multiple(

@@ -158,8 +158,10 @@ class Executed:
         return row.busy + row.rounds * (self.latencies[row.space] - 1)
 
 
-def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = False) -> Executed:
-    """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
+def executed(
+    launch: SymbolicLaunch, case: Case, facts: Facts, by: type[Located] = Located
+) -> Executed:
+    """Execute one launch in a case."""
 
     def of(value: Any) -> Term:
         return facts.reduced(of_sympy(value, case.values, facts))
@@ -198,7 +200,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}
     else:
         latencies = {"memory": of(machine.latency)}
-    execution = (Explained if explain else Located)(sizes, facts)
+    execution = by(sizes, facts)
     return Executed(execution.run(), latencies, execution.requests, kind)
 
 
@@ -269,7 +271,7 @@ class Measured:
 
 
 def measured(
-    launches: Iterable[SymbolicLaunch], case: Case, facts: Facts, explain: bool = False
+    launches: Iterable[SymbolicLaunch], case: Case, facts: Facts, by: type[Located] = Located
 ) -> Measured:
     """Execute launches in a case."""
 
@@ -279,7 +281,7 @@ def measured(
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
     for launch in launches:
-        one = executed(launch, case, facts, explain)
+        one = executed(launch, case, facts, by)
         done.append(one)
         times.append(one.time)
         width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]

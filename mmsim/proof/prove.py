@@ -15,7 +15,7 @@ from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Measured, Number, measured
+from mmsim.proof.launched import Located, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
 
 WIDEST = 64
@@ -346,7 +346,7 @@ def equated(case: Case) -> Case:
                     rest = (term - Term({product: value})) * -value
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
-                        new = replace(case, assumed=kept)
+                        new = replace(case.moved("equal", name, rest), assumed=kept)
                         return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
 
@@ -391,7 +391,7 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    explain: bool = False,
+    by: type[Located] = Located,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
     facts = case.facts()
@@ -404,7 +404,7 @@ def check(
     assert claim.launches is not None
     numbers = {k: v.number for k, v in case.values.items() if isinstance(v.number, int)}
     symbols = {**symbols_of(case.values), **integers(numbers), **texts}
-    found = measured(call_with(claim.launches, symbols), case, facts, explain)
+    found = measured(call_with(claim.launches, symbols), case, facts, by)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
     formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
@@ -412,8 +412,8 @@ def check(
     difference = facts.reduced(cleared(quantity - claimed))
     if difference.parts:
         for name in sorted(difference.symbols & facts.quotients.keys()):
-            by = facts.quotients[name].below.number
-            if isinstance(by, int):
-                raise facts.residue(facts.quotients[name].above, by)
+            below = facts.quotients[name].below.number
+            if isinstance(below, int):
+                raise facts.residue(facts.quotients[name].above, below)
         raise Differs(difference, case, facts)
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

@@ -8,7 +8,7 @@ from typing import Any
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
-from mmsim.proof.launched import Executed
+from mmsim.proof.launched import Executed, Explained
 from mmsim.proof.prove import Checked, check, domains, has_width, leaves
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
@@ -23,7 +23,7 @@ def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
         about = show({**one.fixed, **one.texts})
 
         def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
-            return check(claim, case, texts, until, explain=True)
+            return check(claim, case, texts, until, Explained)
 
         found = [done for _, done in leaves(one.whole, action, until) if done is not None]
         yield ""
