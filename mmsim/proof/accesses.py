@@ -265,7 +265,8 @@ class Accesses(Evaluation):
                     raise Undecided("blocks that access their shared memories differently")
             dmms = self.sizes.dmms
             assert dmms is not None
-            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
+            self.share = facts.divmod(count + dmms - 1, dmms)[0]
+            busy = found * self.share
         else:
             busy = staged
         kind = (

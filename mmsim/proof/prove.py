@@ -114,7 +114,19 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width: one for each of the texts that its cases have."""
+    """The domains of a claim at one width that aren't empty."""
+    for whole, fixed, texts in choices(claim, width):
+        if whole is not None:
+            yield Domain(whole, fixed, texts)
+
+
+def choices(
+    claim: Claim, width: int | None
+) -> Iterator[tuple[Case | None, dict[str, int], dict[str, Any]]]:
+    """The domains of a claim at one width: one for each of the texts that its cases have.
+
+    None stands for an empty one.
+    """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
@@ -125,9 +137,7 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
-        whole = domain(numbers, fixed, sentences, texts, zeros)
-        if whole is not None:
-            yield Domain(whole, fixed, texts)
+        yield domain(numbers, fixed, sentences, texts, zeros), fixed, texts
 
 
 def has_width(claim: Claim) -> bool:
