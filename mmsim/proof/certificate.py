@@ -1,7 +1,7 @@
 """A proof as data: what `checker` needs to verify it, as JSON.
 
 A term is a list of products: a number or one for each lane, then the powers of symbols, then those
-of an exponent of 2. So [[3, {"n": 2}, {}], ["-1/2", {}, {"k": 1}]] is 3 n^2 - 2^k / 2.
+of an exponent of 2. x
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def plain(value: Any) -> Any:
     """A value of terms, tuples and mappings in lists and numbers."""
     if isinstance(value, Term):
         products = sorted(value.parts.items(), key=lambda one: one[0])
-        return [[plain(number), dict(one[0]), dict(one[1])] for one, number in products]
+        return [
+            [plain(number), dict(powers) | {f"2^{name}": factor for name, factor in twos}]
+            for (powers, twos), number in products
+        ]
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, np.ndarray | tuple | list):

@@ -233,7 +233,8 @@ class Case:
         every = [*weights.values(), *twos.values()]
         values = dict.fromkeys(names, Term.of(1)) | dict.fromkeys(twos, Term.of(0))
         lows: dict[str, int] = {}
-        for one in _minimal(every):
+        minimal = _minimal(every)
+        for one in minimal:
             new = f"part {len(self.steps)}.{len(lows)}"
             in_twos = any(one[len(weights) :])
             lows[new] = 0 if in_twos else 1
@@ -249,20 +250,19 @@ class Case:
             used = every if prime == 2 else list(weights.values())
             constant = _valuation(a, prime) - _valuation(b, prime)
             firsts.append([(prime, first) for first in _minimal(used, constant)])
-        choices = []
+        found = []
         rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
-        for choice in combinations(*firsts):
+        choices = list(combinations(*firsts))
+        for part, choice in enumerate(choices):
             chosen = dict(values)
             for prime, first in choice:
                 for name, power in zip(names, first, strict=False):
                     chosen[name] = (
                         chosen[name] + power if name in twos else chosen[name] * prime**power
                     )
-            choices.append(chosen)
-        found = []
-        for part, chosen in enumerate(choices):
             step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
-            case = rest.moved("factors", equation, choices, lows, part=part)
+            columns = dict(zip(lows, minimal, strict=True))
+            case = rest.moved("factors", equation, names, columns, choices, part=part)
             found.append(case.with_values(chosen, lows, step))
         return found
 
