@@ -143,6 +143,9 @@ class Leaf:
             )
         ]
         self._note(self.claim.formula(**{name: symbols[name] for name in self.claim.parameters}))
+        for fact in done.case.conditions:
+            if fact.kind == "equal" and str(fact.parts[0]) in values:
+                self._note(fact.parts[1])
         quotients = {}
         for name, of in done.facts.quotients.items():
             if of.rest != of.below:
@@ -189,14 +192,17 @@ class Leaf:
             return
         for part in expression.args:
             self._note(part)
-        below = [one for one in expression.args if one.is_Pow and one.exp.is_negative]
+        values, facts = self.done.case.values, self.done.facts
+        below = [one.base for one in expression.args if one.is_Pow and one.exp.is_negative]
         if (
             type(expression).__name__ in ROUNDED
             or (expression.is_Pow and not expression.exp.is_Integer)
-            or (expression.is_Mul and any(one.base.is_Add for one in below))
+            or (
+                expression.is_Mul
+                and any(len(of_sympy(one, values, facts).parts) > 1 for one in below)
+            )
         ):
-            facts = self.done.facts
-            term = facts.reduced(of_sympy(expression, self.done.case.values, facts))
+            term = facts.reduced(of_sympy(expression, values, facts))
             self.values[str(expression)] = plain(term)
 
     def _summed(self, made: tuple[Any, ...]) -> tuple[Term, ...]:

@@ -58,6 +58,8 @@ class Case:
         self.ranges: list[tuple[str, P, P]] = []
         self.quotients: dict[str, tuple[P, P]] = {}
         self.known: dict[str, P] = {}
+        self.memory: dict[Any, bool] = {}
+        self.samples: list[dict[str, int]] | None = None
 
     def put(self, values: dict[str, P], lows: Mapping[str, int]) -> Case:
         """The part of the case in which symbols have values; `lows` has new symbols."""
@@ -73,16 +75,24 @@ class Case:
 
     def reduced(self, term: P) -> P:
         """The term after the equations of two products."""
-        for equation in self.equal:
-            if len(equation.parts) != 2 or any(self.lows.get(n, 0) < 1 for n in equation.plain):
-                continue
-            (one, a), (other, b) = sorted(equation.parts.items(), key=lambda part: abs(part[1]))
-            (ratio,) = (P({one: Fraction(1)}) / P({other: Fraction(1)})).parts
-            left = {name: power for name, power in ratio if power > 0}
-            by = P({ratio: Fraction(-a, 1) / b}) ** -1  # the product `one` is the other times this
-            while found := [p for p in term.parts if left and divides(left, dict(p))]:
-                part = P({p: term.parts[p] for p in found})
-                term = term - part + part * by
+        for _ in self.equal:
+            for equation in self.equal:
+                term = self.rewritten(term, equation)
+        return term
+
+    def rewritten(self, term: P, equation: P) -> P:
+        """The term after an equation: one of its products for the other."""
+        if len(equation.parts) != 2 or any(self.lows.get(n, 0) < 1 for n in equation.plain):
+            return term
+        (one, a), (other, b) = sorted(equation.parts.items(), key=lambda o: (abs(o[1]), o[0]))
+        (ratio,) = (P({one: 1}) / P({other: 1})).parts
+        left = {name: power for name, power in ratio if power > 0}
+        by = (
+            P({ratio: Fraction(-a) / b}) ** -1
+        )  # it is 1: the product `one` is the other times this
+        while found := [p for p in term.parts if left and divides(left, dict(p))]:
+            part = P({p: term.parts[p] for p in found})
+            term = term - part + part * by
         return term
 
     def least_zero(self, term: P, depth: int = 0) -> bool:
@@ -90,32 +100,57 @@ class Case:
         term = self.reduced(term)
         if term.number is not None:
             return term.number >= 0
+        key = term, depth
+        if key not in self.memory:
+            below = term.parts.get((), 0) < 0 and all(value < 0 for value in term.parts.values())
+            below = below or any(valued(self, term, point) < 0 for point in self.sampled())
+            self.memory[key] = not below and self.found_least_zero(term, depth)
+        return self.memory[key]
+
+    def found_least_zero(self, term: P, depth: int) -> bool:
+        """The same, for a term that is at least 0 at small numbers."""
         for name, low, high in reversed(self.ranges):
             if name in term.names:
                 return self.over_range(term, name, low, high - 1, depth)
         for name, (above, below) in reversed(self.quotients.items()):
-            if name in term.names and depth < DEEPEST:
-                rest, factor = term.put({name: 0}), term.put({name: 1}) - term.put({name: 0})
-                ends = [rest * below + factor * one for one in (above, above - below + 1)]
-                if term == rest + factor * symbol(name):
-                    if all(self.least_zero(end, depth + 1) for end in ends):
-                        return True
+            if name in term.names and depth < DEEPEST and self.negative(-below):
+                ends = self.of_quotient(term, name, above, below)
+                if ends and all(self.least_zero(end, depth + 1) for end in ends):
+                    return True
         if self.by_products(term):
             return True
-        for one in self.least if depth < DEEPEST else ():
+        known = [*self.least, *(high - low - 1 for _, low, high in self.ranges)]
+        known += [two(one) - 1 for one in known if linear(one) and one.names & term.exponents]
+        for one in known if depth < DEEPEST else ():
             for (mine, a), (other, b) in product(term.parts.items(), one.parts.items()):
-                ratio = P({mine: a}) / P({other: b})
-                ((powers, factor),) = ratio.parts.items()
-                if a < 0 < factor and all(power > 0 for _, power in powers):
+                if a < 0 and b < 0 and divides(dict(other), dict(mine)):
+                    ratio = P({mine: a}) / P({other: b})
                     if self.least_zero(term - one * ratio, depth + 1):
                         return True
         return False
 
+    def of_quotient(self, term: P, name: str, above: P, below: P) -> list[P]:
+        """Terms from which it follows, at least 0, that a term with a quotient is; none if unknown."""
+        rest, factor = term.put({name: 0}), term.put({name: 1}) - term.put({name: 0})
+        if term != rest + factor * symbol(name):
+            return []
+        if factor.number is not None:  # whole numbers: q >= -r if and only if a >= -r b
+            rest = rest / abs(factor.number)
+            number = rest.parts.get((), 0)
+            rest = rest - number + math.floor(number)
+            if self.whole(rest):
+                up = factor.number > 0
+                return [above + rest * below if up else (rest + 1) * below - above - 1]
+        return [rest * below + factor * one for one in (above, above - below + 1)]
+
     def over_range(self, term: P, name: str, low: P, high: P, depth: int) -> bool:
-        """The same over a range: at both ends if it is linear there; else each product at one."""
+        """The same over a range: at its ends if it is linear there; else each product at one."""
         atoms = [[one for one in p if one[0] in (name, f"2^{name}")] for p in term.parts]
         if len({tuple(one) for one in atoms if one}) == 1 and max(map(len, atoms)) == 1:
-            return all(self.least_zero(term.put({name: end}), depth) for end in (low, high))
+            at_low, at_high = term.put({name: low}), term.put({name: high})
+            if self.least_zero(at_low, depth):  # a term may rise, too, and its range be empty
+                return self.least_zero(at_high - at_low, depth) or self.least_zero(at_high, depth)
+            return self.least_zero(at_high, depth) and self.least_zero(at_low - at_high, depth)
         found = of(0)
         for own, (one, value) in zip(atoms, term.parts.items(), strict=True):
             up = {power > 0 for _, power in own} or {True}
@@ -132,7 +167,12 @@ class Case:
         below = {name: power for name, power in below.items() if power < 0}
         if any(name[:2] != "2^" and self.lows.get(name, 0) < 1 for name in below):
             return False
-        term = term * P({tuple(sorted(below.items())): Fraction(1)}) ** -1
+        for name in term.names & self.quotients.keys():
+            if not all(
+                map(self.least_zero, (self.quotients[name][0], self.quotients[name][1] - 1))
+            ):
+                return False
+        term = term * P({tuple(sorted(below.items())): 1}) ** -1
         term = term.put({name: symbol(name) + self.lows.get(name, 0) for name in term.names})
         found = of(0)
         for one, value in term.parts.items():
@@ -146,6 +186,19 @@ class Case:
     def negative(self, term: P) -> bool:
         """Return whether a term is surely below 0."""
         return self.least_zero(-term - term.unit)
+
+    def sampled(self) -> list[dict[str, int]]:
+        """Some points of the case: what is negative there needs no search."""
+        if self.samples is None:
+            even = ({name: low + k for name, low in self.lows.items()} for k in range(7))
+            self.samples = [*filter(self.has, even), *islice(points(self), 0, 60, 9)]
+        return self.samples
+
+    def has(self, point: Mapping[str, int]) -> bool:
+        """Return whether numbers are in the case."""
+        return all(valued(self, one, point) == 0 for one in self.equal) and all(
+            valued(self, one, point) >= 0 for one in self.least
+        )
 
     def whole(self, term: P) -> bool:
         """Return whether each product of a term is surely a whole number."""
@@ -165,7 +218,7 @@ class Case:
         scaled = term / term.unit
         rest = [int(value) for one, value in scaled.parts.items() if one]
         whole = self.whole(P({one: value for one, value in scaled.parts.items() if one}))
-        return whole and bool(rest) and scaled.parts.get((), Fraction(0)) % math.gcd(*rest) != 0
+        return whole and bool(rest) and scaled.parts.get((), 0) % math.gcd(*rest) != 0
 
     # Formulas.
 
@@ -418,6 +471,12 @@ class Case:
         return found
 
 
+def linear(term: P) -> bool:
+    """Return whether a term is a sum of symbols with whole factors."""
+    plain = all(len(p) < 2 and sum(power for _, power in p) < 2 for p in term.parts)
+    return plain and not term.exponents and term.unit == 1
+
+
 def valuation(value: Fraction, prime: int) -> int:
     """The power of a prime in a number."""
     above, below = (multiplicity(prime, n) for n in (value.numerator, value.denominator))
@@ -478,7 +537,7 @@ def stages(case: Case, unit: str, width: int, words: list[P], atomic: bool = Fal
             if one and not known[part]:
                 raise Refused(f"the bank or group of the word {word} depends on sizes")
             row[one] = value
-        number = row.pop((), Fraction(0)) * width
+        number = row.pop((), 0) * width
         cells.append((P(row) + number // width, number % width))
     places = {place for _, place in cells} if unit == "banks" else {None}
     for place in places:
@@ -532,7 +591,8 @@ class Rounds:
     @contextmanager
     def over(self, ranges: Any) -> Iterator[list[tuple[str, P, P]]]:
         """Ranges, outermost first; none ends before it begins."""
-        before, found = list(self.case.ranges), []
+        case, found = self.case, []
+        before = list(case.ranges), case.memory, case.samples
         for name, *ends in ranges:
             low, high = map(read, ends)
             if not self.case.least_zero(low) or not self.case.least_zero(high - low):
@@ -540,9 +600,12 @@ class Rounds:
             if name in self.case.lows or name in (one[0] for one in self.case.ranges):
                 raise Refused(f"{name} stands for two things")
             found.append((name, low, high))
-            self.case.ranges.append(found[-1])
+            case.ranges.append(found[-1])
+            case.memory = {}
+            inner = [p for point in case.sampled() for p in inside(case, [(name, *ends)], point)]
+            case.samples = inner[:: len(inner) // 12 + 1]
         yield found
-        self.case.ranges[:] = before
+        case.ranges, case.memory, case.samples = before
 
     def counts(self, made: Any) -> Counts:
         """The counts of parts, one after the other: L4."""
@@ -679,7 +742,11 @@ class Checker:
         wide = self.width is not None
         for fixed in {frozenset(one["fixed"].items()) for one in self.domains}:
             own = [one["texts"] for one in self.domains if one["fixed"] == dict(fixed)]
-            if any(one not in own for one in texts) or wide != (dict(fixed).get("w") == self.width):
+            if (
+                any(one not in own for one in texts)
+                or wide
+                and (dict(fixed).get("w") != self.width)
+            ):
                 raise Refused("a part of the domain is missing")
         for one in self.domains:
             for name in one["fixed"].keys() - {"w"}:
@@ -719,8 +786,10 @@ class Checker:
     def holds(self, numbers: dict[str, Any]) -> bool:
         """Return whether the claim's conditions hold of a case."""
         try:
-            numbers |= {name: call_with(f, numbers) for name, f in self.claim.derived.items()}
-            return all(call_with(one.holds, numbers) for one in self.claim.requires)
+            derived = {name: call_with(f, numbers) for name, f in self.claim.derived.items()}
+            if any(numbers.get(name, value) != value for name, value in derived.items()):
+                return False
+            return all(call_with(one.holds, numbers | derived) for one in self.claim.requires)
         except (ArithmeticError, ValueError):
             return False
 
@@ -748,10 +817,7 @@ class Checker:
         where = self.where
         case.known = {name: read(term) for name, term in data["expressions"].items()}
         for name, terms in data["quotients"].items():
-            above, below = map(read, terms)
-            if not case.negative(-below) or not case.least_zero(above):
-                raise Refused(f"the quotient of {above} and {below} may be negative")
-            case.quotients[name] = above, below
+            case.quotients[name] = read(terms[0]), read(terms[1])
         for name, term in data["values"].items():
             self.define(case, name, read(term))
         sums = {}
@@ -841,19 +907,22 @@ class Checker:
             if not whole or max(values.values()) > LARGEST or not self.holds(numbers):
                 continue
             run, traces = traced(self.claim, numbers)
+            if not traces:  # a run that the claim remembers
+                continue
             if len(traces) != len(data["launches"]):
                 raise Refused(f"{len(traces)} launches in the run where {show(numbers)}")
             for accesses, trace in zip(data["launches"], traces, strict=True):
-                unknown = {row["array"] for row in accesses if not sure(row["made"])}
+                unknown = {place(row) for row in accesses if not sure(row["made"])}
                 mine: Counter[Any] = Counter()
                 for row in accesses:
-                    key = row["function"], row["line"], row["array"], row["kind"]
-                    mine.update((*key, *one) for one in requests(case, row["made"], dict(point)))
+                    known = place(row) not in unknown
+                    for words in requests(case, row["made"], dict(point)):
+                        mine[*place(row), *(words if known else (None, None))] += 1
                 its: Counter[Any] = Counter()
                 for one in trace.dispatches:
                     key = one.function, one.line, one.array, one.kind
                     words = one.elements, one.stage_count
-                    its[*key, *((None, None) if one.array in unknown else words)] += 1
+                    its[*key, *((None, None) if key in unknown else words)] += 1
                 if mine != its:
                     wrong = next(iter((mine - its) + (its - mine)))
                     raise Refused(
@@ -867,17 +936,19 @@ class Checker:
             return
 
 
-def valued(case: Case, term: P, point: Mapping[str, int]) -> Fraction:
+def valued(case: Case, term: P, point: Mapping[str, int]) -> Any:
     """A term at numbers, quotients rounded down."""
     numbers = dict(point)
     for name in term.names - numbers.keys():
         above, below = (valued(case, one, point) for one in case.quotients[name])
         numbers[name] = int(above // below)
-    found = Fraction(0)
+    found: Any = 0
     for one, value in term.parts.items():
         for name, power in one:
-            base = numbers[name] if name[:2] != "2^" else Fraction(2) ** numbers[name[2:]]
-            value = value * Fraction(base) ** power
+            base, up = (
+                (numbers[name], power) if name[:2] != "2^" else (2, numbers[name[2:]] * power)
+            )
+            value = value * base**up if up >= 0 else value * Fraction(1, base**-up)
         found += value
     return found
 
@@ -890,9 +961,8 @@ def points(case: Case, most: int = 300) -> Iterator[dict[str, int]]:
             if sum(steps) == size and most:
                 most -= 1
                 point = {n: case.lows[n] + step for n, step in zip(names, steps, strict=True)}
-                if all(valued(case, one, point) == 0 for one in case.equal):
-                    if all(valued(case, one, point) >= 0 for one in case.least):
-                        yield point
+                if case.has(point):
+                    yield point
 
 
 def inside(case: Case, ranges: Any, point: dict[str, int]) -> Iterator[dict[str, int]]:
@@ -917,6 +987,11 @@ def requests(case: Case, made: Any, point: dict[str, int]) -> Iterator[tuple[Any
             for inner in inside(case, own["ranges"], point):
                 found = tuple(int(valued(case, word, inner)) for word in words)
                 yield (found, int(read(own["stages"]).number or 0)) if found else (None, None)
+
+
+def place(row: Any) -> tuple[Any, ...]:
+    """The access of a row."""
+    return row["function"], row["line"], row["array"], row["kind"]
 
 
 def sure(made: Any) -> bool:

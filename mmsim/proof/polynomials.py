@@ -22,9 +22,13 @@ class Refused(MMSimError):
 class P:
     """A sum of products, with a number for each."""
 
-    def __init__(self, parts: Mapping[Product, Fraction]) -> None:
-        self.parts = {product: value for product, value in parts.items() if value}
-        self.number = None if self.parts.keys() - {()} else self.parts.get((), Fraction(0))
+    def __init__(self, parts: Mapping[Product, Any]) -> None:
+        self.parts = {
+            product: value.numerator if value.denominator == 1 else value
+            for product, value in parts.items()
+            if value
+        }
+        self.number = None if self.parts.keys() - {()} else self.parts.get((), 0)
 
     @property
     def names(self) -> set[str]:
@@ -42,6 +46,11 @@ class P:
         return {name for one in self.parts for name, _ in one if name[:2] != "2^"}
 
     @property
+    def exponents(self) -> set[str]:
+        """Its symbols in exponents."""
+        return {name[2:] for one in self.parts for name, _ in one if name[:2] == "2^"}
+
+    @property
     def cleared(self) -> P:
         """The sum times the symbols and powers of its denominators."""
         low: Counter[str] = Counter()
@@ -57,7 +66,7 @@ class P:
         return P(found)
 
     def __mul__(self, other: Any) -> P:
-        found: dict[Product, Fraction] = {}
+        found: dict[Product, Any] = {}
         for (one, value), (two, factor) in product(self.parts.items(), of(other).parts.items()):
             powers = Counter(dict(one))
             powers.update(dict(two))
@@ -82,7 +91,7 @@ class P:
         if len(self.parts) != 1:
             raise Refused("a division by a sum")
         ((one, value),) = self.parts.items()
-        return P({tuple((name, p * power) for name, p in one): value**power})
+        return P({tuple((name, p * power) for name, p in one): Fraction(value) ** power})
 
     def __truediv__(self, other: Any) -> P:
         return self * of(other) ** -1
@@ -98,6 +107,13 @@ class P:
         if number is None:
             raise Refused("the claim compares numbers whose order depends on sizes")
         return number > 0
+
+    def __str__(self) -> str:
+        parts = [
+            "*".join([str(value), *(f"({n})^{p}" if p != 1 else f"({n})" for n, p in one)])
+            for one, value in sorted(self.parts.items())
+        ]
+        return " + ".join(parts) or "0"
 
     def put(self, values: Mapping[str, Any]) -> P:
         """The sum with others for some symbols."""
@@ -115,11 +131,11 @@ class P:
 
 
 def of(value: Any) -> P:
-    return value if isinstance(value, P) else P({(): Fraction(value)})
+    return value if isinstance(value, P) else P({(): value})
 
 
 def symbol(name: str) -> P:
-    return P({((name, 1),): Fraction(1)})
+    return P({((name, 1),): 1})
 
 
 def two(exponent: P) -> P:
@@ -134,10 +150,10 @@ def two(exponent: P) -> P:
 
 def read(data: Any, lane: int = 0) -> P:
     """A sum of the data, of one lane."""
-    found: dict[Product, Fraction] = {}
+    found: dict[Product, Any] = {}
     for number, powers in data:
-        value = Fraction(number[lane] if isinstance(number, list) else number)
-        found[tuple(sorted(powers.items()))] = value
+        value = number[lane] if isinstance(number, list) else number
+        found[tuple(sorted(powers.items()))] = Fraction(value) if isinstance(value, str) else value
     return P(found)
 
 
