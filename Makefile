@@ -148,9 +148,9 @@ ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, ma
 	cp build/verify.json docs/verdicts.json
 	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
 
-proofs: $(VENV)/.installed ## prove the exact claims, keep the outcomes in docs/proofs.json, make docs/proofs.md of them; minutes
-	$(BIN)/mmsim prove --jobs $(JOBS) --json docs/proofs.json
-	$(BIN)/python -m mmsim_algorithms.reports.proofs docs/proofs.json > docs/proofs.md
+proofs: $(VENV)/.installed ## prove the exact claims, keep the outcomes in algorithms/proofs.json, make docs/proofs.md of them; minutes
+	$(BIN)/mmsim prove --jobs $(JOBS) --json algorithms/proofs.json
+	$(BIN)/python -m mmsim_algorithms.reports.proofs algorithms/proofs.json > docs/proofs.md
 
 metal: $(VENV)/.documented ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
 	$(BIN)/python -m benchmarks.laboratory.page docs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import isqrt
@@ -110,6 +111,12 @@ def by_rows(algorithm: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[Sym
     return [SymbolicLaunch(program, sizes, threads=p, machine=machine(on, w, l))]
 
 
+def by_columns(algorithm: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `bulk` in columns."""
+    (launch,) = by_rows(algorithm, on, n, p, w, l)
+    return [replace(launch, layouts={"a": lambda i, j: j * p + i})]
+
+
 def either(schedule: mm.Schedule, layout: str, **case: Any) -> mm.Run:
     """Bulk execution in the layout that the case names."""
     return bulk(layout, schedule, **case)
@@ -140,6 +147,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
+        launches=by_columns,
         requires=(*ACCESSES, FULL_WARPS),
         note="adjacent threads access adjacent words at each of t steps",
     )

@@ -200,7 +200,7 @@ def _table_claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(both_ways, name),
             run=designated,
-            launches=launches.named if name in launches.FORMS else None,
+            launches=launches.named,
             measure=casual_stages,
             quantity="S",
             requires=(POWERS,),

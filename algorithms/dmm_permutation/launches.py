@@ -12,10 +12,11 @@ from typing import Any
 
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.launch import SymbolicLaunch, below
 from mmsim_algorithms.dmm_permutation.many_arrays import PROGRAMS
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS
 from mmsim_algorithms.grids import machine
+from mmsim_algorithms.permutations import bit_reversal
 
 TABLES = {"copy": "", "D-designated": "p", "S-designated": "q", "conflict-free": "sd"}
 DIRECTED = {"copy": "", "D-designated": "b", "S-designated": "a", "conflict-free": "ab"}
@@ -38,8 +39,21 @@ def written(
     """The launch along one of `FORMS`: P itself or its inverse, whichever its table holds."""
     (launch,) = directed
     (table,) = set(launch.arguments) - {"a", "b"}
+    if permutation == "bit-reversal":
+        columns = launch.machine.width
     element = FORMS[permutation][table == "q"](n, columns)
     return [replace(launch, contents={table: element}, stages={})]
+
+
+@below(lambda n, i: n)
+def reversed_in(n: Any, i: Any) -> Any:
+    """The number i < n, a power of two, with its bits in reverse order."""
+    return bit_reversal(n)[i]
+
+
+def _reversal(n: Any, w: Any) -> Callable[[Any], Any]:
+    """The lower bits of i, within a row of w, become the upper ones."""
+    return lambda i: reversed_in(w, i % w) * (n // w) + reversed_in(n // w, i // w)
 
 
 FORMS: dict[str, tuple[Callable[[Any, Any], Callable[[Any], Any]], ...]] = {
@@ -52,6 +66,7 @@ FORMS: dict[str, tuple[Callable[[Any, Any], Callable[[Any], Any]], ...]] = {
         lambda n, columns: lambda i: i % columns * (n // columns) + i // columns,
         lambda n, columns: lambda i: i % (n // columns) * columns + i // (n // columns),
     ),
+    "bit-reversal": (_reversal, _reversal),
 }
 """The element i of a permutation of n words, and of its inverse."""
 
@@ -89,3 +104,11 @@ def conflict_free_rows(k: Any, n: Any, w: Any, d: Any, l: Any) -> list[SymbolicL
     machine = mm.HMM(dmms=d, width=w, global_latency=20, shared_latency=l)
     free = {"alpha": 1, "beta": 1}
     return [SymbolicLaunch(PROGRAMS["conflict-free"], sizes, k * n, machine, n, stages=free)]
+
+
+def designated_rows(k: Any, n: Any, w: Any, d: Any, l: Any) -> list[SymbolicLaunch]:
+    """The same, D-designated; the sum of stages of the directed round is C in each block."""
+    (launch,) = conflict_free_rows(k, n, w, d, l)
+    sizes = {"a": (k, n), "b": (k, n), "p": (n,)}
+    stages = {"beta": symbols_of("C")["C"]}
+    return [replace(launch, program=PROGRAMS["D-designated"], arguments=sizes, stages=stages)]

@@ -45,19 +45,19 @@ class WideBanks(Conflict):
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         """Within a bank the stages are filled in ascending order of the pairs."""
-        pairs = self._pairs(np.array(addresses)).tolist()
+        pairs = self.pairs(np.array(addresses)).tolist()
         return Banks(self.width).stage_of(pairs)
 
     def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
-        return Banks(self.width).stages(self._pairs(np.array(addresses)).tolist())
+        return Banks(self.width).stages(self.pairs(np.array(addresses)).tolist())
 
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
-        return Banks(self.width).stage_counts(self._pairs(addresses), warps, count)
+        return Banks(self.width).stage_counts(self.pairs(addresses), warps, count)
 
-    def _pairs(self, addresses: Integers) -> Integers:
-        """Pairs numbered as the words of a memory of half the size: by rows, bank after bank."""
+    def pairs(self, addresses: Integers) -> Integers:
+        """Pairs, numbered as the words of a memory of half the size: by rows, bank after bank."""
         pairs: Integers = addresses // (2 * self.width) * self.width + addresses % self.width
         return pairs
 

@@ -10,6 +10,7 @@ and 0 or 32: 16%, and 0% or 7%.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, minimum
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.dmm_permutation.cases import (
     casual_stages,
     mean_casual_stages,
@@ -24,6 +26,7 @@ from mmsim_algorithms.dmm_permutation.cases import (
     prepared,
     square_powers,
 )
+from mmsim_algorithms.dmm_permutation.launches import named as launched
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, moved
 from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
 from mmsim_algorithms.grids import power_of_two
@@ -59,6 +62,12 @@ def permuted(
     return correct(run, b=moved(a, named(permutation, n, w, seed)))
 
 
+def launches(algorithm: str, permutation: str, n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `permuted`."""
+    of_one_word = launched(algorithm, permutation, n, w, l)
+    return [replace(launch, machine=WideBankDMM(w, l)) for launch in of_one_word]
+
+
 def many_random(schedule: mm.Schedule, algorithm: str, n: int, w: int, count: int) -> mm.Run:
     """Random permutations, in sequence."""
     return mm.total(permuted(schedule, algorithm, "random", n, w, 1, seed) for seed in range(count))
@@ -91,6 +100,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, name, algorithms, square),
             run=permuted,
+            launches=launches,
             measure=casual_stages,
             quantity="S",
             requires=(POWERS, SQUARE) if square else (POWERS,),

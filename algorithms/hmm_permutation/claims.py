@@ -22,7 +22,6 @@ from mmsim.claims import (
 )
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.access.rounds_claims import ANY_D, ONE_DMM
-from mmsim_algorithms.dmm_permutation.launches import FORMS
 from mmsim_algorithms.grids import (
     BITS,
     DEFINED,
@@ -131,7 +130,7 @@ def _designated_claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=partial(of_sizes, name, least),
                 run=partial(designated, algorithm),
-                launches=partial(launches.named, algorithm) if name in FORMS else None,
+                launches=partial(launches.named, algorithm),
                 measure=measure,
                 quantity="D",
                 requires=(*ALL_CASES, _at_least(text, least)),

@@ -13,7 +13,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.launch import Rotated, SymbolicLaunch
 from mmsim_algorithms.grids import (
     BOTH,
     FAST,
@@ -113,6 +113,12 @@ def multiplying(order: str, on: str, n: Any, p: Any, w: Any, l: Any) -> list[Sym
     return [SymbolicLaunch(ORDERS[order], _shapes(n), threads=p, machine=machine(on, w, l))]
 
 
+def rotated_columns(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launch of `under_rap`, for any permutation."""
+    shifts = dict.fromkeys("ac", Rotated((0,)))
+    return [SymbolicLaunch(by_columns, _shapes(n), n, mm.DMM(w, l), layouts=shifts)]
+
+
 def in_parts(on: str, n: Any, w: Any, l: Any, t: Any) -> list[SymbolicLaunch]:
     """The launch of `by_parts`."""
     sizes = {**_shapes(n), "t": t}
@@ -207,6 +213,7 @@ def _claims() -> Iterator[Claim]:
             for w, l, seed in product((2, 3, 4, 8, 16, 32), (1, 5, 30), (0, 1))
         ],
         run=under_rap,
+        launches=rotated_columns,
         requires=(ONE_TILE,),
         note="no column meets a conflict, whatever the permutation: the time of MATMUL-rows",
     )

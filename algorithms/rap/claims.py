@@ -99,6 +99,7 @@ def _theorem_2() -> Iterator[Claim]:
         kind="exact",
         grid=each(access=("contiguous", "stride"), layout=("RAP",), seed=SEEDS),
         run=accessed,
+        launches=launches.accessed_under,
         measure=stages(),
         quantity="S",
         own=own(access=("contiguous", "stride"), layout=("RAP",)),
@@ -111,6 +112,7 @@ def _theorem_2() -> Iterator[Claim]:
         kind="exact",
         grid=timed(transpose=("CRSW", "SRCW"), layout=("RAP",)),
         run=transposed,
+        launches=launches.transposed_under,
         own=own(30, transpose=("CRSW", "SRCW"), layout=("RAP",)),
     )
     yield Claim(
@@ -180,6 +182,7 @@ def _tables() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: ones_of_table_2(range(3), (*WIDTHS, 64)),
         run=accessed,
+        launches=launches.accessed_under,
         measure=stages(),
         quantity="S",
         own=lambda: ones_of_table_2(range(1), (128, RAP_WIDTH)),
@@ -236,6 +239,7 @@ def _tables() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases_of_table_3, [*one[what], ("DRDW", "RAW")]),
             run=transposed,
+            launches=launches.transposed_at_once,
             measure=stages(kind=what.removesuffix("s")),
             quantity="S",
         )

@@ -18,7 +18,8 @@ import mmsim as mm
 def contiguous(T: mm.Thread, a: mm.Array) -> None:
     """RAP section VII, Contiguous: a warp accesses a[i][j][k][0:w-1]."""
     w = a.shape[0]
-    i, j, k = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    line = T.id // w
+    i, j, k = line // w**2, line // w % w, line % w
     a[i, j, k, T.id % w]
 
 
@@ -26,7 +27,8 @@ def contiguous(T: mm.Thread, a: mm.Array) -> None:
 def stride1(T: mm.Thread, a: mm.Array) -> None:
     """RAP section VII, Stride1: a warp accesses a[i][j][0:w-1][l]."""
     w = a.shape[0]
-    i, j, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    line = T.id // w
+    i, j, l = line // w**2, line // w % w, line % w
     a[i, j, T.id % w, l]
 
 
@@ -34,7 +36,8 @@ def stride1(T: mm.Thread, a: mm.Array) -> None:
 def stride2(T: mm.Thread, a: mm.Array) -> None:
     """RAP section VII, Stride2: a warp accesses a[i][0:w-1][k][l]."""
     w = a.shape[0]
-    i, k, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    line = T.id // w
+    i, k, l = line // w**2, line // w % w, line % w
     a[i, T.id % w, k, l]
 
 
@@ -42,7 +45,8 @@ def stride2(T: mm.Thread, a: mm.Array) -> None:
 def stride3(T: mm.Thread, a: mm.Array) -> None:
     """RAP section VII, Stride3: a warp accesses a[0:w-1][j][k][l]."""
     w = a.shape[0]
-    j, k, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    line = T.id // w
+    j, k, l = line // w**2, line // w % w, line % w
     a[T.id % w, j, k, l]
 
 

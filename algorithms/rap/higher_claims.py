@@ -14,6 +14,7 @@ from mmsim_algorithms.rap.bounds import CONSTANT, below_w, log_over_loglog
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.higher import ACCESSES, LAYOUTS, RAPS, array
 from mmsim_algorithms.rap.higher_simulation import patterns
+from mmsim_algorithms.rap.launches import accessed_in_lines
 from mmsim_algorithms.rap.programs import any_access
 
 SECTION = 7
@@ -84,6 +85,7 @@ CLAIMS = [
             *grid(("stride2", "stride3"), ("R1P", "3P")),
         ),
         run=accessed,
+        launches=accessed_in_lines,
         measure=_stages,
         quantity="S",
         requires=(FULL_WARPS, INSIDE),
@@ -100,6 +102,7 @@ CLAIMS = [
             *grid(("stride2", "stride3"), ("1P",)),
         ),
         run=accessed,
+        launches=accessed_in_lines,
         measure=_stages,
         quantity="S",
         requires=(FULL_WARPS, INSIDE),

@@ -134,8 +134,9 @@ def _table(verdicts: Iterable[Verdict]) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The verdict of the run; unless the claim holds, with the case that shows it."""
-    return ": ".join(filter(None, [verdict.outcome, verdict.reason]))
+    """The verdict of the run, with its proof; unless the claim holds, the case that shows it."""
+    said = ": ".join(filter(None, [verdict.outcome, verdict.reason]))
+    return f"{said}; {verdict.proof}" if verdict.proof else said
 
 
 def _common(cases: Sequence[Case]) -> str:

@@ -1,4 +1,5 @@
-"""The ledger with its formulas typeset and more of each verdict, in the place of the plain page.
+"""The ledger with its formulas typeset and more of each verdict, in the place of the plain page;
+and the page of proofs, on which each proof can be opened.
 
 Both pages are made from the kept verdicts of a run of `mmsim verify`. On the site a verdict comes
 with its worst case, and a claim that the run didn't look at says so.
@@ -13,17 +14,22 @@ import sympy
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+import mmsim_algorithms
 from mmsim.claims import Claim, Verdict
 from mmsim.claims.verify import Provenance, from_json, provenance_from_json
+from mmsim.proof.kept import KEPT, kept_outcomes
 from mmsim.proof.kept import from_json as proofs_from_json
+from mmsim.proof.prove import ClaimProof
+from mmsim.reports.proofs import anchor
 from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.figures.times import curve_svg
 from mmsim_algorithms import claims
 from mmsim_algorithms.papers import ABBREVIATIONS, titled
 from mmsim_algorithms.reports.ledger import CHOICES, said_of
+from mmsim_algorithms.reports.proofs import page_of as proofs_page
 
 logger = logging.getLogger(__name__)
-PAGE = "ledger"
+PAGE, PROOFS = "ledger", "proofs"
 UNVERIFIED = "not verified in this build"
 
 HEAD = """\
@@ -44,11 +50,13 @@ measures. How a claim is written, and what the papers misprint, is explained in 
 
 
 def page(
-    made: Provenance | None, verdicts: Sequence[Verdict], proofs: Mapping[str, str] | None = None
+    made: Provenance | None,
+    verdicts: Sequence[Verdict],
+    proofs: Mapping[str, ClaimProof] | None = None,
 ) -> str:
     """The page in Markdown: claims by paper, then what the papers leave open.
 
-    `proofs` has the verdicts of proofs, by claim.
+    `proofs` has the kept proofs, by claim.
     """
     proofs = proofs or {}
     found = {verdict.id: verdict for verdict in verdicts}
@@ -63,14 +71,14 @@ def page(
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
         parts += [f"\n## {titled(paper)}\n", "| claim | verdict |\n| --- | --- |"]
-        parts += [row(claim, found.get(claim.id), proofs.get(claim.id, "")) for claim in own]
+        parts += [row(claim, found.get(claim.id), proofs.get(claim.id)) for claim in own]
         parts += list(curves(own, found))
     parts.append("\n## What the texts leave open\n\n| question | choice |\n| --- | --- |")
     parts += [f"| {cell(question)} | {cell(choice)} |" for question, choice in CHOICES]
     return "\n".join(parts) + "\n"
 
 
-def row(claim: Claim, verdict: Verdict | None, proof: str = "") -> str:
+def row(claim: Claim, verdict: Verdict | None, proof: ClaimProof | None = None) -> str:
     """One claim: what it is, what it says, what came out."""
     where = "; ".join(condition.text for condition in claim.requires)
     lines = [
@@ -79,9 +87,15 @@ def row(claim: Claim, verdict: Verdict | None, proof: str = "") -> str:
         small(f"where {where}" if where else ""),
         small(claim.note),
         small(claim.source),
-        f"<small>[{proof}](proofs.md)</small>" if proof else "",
+        proved(proof) if proof is not None else "",
     ]
     return f"| {'<br>'.join(filter(None, lines))} | {outcome(verdict)} |"
+
+
+def proved(proof: ClaimProof) -> str:
+    """The extent of a proof, with a link to its beginning."""
+    place = f"{PROOFS}.html#{anchor(proof)}" if proof.shown else f"{PROOFS}.html"
+    return f'<small><a href="{place}">{proof.known}</a></small>'
 
 
 def outcome(verdict: Verdict | None) -> str:
@@ -123,6 +137,11 @@ def cell(text: str) -> str:
 
 def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
     """Replace the plain ledger by the one with verdicts."""
+    kept = Path(mmsim_algorithms.__file__).with_name(KEPT)
+    if document in (PAGE, PROOFS):
+        app.env.note_dependency(str(kept))
+    if document == PROOFS:
+        source[0] = proofs_page(*proofs_from_json(kept.read_text(encoding="utf-8")), opened=True)
     if document != PAGE:
         return
     saved = Path(app.config.ledger_verdicts)
@@ -132,16 +151,7 @@ def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
         return
     app.env.note_dependency(str(saved))
     text = saved.read_text(encoding="utf-8")
-    proofs = proved(Path(app.srcdir) / "proofs.json")
-    source[0] = page(provenance_from_json(text), from_json(text), proofs)
-
-
-def proved(kept: Path) -> dict[str, str]:
-    """The verdicts of kept proofs, by claim."""
-    if not kept.is_file():
-        return {}
-    _, proofs = proofs_from_json(kept.read_text(encoding="utf-8"))
-    return {one.claim: one.verdict for one in proofs if one.proved}
+    source[0] = page(provenance_from_json(text), from_json(text), kept_outcomes(claims()))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

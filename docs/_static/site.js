@@ -11,3 +11,13 @@
   addEventListener("load", mark);
   addEventListener("resize", mark);
 })();
+
+/* A link to a proof unfolds it. */
+(() => {
+  const unfold = () => {
+    const one = document.getElementById(location.hash.slice(1));
+    if (one instanceof HTMLDetailsElement) one.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  addEventListener("load", unfold);
+})();

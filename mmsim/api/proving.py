@@ -8,20 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.api.binding import bind
 from mmsim.api.report import Report
-from mmsim.engines.check import check
+from mmsim.engines.check import bank_conflicts, check
 from mmsim.errors import MMSimError, ProgramError
 from mmsim.host.arguments import several
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Shape
-from mmsim.results.proved import AGAINST, Answer, Counterexample, Proof, Property, Verdict
+from mmsim.results.findings import Finding
+from mmsim.results.proved import (
+    AGAINST,
+    MISTAKES,
+    Answer,
+    Counterexample,
+    Proof,
+    Property,
+    Verdict,
+)
 
 if TYPE_CHECKING:
-    from mmsim.proof.races import Example
+    from mmsim.proof.races import Example, Questions
+    from mmsim.proof.two_threads import Open
 
 Sizes = tuple[int, int | None, Shape | None]
-Checked = Callable[[Machine, tuple[Any, ...], Sizes], tuple[Launch, Report]]
-"""Launches and checks under the asynchronous schedule."""
+Found = tuple[Launch, Sequence[Finding]]
+"""A launch under the asynchronous schedule, and what a run of it shows."""
+Checked = Callable[[Machine, tuple[Any, ...], Sizes], Found]
+"""Launches and runs."""
 FACTS = "given must be one fact or several, each as text"
 MOST_TRIED = 6
 """So many launches are run to contradict one property."""
@@ -52,60 +64,78 @@ def proved(
     try:
         launch = bind(machine, program, args, sizes, "asynchronous", max_accesses)
     except ProgramError as error:  # found from types and shapes alone
-        none = [Verdict(about, "undecided", error.message) for about in AGAINST]
+        none = [Verdict(about, "undecided", error.message) for about in MISTAKES]
         return Proof(facts, tuple(none))
-    questions = Questions(launch, facts, sizes[2], sizes[1] is None)
 
-    def checked(machine: Machine, args: tuple[Any, ...], sizes: Sizes) -> tuple[Launch, Report]:
-        def bound() -> Launch:
-            threads, block_size, shape = sizes
-            return Launch(
-                machine,
-                launch.program,
-                args,
-                threads,
-                block_size,
-                "asynchronous",
-                max_accesses,
-                shape,
-            )
+    def questions(*more: str) -> Questions:
+        return Questions(launch, (*more, *facts), sizes[2], sizes[1] is None)
 
-        language = launch.code.arithmetic
+    def bound(machine: Machine, args: tuple[Any, ...], sizes: Sizes) -> Launch:
+        threads, block_size, shape = sizes
+        program, how = launch.program, launch.schedule
+        return Launch(machine, program, args, threads, block_size, how, max_accesses, shape)
+
+    def checked(*of: Any) -> Found:
         found = check(
-            bound,
-            machine,
-            sizes,
+            lambda: bound(*of),
+            of[0],
+            of[2],
             "asynchronous",
-            language,
+            launch.code.arithmetic,
             shared_words=None,
             unset=(),
             trace=False,
         )
-        return bound(), Report.of(found)
+        return bound(*of), found.findings
 
+    def conflicting(*of: Any) -> Found:
+        found = bank_conflicts(bound(*of))
+        return bound(*of), found
+
+    asked = questions()
+    own: Found = launch, report.findings
     if report.schedule != "asynchronous":
-        _, report = checked(machine, launch.args, sizes)
-    verdicts = []
-    for about in AGAINST:
-        found, opened = _against(about, launch, report), questions.open[about]
-        if found is None and opened:
-            found = _run(about, questions.examples(about), launch, checked)
-        answer: Answer = "no" if found else "undecided" if opened else "yes"
-        reason = opened[0].reason if answer == "undecided" else ""
-        verdicts.append(Verdict(about, answer, reason, found))
+        own = checked(machine, launch.args, sizes)
+    verdicts = [
+        _verdict(about, own, opened, asked, checked) for about, opened in asked.open.items()
+    ]
+    if any(_may_conflict(launch, name) for name in launch.arrays):
+        own = conflicting(machine, launch.args, sizes)
+        opened: list[Open] = []
+        if not own[1]:
+            asked = questions(f"width == {machine.width}")
+            opened = asked.conflicts()
+        verdicts.append(_verdict("conflict", own, opened, asked, conflicting))
     return Proof(facts, tuple(verdicts))
 
 
-def _against(about: Property, launch: Launch, report: Report) -> Counterexample | None:
-    """The counterexample that the check of a launch shows."""
-    for finding in report.findings:
+def _may_conflict(launch: Launch, array: str) -> bool:
+    """Return whether an array lies in banks."""
+    rule = launch.conflict(array, "read")
+    return rule is None or rule.place == "bank"
+
+
+def _verdict(
+    about: Property, own: Found, opened: list[Open], asked: Questions, checked: Checked
+) -> Verdict:
+    """The answer about a property: what contradicts it in the launch, or what may elsewhere."""
+    found = _against(about, *own)
+    if found is None and opened:
+        found = _run(about, asked.examples(opened), own[0], checked)
+    answer: Answer = "no" if found else "undecided" if opened else "yes"
+    return Verdict(about, answer, opened[0].reason if answer == "undecided" else "", found)
+
+
+def _against(about: Property, launch: Launch, findings: Sequence[Finding]) -> Counterexample | None:
+    """The counterexample that the findings of a launch show."""
+    for finding in findings:
         if finding.kind in AGAINST[about]:
             launch.rewind()
             return Counterexample(
                 launch.machine.width,
-                report.threads,
-                report.block_size,
-                report.shape,
+                launch.grid.threads,
+                launch.grid.block_size,
+                launch.grid.shape,
                 dict(launch.meaning.numbers),
                 launch.results(),
                 finding,
@@ -120,11 +150,10 @@ def _run(
     for _, example in zip(range(MOST_TRIED), examples, strict=False):
         try:
             machine = replace(launch.machine, width=example.width)  # type: ignore[type-var]  # each kind is a dataclass
-            own = [example.arguments[one.name] for one in launch.code.parameters]
-            bound, report = checked(machine, tuple(own), example.sizes)
+            args = [example.arguments[one.name] for one in launch.code.parameters]
+            found = _against(about, *checked(machine, tuple(args), example.sizes))
         except (MMSimError, KeyError, TypeError, ValueError):  # it can't be launched
             continue
-        found = _against(about, bound, report)
         if found is not None:
             return found
     return None

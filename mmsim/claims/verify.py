@@ -84,7 +84,8 @@ class Verdict(Guessed):
     are the cases with the largest and the smallest gain by the asynchronous schedule. `growth` says
     how the ratio of an upper bound changes with the size. `reason` says why a claim fails. `points`
     is the number of random points. `own` are the cases of the paper's own size. `cases` counts all
-    of them. `left_out` says why a case of the paper's own size was not run.
+    of them. `left_out` says why a case of the paper's own size was not run. `proof` says for which
+    widths the claim is proved for all sizes, if `mmsim verify` knows that.
     """
 
     _instead = instead(
@@ -122,6 +123,7 @@ class Verdict(Guessed):
     curve: Curve | None
     own: tuple[CaseResult, ...]
     left_out: str
+    proof: str = ""
 
     @property
     def largest_own(self) -> CaseResult | None:
@@ -151,6 +153,12 @@ class Verdict(Guessed):
         if self.scan:
             return f"{self.result}, as read in a scan"
         return self.result if self.slack is None else f"bound, slack {float(self.slack):.3g}"
+
+    @property
+    def extent(self) -> str:
+        """The basis of the verdict: "proved for each w up to 64; checked on 224 cases"."""
+        checked = f"checked on {counted(self.cases, 'case')}"
+        return f"{self.proof}; {checked}" if self.proof else checked
 
     def __str__(self) -> str:
         extreme = "largest case" if self.kind == "exact" else "nearest to the bound"

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "description": "Check the claims of all installed algorithms under both schedules. Exit status "
-    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded."
+    "1 if a claim fails, a misprint isn't confirmed or claims can't be loaded. The column proof "
+    "says which claims `mmsim prove` has proved for all sizes; the others are checked on cases."
 }
 
 
@@ -35,7 +36,8 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import choose, registered
     from mmsim.claims.registry import paper_names
     from mmsim.claims.verify import provenance, to_json
-    from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+    from mmsim.proof.kept import kept_outcomes
+    from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table, with_proofs
 
     broken: list[MMSimError] = []
     claims = registered(broken)
@@ -45,17 +47,19 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.claim:
         claims = choose(claims, arguments.claim)
     made = None if arguments.json is None else provenance(claims)
+    proofs = kept_outcomes(claims)
     done: list[Verdict] = []
     try:
         verdicts = _verify(claims, arguments.jobs, arguments.points, done)
     except KeyboardInterrupt:
         if done:
-            show(verdicts_table(done))
+            show(verdicts_table(with_proofs(done, proofs)))
         text = f"interrupted; {len(done)} of {len(claims)} claims are verified"
         raise KeyboardInterrupt(text) from None
+    verdicts = with_proofs(verdicts, proofs)
     show(verdicts_table(verdicts), summary(verdicts))
     save_text(arguments.json, lambda: to_json(verdicts, made))
-    save_text(arguments.html, lambda: verdicts_page(verdicts, names))
+    save_text(arguments.html, lambda: verdicts_page(verdicts, names, proofs))
     return 0 if not broken and all(verdict.good for verdict in verdicts) else 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import Shape, make_grid
+from mmsim.monitors.bankcheck import BankConflicts
 from mmsim.monitors.faults import finding_before, finding_of
 from mmsim.monitors.listener import bits_of
 from mmsim.monitors.placing import capacity, placement
@@ -91,6 +93,16 @@ def check(
         record,
         bound.grid.shape,
     )
+
+
+def bank_conflicts(launch: Launch) -> tuple[Finding, ...]:
+    """The first bank conflict of each access of the text, up to the program's error if any."""
+    ask_for_room(launch, recording=False, checking=True)
+    conflicts = BankConflicts(launch)
+    with suppress(ProgramError):
+        drive(driver_of(launch, conflicts))
+    found = tuple(one for _, one in sorted(conflicts.found.items()))
+    return of_launch(found, launch.grid, launch.program.code.arithmetic)
 
 
 def _check_names(launch: Launch, unset: Collection[str]) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from mmsim.errors import MMSimError
@@ -24,6 +27,16 @@ def registered_in(group: str, broken: list[MMSimError] | None = None) -> list[An
                 raise
             broken.append(error)
     return found
+
+
+def texts_in(group: str, name: str) -> Iterator[str]:
+    """The texts of the files of this name in the folders of an entry point group's packages."""
+    tops = {point.module.partition(".")[0]: None for point in entry_points(group=group)}
+    for top in sorted(tops):
+        spec = find_spec(top)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            if (file := Path(folder) / name).is_file():
+                yield file.read_text(encoding="utf-8")
 
 
 def _called(point: EntryPoint) -> list[Any]:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.claims.launch import Rotated
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import targets
 from mmsim.proof.evaluation import Evaluation, product
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.stages import stages
 from mmsim.proof.terms import Term, summed, symbol, total
-from mmsim.proof.warps import UNKNOWN, Row, Unknown, Value, Warps, added, merged, with_symbols
+from mmsim.proof.warps import UNKNOWN, Row, Rule, Unknown, Value, Warps, added, merged, with_symbols
 
 
 class Accesses(Evaluation):
@@ -48,7 +49,7 @@ class Accesses(Evaluation):
                 if self.may_be(part[-1].low, part[-1].high)
             ]
         if not parts:
-            raise Undecided(f"the parts of {range_.name}")
+            raise Undecided("whether {} has parts", symbol(range_.name))
         found = []
         for part, value in parts:
             new = replace(one, ranges=(*before, *part, *after))
@@ -68,12 +69,16 @@ class Accesses(Evaluation):
         """The parts of a range; by a divisor, the numbers of the quotient and of the rest."""
         if split.divisor is None:
             return [((part,), value) for part, value in divided_range(self.facts, one, split)]
-        rows = self.facts.divided_by(one.high, split.divisor)
-        if rows is None or one.low.parts:
-            raise Undecided(f"{one.name} divided by {split.divisor}")
+        if one.low.parts:
+            raise Undecided("the quotient of {} by {}", symbol(one.name), split.divisor)
+        rows, rest = self.facts.divmod(one.high, split.divisor)
         outer = f"{one.name} row"
-        ranges = Range(outer, Term({}), rows), Range(one.name, Term({}), split.divisor)
-        return [(ranges, symbol(outer) * split.divisor + symbol(one.name))]
+        inner = Range(one.name, Term({}), split.divisor)
+        found: list[tuple[tuple[Range, ...], Term]]
+        found = [((Range(outer, Term({}), rows), inner), symbol(outer))]
+        if rest.parts:  # a last row that isn't full
+            found.append(((replace(inner, high=rest),), rows))
+        return [(ranges, at * split.divisor + symbol(one.name)) for ranges, at in found]
 
     def may_be(self, low: Term, high: Term) -> bool:
         """Return whether a range may have a number; it must not end before it begins."""
@@ -98,7 +103,9 @@ class Accesses(Evaluation):
             if self.facts.hidden(name) & values.keys():
                 of = self.facts.quotients[name]
                 if of.rest != of.below:
-                    raise Undecided(f"the residue of {', '.join(values)} in {name}")
+                    raise Undecided(
+                        "the quotient {}, of which the remainder is known", symbol(name)
+                    )
                 above, below = (self.with_quotients(t, values) for t in (of.above, of.below))
                 found[name] = self.facts.divmod(above, below)[0]
         return value.with_values({**values, **found})
@@ -145,7 +152,10 @@ class Accesses(Evaluation):
             finally:
                 self.facts.replaced = before
         if any(one[0] != found[0][0] for one in found):
-            raise Undecided(f"the residue of {name} modulo {by}")
+            of = self.facts.quotients[name]
+            if not isinstance(of.below.number, int):
+                raise Undecided("the remainder of {} divided by {}", symbol(name), by)
+            raise self.facts.residue(of.above, of.below.number * by)
         stages_, _, words = found[0]
         return stages_, UNKNOWN, words
 
@@ -169,13 +179,13 @@ class Accesses(Evaluation):
             index = [UNKNOWN]
         value: Value = UNKNOWN
         if any(isinstance(i, Unknown) for i in index):
-            given = self.sizes.stages.get(one.array)
-            if given is None:
+            if one.array not in self.sizes.stages:
+                if several == 1 and (count == 1 or self.apart(one.array, index, active)):
+                    return Term.of(1), UNKNOWN, Term.of(count)
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
-            together = one.array in self.sizes.in_all
-            return None if together else given, UNKNOWN, Term.of(count * several)
+            return self.given(one.array), UNKNOWN, Term.of(count * several)
         if (
             isinstance(one, ir.Load)
             and one.array in self.sizes.contents
@@ -187,7 +197,7 @@ class Accesses(Evaluation):
             if len(index) == 1:
                 shape = (summed([product(shape)]),)
             else:
-                raise Undecided(f"an index of {one.array} with {len(index)} numbers")
+                raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
         for at, term in enumerate(terms):
             low = self.facts.holds(term)
@@ -197,18 +207,72 @@ class Accesses(Evaluation):
                 else:
                     mixed = np.broadcast_to(low, (count,))
                     terms[at] = merged(mixed, term, term + shape[at])
-        offset = Term({})
-        for term, extent in zip(terms, shape, strict=True):
-            offset = offset * extent + term
-        offset = self.facts.reduced(offset * several)
-        if self.is_shared(one.array) or self.sizes.unit == "banks":
-            unit = "banks"
-        else:
-            unit = "groups"
+        rule = self.rule(one.array)
+        if several > 1 and one.array in self.sizes.layouts:
+            raise Undecided(f"several words of {one.array}, which has a layout")
+        try:
+            offset = self.facts.reduced(self.offset(one.array, terms, shape, rule) * several)
+        except Undecided:
+            if one.array not in self.sizes.stages:
+                raise
+            return self.given(one.array), value, Term.of(count * several)
         words = [offset + k for k in range(several)]
-        self.asked = unit, words
-        found = stages(self.facts, unit, self.width, words, count, isinstance(one, ir.Atomic))
+        atomic = isinstance(one, ir.Atomic)
+        if rule.words is not None:
+            if atomic:
+                raise Undecided(f"an atomic access to {one.array} in pairs of words")
+            words = [self.facts.reduced(rule.words(word)) for word in words]
+        self.asked = words
+        found = stages(self.facts, rule.unit, rule.width, words, count, atomic)
         return Term.of(found), value, Term.of(count * several)
+
+    def apart(self, array: str, index: list[Value], active: np.ndarray) -> bool:
+        """Return whether words that memory names lie in different banks."""
+        rule, shape = self.rule(array), self.shape(array)
+        plain = rule.unit == "banks" and rule.words is None and array not in self.sizes.layouts
+        if not plain or len(shape) != len(index):
+            return False
+        place, size = None, Term.of(1)
+        for part, extent in zip(reversed(index), reversed(shape), strict=True):
+            here = self.binary("*", part, size, Warps((), {}, active))
+            place = here if place is None else self.binary("+", place, here, Warps((), {}, active))
+            size = size * extent
+            # A negative index counts from the end.
+            if isinstance(part, Unknown) and self.rest(size, rule.width) != 0:
+                return False
+        rest = self.rest(place, rule.width)
+        return isinstance(rest, np.ndarray) and len(set(rest[active].tolist())) == active.sum()
+
+    def rule(self, array: str) -> Rule:
+        """The rule of conflicts of the memory in which an array lies."""
+        rule = self.sizes.shared if self.is_shared(array) else self.sizes.memory
+        assert rule is not None
+        return rule
+
+    def given(self, array: str) -> Term | None:
+        """The given stages of a request; None if they are those of all requests together."""
+        return None if array in self.sizes.in_all else self.sizes.stages[array]
+
+    def offset(self, array: str, index: list[Term], shape: tuple[Term, ...], rule: Rule) -> Term:
+        """A word in an array, or a number that meets others in banks as the word does."""
+        layout = self.sizes.layouts.get(array)
+        if layout is not None and len(index) != len(self.shape(array)):
+            raise Undecided(f"an index of {array}, which has a layout, with {len(index)} numbers")
+        if isinstance(layout, Rotated):
+            if rule.unit != "banks" or rule.words or shape[-1] != Term.of(rule.width):
+                raise Undecided(f"the rotated rows of {array}, which are no rows of banks")
+            differ = {axis for axis, term in enumerate(index) if not term.is_uniform}
+            axis = min(differ, default=0)
+            if differ == {axis} and axis in layout.permuted:
+                return index[axis]  # as many banks as indices
+            if not differ <= {*layout.same, len(shape) - 1}:
+                raise Undecided(f"the shifts of the rows of {array}")
+        elif layout is not None:
+            return layout(*index)
+        offset = Term({})
+        for term, extent in zip(index, shape, strict=True):
+            offset = offset * extent + term
+        return offset
 
     def round(
         self, one: ir.Access, sent: list[tuple[Warps, tuple[Term | None, Value, Term]]]
@@ -276,8 +340,8 @@ class Accesses(Evaluation):
             if isinstance(one, ir.Load | ir.VectorLoad)
             else "write"
         )
-        space = "shared" if shared else "global" if self.sizes.dmms is not None else "memory"
-        return Row(one.place, one.array, kind, space, requests, staged, busy, rounds, words)
+        rule = self.rule(one.array)
+        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
 
     def is_sure(self, w: Warps) -> bool:
         """Return whether a class certainly has a warp."""

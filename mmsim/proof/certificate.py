@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.claims.claim import Claim, call_with, symbols_of
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.proof.domain import of_sympy
 from mmsim.proof.facts import Range, Undecided
@@ -39,12 +40,18 @@ class Recorded(Located):
         self.noted: dict[int, tuple[Warps, list[Term]]] = {}
 
     def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
-        self.asked = "", []
+        self.asked = []
         found = super().any_residue(one, w)
         if self.facts.replaced:
             raise Undecided("stages for each residue of a quotient have no form as data")
-        self.noted[id(w)] = w, self.asked[1]
+        self.noted[id(w)] = w, self.asked
         return found
+
+    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+        rule = self.rule(one.array)
+        if one.array in self.sizes.layouts or rule.words is not None:
+            raise Undecided(f"words of {one.array}, which has a layout, have no form as data")
+        return super().request(one, w)
 
     def round(self, one: ir.Access, sent: list[Request]) -> Row:
         row = super().round(one, sent)
@@ -136,11 +143,12 @@ class Leaf:
         numbers = {k: v.number for k, v in values.items() if isinstance(v.number, int)}
         symbols = {**symbols_of(values), **integers(numbers), **self.texts}
         assert self.claim.launches is not None
+        given = call_with(self.claim.launches, symbols)
+        if any(not isinstance(one, SymbolicLaunch) for one in given):
+            raise Undecided("launches whose number is a size have no form as data")
         launches = [
             self._launch(executed, launch)
-            for executed, launch in zip(
-                done.measured.done, call_with(self.claim.launches, symbols), strict=True
-            )
+            for executed, launch in zip(done.measured.done, given, strict=True)
         ]
         self._note(self.claim.formula(**{name: symbols[name] for name in self.claim.parameters}))
         for fact in done.case.conditions:

@@ -19,7 +19,7 @@ from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Executed, Explained, Request, executed
+from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
@@ -42,6 +42,8 @@ MOST_PRODUCTS = 6
 """The most products of an address that a row shows."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
+UNFORESEEN = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+"""The errors of steps that nobody foresaw."""
 COUNTS = ("requests", "stages", "rounds", "time")
 Size = Any
 
@@ -413,6 +415,10 @@ class Launched:
                     cases.append(self.written(case, facts, done, conditions))
             except Undecided as error:
                 raise self.of_undecided(error) from None
+            except UNFORESEEN as error:
+                what = f"no rule applies ({type(error).__name__}: {error})"
+                place = getattr(error, "place", None)
+                raise self.error(f"{what}; write it in another way", place=place) from error
         if not cases:
             raise self.error(f"no sizes satisfy the facts {'; '.join(self.given)}")
         at = "".join(f", {name} = {value}" for name, value in fixed.items())
@@ -426,14 +432,18 @@ class Launched:
             case, conditions = todo.pop()
             count += 1
             if count > MOST_CASES:
-                raise Undecided(f"there are more than {MOST_CASES} cases")
+                raise Undecided("there are more than {} cases", MOST_CASES)
             facts = case.facts()
             case = replace(case, values=dict(case.values))
             try:
                 if holds(case, facts) and self.is_launch(case, facts):
                     yield case, facts, executed(self.launch, case, facts), conditions
+            except Undecided as error:
+                error.reached = case, facts  # type: ignore[attr-defined]
+                raise
             except Split as split:
                 writer = self.writer(case, facts)
+                split.reached = case, facts  # type: ignore[attr-defined]
                 children = case.split(split)
                 parts = [
                     _condition(split, at, len(children), case, writer)
@@ -468,7 +478,7 @@ class Launched:
             return short(writer.term(facts.reduced(term)))
 
         def rows() -> Iterator[CostRow]:
-            explained = executed(self.launch, case, facts, Explained)
+            explained = executed(self.launch, case, facts, explain=True)
             for site, row in explained.rows.items():
                 place = row.place
                 requests = list(explained.requests.get(site, {}).values())
@@ -492,7 +502,8 @@ class Launched:
     def of_undecided(self, error: Undecided) -> CostError:
         """An error that says what to give."""
         array = getattr(error, "array", None)
-        text = str(error)
+        reached = getattr(error, "reached", None)
+        text = str(error) if reached is None else self.writer(*reached).reason(error)
         if "read from memory" in text:
             text = f"the index of {array} is read from memory"
             one = f"stages={{{array!r}: 1}} or stages={{{array!r}: 'C'}}"

@@ -29,8 +29,12 @@ from mmsim.proof.terms import (
     times,
 )
 
+MANY = 64
+"""The most values of a symbol that are taken one by one."""
 MOST_SOLUTIONS = 100
 """The most cases into which `Case.solutions` divides one."""
+MOST_RESIDUES = 10_000
+"""The largest modulus by whose residues a case is divided."""
 
 Equation = tuple[Term, Term, Term]
 """Three products: the first one is the second times the third."""
@@ -80,14 +84,24 @@ class Case:
 
         Each point of this case is in one of them.
         """
+        try:
+            return self._split(split)
+        except Undecided as error:
+            known = ("place", "array", "reached", "measured")  # where the split was asked for
+            vars(error).update({one: value for one, value in vars(split).items() if one in known})
+            raise
+
+    def _split(self, split: Split) -> list[Case]:
         if split.assumed is not None:
             return self._by_sign(split.assumed)
         name, low = split.name, self.lows.get(split.name, 0)
         if name not in self.lows:
-            raise Undecided(f"the values of {name}")
+            raise Undecided("a case for each value of {}", symbol(name))
         found = []
         if split.modulus:
             by, inner = split.modulus, _inner(name)
+            if by > MOST_RESIDUES:
+                raise Undecided("the remainder of {} divided by {}", symbol(name), by)
             names = [
                 f"({inner}-{residue})/{by}" if residue else f"{inner}/{by}" for residue in range(by)
             ]
@@ -99,7 +113,7 @@ class Case:
             return found
         at = None if split.at is None else split.at.number
         if not isinstance(at, int):
-            raise Undecided(f"whether {name} is at least {split.at}")
+            raise Undecided("whether {} is at least {}", symbol(name), split.at)
         if split.other is not None:
             other = split.other
             more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
@@ -110,7 +124,15 @@ class Case:
                 two.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
             ]
         if at <= low:
-            raise Undecided(f"whether {name} is at least {at}")
+            raise Undecided("whether {} is at least {}", symbol(name), at)
+        if at - low > MANY:
+            step = f"{name} < {at}"
+            assumed = (*self.assumed, at - 1 - symbol(name))
+            part = self.moved("below", name, at)
+            found.append(replace(part, assumed=assumed, steps=(*self.steps, step)))
+            lows = {**self.lows, name: at}
+            rest = self.moved("below", name, at, part=1)
+            return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
         for value in range(low, at):
             part = self.moved("at", name, at, part=value - low)
             found.append(part.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
@@ -122,7 +144,7 @@ class Case:
         """The cases in which a term is at least 0, and is negative."""
         below = any(power < 0 for product in term.parts for part in product for _, power in part)
         if below or not term.symbols <= self.lows.keys():
-            raise Undecided(f"whether {term} is negative")
+            raise Undecided("whether {} is negative", term)
         least = Fraction(
             1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
         )
@@ -534,7 +556,13 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
     """Return whether a condition holds."""
     if fact.kind == "either":
         return any(all(_true(case, one, facts) for one in facts_) for facts_ in fact.parts)
-    one, other = (of_sympy(part, case.values, facts) for part in (fact.parts[0], fact.parts[-1]))
+    try:
+        one, other = (of_sympy(x, case.values, facts) for x in (fact.parts[0], fact.parts[-1]))
+    except Undecided:
+        squares = _squared(fact.parts[0]) if fact.kind == "least" else None
+        if squares is None:
+            raise
+        one = other = of_sympy(squares, case.values, facts)
 
     def least(term: Term) -> bool:
         return bool(facts.holds(_whole(cleared(term))))
@@ -555,7 +583,18 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
             return bool(rest.number == 0)
         case "divides" if other.number is not None and not least(other - one):
             return False
-    raise Undecided(f"whether it is true that {fact.kind} {fact.parts}")
+    raise Undecided("whether a condition holds")
+
+
+def _squared(difference: Any) -> Any:
+    """An expression that is at least 0 if and only if sqrt(n) - x is, x >= 0; else None."""
+    import sympy
+
+    for root in difference.atoms(sympy.Pow):
+        rest = root - difference
+        if root.exp == sympy.Rational(1, 2) and rest.is_nonnegative:
+            return root.base - rest**2
+    return None
 
 
 # Formulas.
@@ -597,7 +636,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
             return _gcd(of(one.args[0]), of(one.args[1]), facts)
         if name == "Log2":
             return _log2(of(one.args[0]))
-        raise Undecided(f"the formula has {name}, for which there is no rule")
+        raise Undecided("the formula has {}, for which there is no rule", name)
 
     whole = sympy.sympify(expression)
     numbers = {
@@ -642,7 +681,7 @@ def _product(factors: Iterable[Any], of: Callable[[Any], Term], facts: Facts) ->
         content = math.gcd(*(Fraction(value).numerator for value in divisor.parts.values()))
         found, rest = facts.divmod(facts.reduced(found), divisor * Fraction(1, content))
         if rest.parts:
-            raise Undecided(f"1/({divisor}) in the formula")
+            raise Undecided("the formula divides by {}", divisor)
         found = found * Fraction(1, content)
     return found
 
@@ -654,19 +693,19 @@ def _power(base: Term, exponent: Any, of: Callable[[Any], Term], facts: Facts) -
         if power >= 0:
             return root**power
         if len(root.parts) != 1:
-            raise Undecided(f"1/({root}) in the formula")
+            raise Undecided("the formula divides by {}", root)
         return inverse(root) ** -power
     two = base.number
     if isinstance(two, int) and two > 1 and is_power(two):
         return power_of_two(of(exponent) * (two.bit_length() - 1))
-    raise Undecided(f"({base})^({exponent}) in the formula")
+    raise Undecided("the formula has {} to the power of {}", base, str(exponent))
 
 
 def _root(term: Term, order: int, facts: Facts) -> Term:
     """The square root of a term, or that of another order."""
     if order == 1 or not term.parts:
         return term
-    shown = f"the square root of {term}" if order == 2 else f"({term})^(1/{order})"
+    unknown = Undecided("the root of {} of order {}", term, order)
     names = sorted(term.symbols)
 
     def degrees(product: Product) -> list[int]:
@@ -674,7 +713,7 @@ def _root(term: Term, order: int, facts: Facts) -> Term:
         return [one.get(name, 0) for name in names for one in (exponent, powers)]
 
     lead = max(term.parts, key=degrees)
-    first = found = _root_of_product(lead, Fraction(term.parts[lead]), order, shown)
+    first = found = _root_of_product(lead, Fraction(term.parts[lead]), order, unknown)
     for _ in term.parts:
         # The leading product of what is left comes from that of the root's next part.
         left = term - found**order
@@ -682,10 +721,10 @@ def _root(term: Term, order: int, facts: Facts) -> Term:
             return found if facts.holds(found) else -found
         lead = max(left.parts, key=degrees)
         found = found + Term({lead: left.parts[lead]}) * inverse(first ** (order - 1) * order)
-    raise Undecided(shown)
+    raise unknown
 
 
-def _root_of_product(product: Product, value: Fraction, order: int, shown: str) -> Term:
+def _root_of_product(product: Product, value: Fraction, order: int, unknown: Undecided) -> Term:
     from sympy import integer_nthroot
 
     powers, exponent = product
@@ -693,11 +732,11 @@ def _root_of_product(product: Product, value: Fraction, order: int, shown: str) 
         if factor % order:
             raise Split(name, modulus=order // math.gcd(order, factor))
     if value <= 0 or any(power % order for _, power in powers):
-        raise Undecided(shown)
+        raise unknown
     above, exact = integer_nthroot(value.numerator, order)
     below, whole = integer_nthroot(value.denominator, order)
     if not exact or not whole:
-        raise Undecided(shown)
+        raise unknown
     root = tuple((n, p // order) for n, p in powers), tuple((n, f // order) for n, f in exponent)
     return Term({root: simple(Fraction(above, below))})
 
@@ -715,8 +754,8 @@ def _gcd(one: Term, other: Term, facts: Facts) -> Term:
     if one.number is not None:
         one, other = other, one
     by = other.number
-    if not isinstance(by, int):
-        raise Undecided(f"the greatest common divisor of {one} and {other}")
+    if not isinstance(by, int) or by < 1 or cleared(one) != one:
+        raise Undecided("the greatest common divisor of {} and {}", one, other)
     _, rest = facts.divmod(one, other)
     if rest.number is None:
         raise facts.residue(rest, by)
@@ -730,7 +769,7 @@ def _log2(term: Term) -> Term:
         power = fraction.numerator.bit_length() - fraction.denominator.bit_length()
         if not powers and fraction == Fraction(2) ** power:
             return Term({(((name, 1),), ()): factor for name, factor in exponent}) + power
-    raise Undecided(f"the logarithm of {term}")
+    raise Undecided("the logarithm of {}", term)
 
 
 def expression(names: Iterable[str], text: str) -> Any:

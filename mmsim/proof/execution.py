@@ -53,8 +53,12 @@ class Execution(Accesses):
             classes.append(Warps((blocks, *ranges) if many else ranges, {}, mask, place=place))
         self.block(self.body, classes)
         for site, value in self.totals.items():
-            row = self.rows[site]
-            self.rows[site] = replace(row, stages=value, busy=value)
+            row, turns, copies = self.rows[site], Term.of(1), Term.of(1)
+            if self.is_shared(row.array):  # the sum in each block
+                assert self.sizes.dmms is not None
+                copies = self.blocks
+                turns, _ = self.facts.divmod(copies + self.sizes.dmms - 1, self.sizes.dmms)
+            self.rows[site] = replace(row, stages=value * copies, busy=value * turns)
         return self.rows
 
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
@@ -65,7 +69,7 @@ class Execution(Accesses):
                 return classes
             try:
                 classes = self.statement(statement, classes)
-            except Undecided as error:
+            except Exception as error:
                 if not hasattr(error, "place"):
                     error.place = getattr(statement, "place", None)  # type: ignore[attr-defined]
                 raise
@@ -171,16 +175,33 @@ class Execution(Accesses):
         try:
             return self.symbolic_loop(one, classes)
         except Undecided as reason:
-            self.rows, self.totals = saved
+            self.rows, self.totals = dict(saved[0]), dict(saved[1])
             if any(
                 isinstance(s, ir.Load | ir.VectorLoad) and set(targets(s)) & self.needed
                 for s in statements(one.body)
             ):
-                raise
+                try:
+                    without = self.without_trips(one, classes)
+                    return without or self.symbolic_loop(one, classes, known=False)
+                except Undecided:
+                    self.rows, self.totals = saved
+                    raise reason from None
             try:
                 return self.unrolled(one, classes)
             except Endless:
                 raise reason from None
+
+    def without_trips(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
+        """The warps after a loop whose first test is false for all lanes; else None."""
+        if isinstance(one, ir.For) or has_effect(one.prelude):
+            return None
+        begun = self.block(one.prelude, classes)
+        done = self.each(begun, lambda w: w.active.any() and self.truth(one.test, w))
+        if any(isinstance(found, Unknown) for _, found in done):
+            return None
+        if any((np.asarray(found) & w.active).any() for w, found in done):
+            return None
+        return [w for w, _ in done]
 
     def unrolled(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
         """Execute a loop trip by trip; the number of its trips must be a number."""
@@ -266,21 +287,26 @@ class Execution(Accesses):
             raise Undecided("the range of a loop depends on what is in memory")
         return found
 
-    def symbolic_loop(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps]:
-        """Execute a loop once, with a symbol for the number of the trip."""
+    def symbolic_loop(
+        self, one: ir.For | ir.While, classes: list[Warps], known: bool = True
+    ) -> list[Warps]:
+        """Execute a loop once, with a symbol for the number of the trip.
+
+        A variable without a rule must not be used, unless it counts as one that is not `known`.
+        """
         name = f"trip {one.number}"
         if any(
             isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
             for s in statements(one.body)
         ):
-            raise Undecided("a loop from which lanes leave")
+            raise Undecided("the number of trips of a loop that lanes leave early")
         if isinstance(one, ir.While) and has_effect(one.prelude):
-            raise Undecided("a loop whose test accesses memory")
+            raise Undecided("the number of trips of a loop whose test accesses memory")
         trip = symbol(name)
         idle = [w for w in classes if not w.active.any()]
         classes = [w for w in classes if w.active.any()]
         changed = {t for s in statements(one.body) for t in targets(s)}
-        carried, steady = self.carried(one, classes, changed, trip)
+        carried, steady = self.carried(one, classes, changed, trip, known)
         if isinstance(one, ir.For):
             done = self.each(carried, lambda w: self.trips_of(one, w))
             carried = [
@@ -300,7 +326,7 @@ class Execution(Accesses):
             ):
                 most = count
         if isinstance(one, ir.While) and any(count != most for count in counts):
-            raise Undecided("a loop whose trips differ among warps")
+            raise Undecided("a while loop whose number of trips differs among warps")
         if self.facts.holds(most - 1):
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
@@ -316,7 +342,7 @@ class Execution(Accesses):
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
-                elif target in self.needed:
+                elif target in self.needed and known:
                     env.pop(target, None)
                 else:
                     env[target] = UNKNOWN
@@ -336,7 +362,7 @@ class Execution(Accesses):
         start, stop, step = bounds = self.bounds(one, w)
         active = w.active
         if not step.is_uniform:
-            raise Undecided("a step that differs among lanes")
+            raise Undecided("a range whose step differs among lanes")
         up = _positive(self.facts, step)
         length = (stop - start if up else start - stop).of_lanes(active)
         if not length.is_uniform:
@@ -349,14 +375,18 @@ class Execution(Accesses):
         for r in reversed(w.ranges):
             parts = length.by_power(r.name)
             if parts is None:
-                raise Undecided("a number of trips that depends on the warp")
+                raise Undecided(
+                    "a number of trips that depends on the warp in a way without a rule"
+                )
             for power in sorted(parts):
                 if power:
                     at = r.high - 1 if self.facts.bound(parts[power]) >= 0 else r.low
                     if not (
                         self.facts.bound(parts[power]) >= 0 or self.facts.bound(-parts[power]) >= 0
                     ):
-                        raise Undecided("a number of trips that depends on the warp")
+                        raise Undecided(
+                            "a number of trips that depends on the warp in a way without a rule"
+                        )
                     length = (
                         length - parts[power] * symbol(r.name) ** power + parts[power] * at**power
                     )
@@ -370,7 +400,7 @@ class Execution(Accesses):
         """The number of trips that a test allows, whose terms change steadily."""
         test = one.test
         if not isinstance(test, ir.Compare):
-            raise Undecided("a loop with such a test")
+            raise Undecided("the number of trips of a loop with such a test")
         self.facts.lows[name] = 0
         try:
             left, right = self.value(test.left, w), self.value(test.right, w)
@@ -386,16 +416,16 @@ class Execution(Accesses):
                 case ">=":
                     term = left - right
                 case _:
-                    raise Undecided("a loop with such a test")
+                    raise Undecided("the number of trips of a loop with such a test")
             if not term.is_uniform or any(r.name in term.symbols for r in w.ranges):
-                raise Undecided("a loop whose trips differ among lanes")
+                raise Undecided("a while loop whose number of trips differs among lanes")
             line = term if not any(e for _, e in term.parts) else self.facts.straight(term)
             parts = line.by_power(name) if line is not None else None
             if parts is None or set(parts) - {0, 1} or 1 not in parts:
-                raise Undecided("a loop whose number of trips has no rule")
+                raise Undecided("the number of trips of a loop whose test changes without a rule")
             rate, rest = parts[1], parts.get(0, Term({}))
             if not self.facts.bound(-rate - Fraction(1, 2**20)) >= 0:
-                raise Undecided("a loop that may not end")
+                raise Undecided("whether a loop ends")
             if not self.facts.holds(rest):
                 return Term({})
             return self.facts.divmod(rest, -rate)[0] + 1
@@ -403,7 +433,12 @@ class Execution(Accesses):
             self.facts.lows.pop(name, None)
 
     def carried(
-        self, one: ir.For | ir.While, classes: list[Warps], changed: set[str], trip: Term
+        self,
+        one: ir.For | ir.While,
+        classes: list[Warps],
+        changed: set[str],
+        trip: Term,
+        known: bool,
     ) -> tuple[list[Warps], dict[str, str]]:
         """The variables at the begin of a trip, and the kinds of those that change steadily."""
         names = sorted(changed & self.needed)
@@ -412,7 +447,7 @@ class Execution(Accesses):
         result = []
         for w in classes:
             env = {k: v for k, v in w.env.items() if k not in changed}
-            env.update(dict.fromkeys(changed - self.needed, UNKNOWN))
+            env.update(dict.fromkeys(changed - self.needed if known else changed, UNKNOWN))
             for name in names:
                 start = w.env.get(name)
                 rule = step.rules.get(name)
@@ -468,12 +503,14 @@ class Execution(Accesses):
         (w,) = classes
         (warp,) = w.ranges
         start, stop, step = w.env[trips.name]
+        if not stop.is_uniform or not step.is_uniform:
+            return False
         number = warp.high * trips.high
         parts = start.by_power(warp.name)
         if parts is not None and set(parts) in ({0, 1}, {1}):
             size = parts[1]
             last = self.facts.exact(stop, size)
-            if step != size * warp.high or last is None or size.number is None:
+            if step != size * warp.high or last is None or not isinstance(size.number, int):
                 return False
             rest = (
                 self.facts.holds(parts.get(0, Term({}))),
@@ -507,7 +544,7 @@ class Execution(Accesses):
         except Split as split:
             self.rows = before
             if split.name == trips.name:
-                raise Undecided("trips that differ") from None
+                raise Undecided("a loop whose trips cost differently") from None
             raise
         except Undecided:
             self.rows = before
@@ -559,7 +596,7 @@ class Execution(Accesses):
                 elif split.at is not None:
                     for inside in (split.at - range_.low, range_.high - split.at):
                         if not self.facts.holds(inside):
-                            raise Undecided(f"whether {inside} is negative") from None
+                            raise Undecided("whether {} is negative", inside) from None
                 for part, term in reversed(divided_range(self.facts, range_, split)):
                     new = value
                     if term is not None:
@@ -591,7 +628,7 @@ class Execution(Accesses):
                 if kind != "add" and isinstance(value, Term):
                     for product, factor in value.parts.items():
                         if self.facts.share(product, factor, ONE, 1) is None:
-                            raise Undecided(f"{name} may be halved beyond 1")
+                            raise Undecided("whether {} is halved beyond 1", name)
 
     def _check_sums(self, over: Range) -> None:
         """Make sure that no quotient hides the symbol of a sum."""
@@ -601,7 +638,7 @@ class Execution(Accesses):
                     if over.name in self.facts.hidden(hidden):
                         by = self.facts.quotients[hidden].below.number
                         if by is None:
-                            raise Undecided(f"the sum of {hidden}")
+                            raise Undecided("the sum of {} over the trips", symbol(hidden))
                         raise Split(over.name, modulus=int(by))
 
     def trip(self, one: ir.For | ir.While, classes: list[Warps]) -> None:

@@ -33,7 +33,15 @@ DEEPEST = 24
 
 
 class Undecided(Exception):
-    """A step that has no rule here: the reason, in words."""
+    """A step that has no rule here: the reason, in words, with a {} for each of the terms.
+
+    Its text is for developers: the terms have symbols of the proof. `Writer.reason` has it for
+    users.
+    """
+
+    def __init__(self, text: str, *terms: Any) -> None:
+        super().__init__(text.format(*terms))
+        self.text, self.terms = text, terms
 
 
 class Split(Exception):
@@ -103,6 +111,7 @@ class Facts:
         self.replaced: dict[str, Term] = {}
         self.shares: list[tuple[Term, Term, Term]] = []
         self.same: list[tuple[Product, Term]] = []
+        self.anything: set[str] = set()
 
     @contextmanager
     def within(self, ranges: Sequence[Range]) -> Iterator[None]:
@@ -113,6 +122,21 @@ class Facts:
         finally:
             if ranges:
                 del self.ranges[-len(ranges) :]
+
+    def any_number(self, high: Term) -> Term:
+        """A symbol for any whole number from 0 to `high` - 1, another one in each warp."""
+        if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
+            raise Undecided(f"a number below {high}")
+        name = f"any {len(self.anything)}"
+        self.anything.add(name)
+        self.ranges.insert(0, Range(name, Term({}), high))
+        return symbol(name)
+
+    def check_known(self, *terms: Term) -> None:
+        """Make sure that terms don't depend on any such number."""
+        for term in terms:
+            if self.symbols_in(term) & self.anything:
+                raise Undecided("a cost that depends on what is in memory")
 
     def reduced(self, term: Term) -> Term:
         """The term after the known equations."""
@@ -394,7 +418,7 @@ class Facts:
             return term, Term({})
         positive = self.bound(divisor - 1) >= 0 or np.all(self.holds(divisor - 1))
         if not divisor.is_uniform or not positive:
-            raise Undecided(f"a division by {divisor}, which may not be positive")
+            raise Undecided("whether {}, by which something is divided, is positive", divisor)
         for way in list(self.other_ways(term))[1:]:
             known = self.exact(way, divisor)
             if known is not None:
@@ -450,6 +474,12 @@ class Facts:
                 continue
             quotient, left = self.divmod(outer, smaller)
             return whole + quotient, left * factor + inner
+        number = rest.parts.get(ONE)
+        if isinstance(number, np.ndarray) and divisor.number is not None:
+            more = Term.of(simple(number // divisor.number))
+            left = rest - more * divisor
+            if self.bound(left) >= 0 and self.bound(divisor - 1 - left) >= 0:
+                return whole + more, left
         return self._opaque(whole, rest, divisor)
 
     def _compare_powers(self, rest: Term, divisor: Term) -> None:
@@ -561,7 +591,7 @@ class Facts:
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
-            raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
+            return -self.divmod(divisor - 1 - rest, divisor)[0]
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
         return self.replaced.get(name) or symbol(name)
@@ -605,7 +635,7 @@ class Facts:
                         return Split(name, modulus=modulus * scale // content)
                     candidates.append((order.get(name, -1), name, modulus * scale // content))
         if not candidates:
-            return Undecided(f"the residue of {term} modulo {modulus}")
+            return Undecided("the remainder of {} divided by {}", term, modulus)
         _, name, by = max(candidates)
         if by == 0:
             one = next((one for one in self.ranges if one.name == name), None)
@@ -650,7 +680,7 @@ class Facts:
             split = self.split(term)
         except _Known as known:
             return known.truth
-        raise split if split is not None else Undecided(f"whether {term} is negative")
+        raise split if split is not None else Undecided("whether {} is negative", term)
 
     def may_divide(self, one: Range, divisor: Term) -> bool:
         """Return whether a range of warps can be divided into rows of a symbolic size."""
@@ -776,9 +806,13 @@ class Facts:
                 self.bound(factor) >= 0 and factor.number is None
             ):
                 at = self.divmod(factor - 1 - rest, factor)[0]
+                if one.name in self.symbols_in(at):
+                    continue
                 return self._inside(one, at, True)
             if self.bound(-factor - Fraction(1, 2**20)) >= 0:
                 at = self.divmod(rest, -factor)[0] + 1
+                if one.name in self.symbols_in(at):
+                    continue
                 return self._inside(one, at, False)
         return self._of_sizes(term)
 
@@ -830,6 +864,11 @@ class Facts:
                 if isinstance(found, Split):
                     return found
         return None
+
+    def symbols_in(self, term: Term) -> set[str]:
+        """The symbols of a term, and those that its quotients hide."""
+        names = term.symbols
+        return names.union(*(self.hidden(name) for name in names & self.quotients.keys()))
 
     def hidden(self, name: str) -> set[str]:
         """The symbols of a quotient's terms, of the quotients in these too."""

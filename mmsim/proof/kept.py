@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
-from mmsim.claims.registry import registered
+from mmsim.claims.claim import Claim
+from mmsim.claims.registry import GROUP, registered
 from mmsim.claims.verify import Provenance
 from mmsim.errors import FormatError
+from mmsim.host.plugins import texts_in
 from mmsim.proof.prove import ClaimProof, TimeUp, prove
+from mmsim.proof.shown import opening
+from mmsim.sweeps.fingerprint import Texts, fingerprint
 
 FORMAT = "mmsim proofs 1"
+KEPT = "proofs.json"
+"""The file of outcomes that a package with claims may have in its folder."""
 PATIENCE = 5
 """The seconds that a step may go on when the time for a claim is up."""
 
@@ -36,6 +44,30 @@ def from_json(text: str) -> tuple[Provenance, list[ClaimProof]]:
         return Provenance(**read["made"]), [ClaimProof(**one) for one in read["proofs"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"these are not proofs: {error}") from error
+
+
+def digest(claim: Claim, texts: Texts | None = None) -> str:
+    """Return a word that changes with what a proof is about: the claim, its programs and launches.
+
+    It is the same in every process, on every version of Python. `texts` keeps texts of functions.
+    """
+    said = [claim.text, [(one.text, one.holds) for one in claim.requires], claim.derived]
+    run = claim.run if claim.launches is None else claim.launches
+    return fingerprint([[*said, claim.formula, claim.measure, run]], texts)
+
+
+def kept_outcomes(claims: Iterable[Claim]) -> dict[str, ClaimProof]:
+    """The outcomes that installed packages keep of these claims, by id.
+
+    An outcome counts only if it proves something of the claim as it is now.
+    """
+    known, texts = {claim.id: claim for claim in claims}, Texts()
+    kept = [one for text in texts_in(GROUP, KEPT) for one in from_json(text)[1]]
+    return {
+        one.claim: one
+        for one in kept
+        if one.known and one.claim in known and one.digest == digest(known[one.claim], texts)
+    }
 
 
 def prove_registered(
@@ -73,15 +105,29 @@ def prove_registered(
 def _prove(id_: str, widths: Sequence[int], seconds: float) -> ClaimProof:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     claim = {claim.id: claim for claim in registered([])}[id_]
+    with limited(seconds + PATIENCE):
+        proof = prove(claim, widths, seconds)
+    if proof.known:
+        proof.digest = digest(claim)
+        if claim.launches is not None and not proof.covered:
+            with suppress(TimeUp, Exception), limited(seconds + PATIENCE):
+                proof.shown = opening(claim, proof.widths, time.monotonic() + seconds)
+    return proof
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `TimeUp` after some seconds, where the system has a timer for that."""
     if not hasattr(signal, "setitimer"):
-        return prove(claim, widths, seconds)
+        yield
+        return
 
     def up(*_: Any) -> None:
         raise TimeUp
 
     signal.signal(signal.SIGALRM, up)
-    signal.setitimer(signal.ITIMER_REAL, seconds + PATIENCE)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return prove(claim, widths, seconds)
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.claim import symbols_of
+from mmsim.claims.launch import Repeated, Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
+from mmsim.model.conflicts import Banks, Groups
+from mmsim.model.machines import Unit, Units
+from mmsim.proof.accesses import Accesses
 from mmsim.proof.domain import Case, of_sympy
+from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
-from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import ONE, Term, inverse, summed
-from mmsim.proof.warps import Row, Rows, Sizes, Value, Warps
+from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.terms import ONE, Term, inverse, summed, symbol, total
+from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
 
 
 class Number:
@@ -61,6 +66,19 @@ class Number:
     def __mod__(self, other: Any) -> Number:
         return self._new(self.facts.divmod(self.term, self._other(other))[1])
 
+    def applied(
+        self, function: Callable[..., Any], limit: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Number:
+        """A value of a function: a number for numbers, else any whole number below its limit."""
+        terms = [self._other(one) for one in arguments]
+        numbers = [term.number for term in terms]
+        if not any(one is None for one in numbers):
+            return self._new(Term.of(function(*numbers)))
+        if not all(term.is_uniform for term in terms):
+            raise Undecided(f"{function.__name__} of {', '.join(map(str, terms))}")
+        high = self._other(limit(*(self._new(term) for term in terms)))
+        return self._new(self.facts.any_number(high))
+
     def __ge__(self, other: Any) -> bool:
         return bool(np.all(self.facts.holds(self.term - self._other(other))))
 
@@ -102,9 +120,9 @@ class Located(Execution):
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         try:
             return super().access(one, classes)
-        except Undecided as error:
+        except (Undecided, Split) as error:
             if not hasattr(error, "array"):
-                error.array = one.array  # type: ignore[attr-defined]
+                error.array = one.array  # type: ignore[union-attr]
             raise
 
 
@@ -122,7 +140,11 @@ class Explained(Located):
             for part, extent in zip(index, shape, strict=True):
                 address = address * extent + part
             active = w.active
-            ranges = ", ".join(f"{r.name} {r.low} .. {r.high - 1}" for r in self.facts.ranges)
+            ranges = ", ".join(
+                f"{r.name} {r.low} .. {r.high - 1}"
+                for r in self.facts.ranges
+                if not r.name.startswith("any")
+            )
             request = Request(
                 tuple(part.of_lanes(active) for part in index),
                 self.facts.reduced(address).of_lanes(active),
@@ -135,18 +157,25 @@ class Explained(Located):
         return found
 
 
+Explain = bool | type[Located]
+"""Whether the requests are kept, or the class that executes a program."""
+
+
 @dataclass(frozen=True)
 class Executed:
-    """The rows of a launch, the latencies of its memories by space, and requests to explain."""
+    """The rows of a launch, the latencies of its memories by space, and requests to explain.
+
+    `units` are "banks" or "groups", by space.
+    """
 
     rows: Rows
     latencies: dict[str, Term]
     requests: dict[int, dict[str, Request]]
-    machine: str
+    units: dict[str, str]
 
     def unit(self, row: Row) -> str:
         """The unit that serves an access: "banks" or "groups"."""
-        return "banks" if row.space == "shared" or self.machine == "DMM" else "groups"
+        return self.units[row.space]
 
     @property
     def time(self) -> Term:
@@ -159,9 +188,9 @@ class Executed:
 
 
 def executed(
-    launch: SymbolicLaunch, case: Case, facts: Facts, by: type[Located] = Located
+    launch: SymbolicLaunch, case: Case, facts: Facts, explain: Explain = False
 ) -> Executed:
-    """Execute one launch in a case."""
+    """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
 
     def of(value: Any) -> Term:
         return facts.reduced(of_sympy(value, case.values, facts))
@@ -169,12 +198,11 @@ def executed(
     def whole(what: str, value: Any) -> Term:
         term = of(value)
         if any(facts.share(product, v, ONE, 1) is None for product, v in term.parts.items()):
-            raise Undecided(f"whether {what} = {value} is a whole number")
+            raise Undecided("whether {} = {} is a whole number", what, str(value))
         return term
 
     machine: Any = launch.machine
     width = of(machine.width).number
-    kind = type(machine).__name__
     threads = whole("threads", launch.threads)
     shapes, numbers = {}, {}
     for name, value in launch.arguments.items():
@@ -183,6 +211,25 @@ def executed(
         else:
             numbers[name] = whole(name, value)
     size = launch.block_size
+    shared, dmms = machine.shared, None
+    if isinstance(shared, Units):
+        dmms = of(shared.dmms)
+        shared = [Unit("", shared.conflict, shared.latency, 0, "shared", shared.stage_time)]
+    elif shared:
+        dmms = Term.of(len(shared))
+    units = [machine.memory, *shared]
+    plain = machine.bank_bytes is machine.cache is machine.resident is None
+    different = len({(unit.conflict, unit.latency) for unit in shared}) > 1
+    slow = machine.under_way != 1 or any(unit.stage_time != 1 for unit in units)
+    if not plain or slow or different:
+        raise Undecided(f"a machine such as {machine}")
+    rules = [_rule(unit, of, facts) for unit in units]
+    if rules[0].words is not None:
+        pair = Term.of(2 * rules[0].width)
+        if launch.program.code.locals or any(
+            facts.exact(product(shape), pair) is None for shape in shapes.values()
+        ):
+            raise Undecided("arrays that end within a row of two words for each bank")
     sizes = Sizes(
         launch.program.code,
         shapes,
@@ -190,18 +237,35 @@ def executed(
         threads,
         threads if size is None else whole("block_size", size),
         int(width),  # type: ignore[arg-type]
-        "banks" if kind == "DMM" else "groups",
-        of(machine.dmms) if kind == "HMM" else None,
+        rules[0],
+        rules[-1] if dmms is not None else None,
+        dmms,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
         {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {
+            name: one if isinstance(one, Rotated) else _content(one, of, facts)
+            for name, one in launch.layouts.items()
+        },
     )
-    if kind == "HMM":
-        latencies = {"global": of(machine.global_latency), "shared": of(machine.shared_latency)}
-    else:
-        latencies = {"memory": of(machine.latency)}
+    latencies = {unit.space: of(unit.latency) for unit in units}
+    by = explain if isinstance(explain, type) else Explained if explain else Located
     execution = by(sizes, facts)
-    return Executed(execution.run(), latencies, execution.requests, kind)
+    rows, kinds = execution.run(), {rule.space: rule.unit for rule in rules}
+    for row in rows.values():
+        facts.check_known(row.requests, row.stages, row.busy, row.rounds)
+    return Executed(rows, latencies, execution.requests, kinds)
+
+
+def _rule(unit: Unit, of: Callable[[Any], Term], facts: Facts) -> Rule:
+    """The rule of conflicts of a unit: of banks, of groups, or of pairs of words on banks."""
+    conflict: Any = unit.conflict
+    kind = {Banks: "banks", Groups: "groups"}.get(type(conflict))
+    if kind is None and not hasattr(conflict, "pairs"):
+        raise Undecided(f"a memory of {conflict.title}")
+    width: Any = of(conflict.width).number
+    words = None if kind else _content(conflict.pairs, of, facts)
+    return Rule(unit.space, kind or "banks", int(width), words)
 
 
 def _content(
@@ -212,6 +276,84 @@ def _content(
         return value.term if isinstance(value, Number) else of(value)
 
     return found
+
+
+SUMMED = ("requests", "stages", "busy", "rounds", "words")
+"""The numbers of a row."""
+
+
+class Launches(Accesses):
+    """Executes launches whose number is a term: as warps, they are divided where they differ."""
+
+    def __init__(self, case: Case, facts: Facts, explain: Explain) -> None:
+        self.case, self.facts, self.explain = case, facts, explain
+
+    def number(self, one: Repeated) -> Term:
+        """The number of the launches."""
+        return self.of(one.high) - self.of(one.low)
+
+    def of(self, value: Any) -> Term:
+        return self.facts.reduced(of_sympy(value, self.case.values, self.facts))
+
+    def repeated(self, one: Repeated, name: str) -> list[tuple[Executed, Term]]:
+        """The sums over launches that agree, and how many these are."""
+        number = self.number(one)
+        if not self.facts.holds(number - 1):
+            return []
+        everyone = np.ones(1, dtype=bool)
+        place = {name: self.of(one.low) + symbol(name)}
+        start = Warps((Range(name, Term({}), number),), {}, everyone, place=place)
+        found = []
+        for w, done in self.each([start], lambda w: self.executed(one, name, w)):
+            env = {
+                f"{at} {field}": getattr(row, field)
+                for at, row in done.rows.items()
+                for field in SUMMED
+            }
+            terms = replace(w, env={**env, "": Term.of(1)})
+            for _, sums in self.each([terms], self.summed):
+                rows = {
+                    at: replace(row, **{field: sums[f"{at} {field}"] for field in SUMMED})
+                    for at, row in done.rows.items()
+                }
+                found.append((replace(done, rows=rows), sums[""]))
+        return found
+
+    def executed(self, one: Repeated, name: str, w: Warps) -> Executed:
+        """A launch of a class, whose number is a term."""
+        case = replace(self.case, values={**self.case.values, name: w.place[name]})
+        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.explain)
+        if any(r.name in t.symbols for r in w.ranges for t in done.latencies.values()):
+            raise Undecided("latencies that differ among launches")
+        return done
+
+    def summed(self, w: Warps) -> dict[str, Term]:
+        """The sums of terms over the numbers of a class."""
+        # Quotients are found again, as there may be more facts in a part of the numbers.
+        values = {r.name: r.low if r.high - r.low == 1 else symbol(r.name) for r in w.ranges}
+        found = {key: self.with_quotients(term, values) for key, term in w.env.items()}
+        for r in reversed(w.ranges):
+            for key, term in found.items():
+                self.check_sum(term, r)
+                found[key] = total(term, r.name, r.low, r.high)
+        return found
+
+    def check_sum(self, term: Term, over: Range) -> None:
+        """Make sure that no quotient hides the number of a launch."""
+        for name in sorted(term.symbols & self.facts.quotients.keys()):
+            if over.name in self.facts.hidden(name):
+                above, below = self.facts.quotients[name].above, self.facts.quotients[name].below
+                if isinstance(below.number, int):
+                    raise Split(over.name, modulus=below.number)
+                if len(below.parts) == 1:
+                    _, left = self.facts.parted(above, below)
+                    for rest in (left, left + below, left + below * 2):
+                        if (
+                            self.facts.bound(rest + below) >= 0
+                            and self.facts.bound(below - rest) > 0
+                        ):
+                            self.facts.holds(rest)  # splits the range where it becomes negative
+                raise Split(over.name, divisor=below)
 
 
 class Sum(Number):
@@ -265,13 +407,16 @@ class Measured:
     accesses: tuple[MeasuredRow, ...]
     rounds: Together
     machine: MeasuredMachine
-    launches: int
+    launches: Number
     threads: Number
     done: tuple[Executed, ...] = field(repr=False, default=())
 
 
 def measured(
-    launches: Iterable[SymbolicLaunch], case: Case, facts: Facts, by: type[Located] = Located
+    launches: Iterable[SymbolicLaunch | Repeated],
+    case: Case,
+    facts: Facts,
+    explain: Explain = False,
 ) -> Measured:
     """Execute launches in a case."""
 
@@ -280,16 +425,27 @@ def measured(
 
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
+    count = Term({})
+    every = Launches(case, facts, explain)
+    launches = list(launches)
     for launch in launches:
-        one = executed(launch, case, facts, by)
-        done.append(one)
-        times.append(one.time)
-        width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
-        for row in one.rows.values():
-            place = row.place.function, row.place.file, row.place.line
-            before = counts.setdefault((*place, row.array, row.kind, row.space), [Term({})] * 3)
-            more = row.requests, row.stages, one.time_of(row)
-            before[:] = [old + new for old, new in zip(before, more, strict=True)]
+        if isinstance(launch, Repeated):
+            facts.holds(every.number(launch) - 1)  # a split comes before all executions
+    for at, launch in enumerate(launches):
+        if isinstance(launch, Repeated):
+            found = every.repeated(launch, f"launch {at}")
+        else:
+            found = [(executed(launch, case, facts, explain), Term.of(1))]
+            width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
+        for one, number_ in found:
+            done.append(one)
+            times.append(one.time)
+            count = count + number_
+            for row in one.rows.values():
+                place = row.place.function, row.place.file, row.place.line
+                before = counts.setdefault((*place, row.array, row.kind, row.space), [Term({})] * 3)
+                more = row.requests, row.stages, one.time_of(row)
+                before[:] = [old + new for old, new in zip(before, more, strict=True)]
 
     def rows(kind: type[Number]) -> list[MeasuredRow]:
         return [
@@ -306,7 +462,7 @@ def measured(
         tuple(rows(Number)),
         Together(rows(Sum)),
         MeasuredMachine(width),
-        len(done),
+        number(count),
         number(threads),
         tuple(done),
     )

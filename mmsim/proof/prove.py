@@ -12,11 +12,13 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.errors import MMSimError
 from mmsim.printable import counted
-from mmsim.proof.domain import Case, cleared, domain, holds, of_sympy
+from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Located, Measured, Number, measured
+from mmsim.proof.launched import Explain, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.written import Writer
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
@@ -38,11 +40,12 @@ LARGEST_RUN = 5000
 class ClaimProof:
     """The outcome of the attempt to prove a claim.
 
-    `widths` are those at which it is proved, `asked` those that were asked for; both are empty if
-    the claim has no width. `cases` counts the cases of the proofs, and `covered` is the number of
-    runs that are the whole domain, if it is finite. `checked` is the number of cases of the grid.
-    `why` says why the claim isn't proved at some width. `against` is a case that a run refutes,
-    with the measured and the claimed value.
+    `widths` are those at which it is proved, without those that its conditions exclude; `asked` are
+    those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
+    the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
+    `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
+    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -55,6 +58,15 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    digest: str = ""
+    shown: str = ""
+
+    @property
+    def known(self) -> str:
+        """The widths or the cases for which it is proved, in words; "" if there are none."""
+        if self.proved:
+            return self.verdict
+        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
 
     @property
     def verdict(self) -> str:
@@ -71,10 +83,10 @@ class ClaimProof:
             count = "the one case" if self.covered == 1 else f"all {self.covered} cases"
             return f"proved: {count} of its domain"
         if not self.proved:
-            known = f"proved for w = {ranges(self.widths)}; " if self.widths else ""
-            return f"{known}checked on {counted(self.checked, 'case')}"
+            checked = f"checked on {counted(self.checked, 'case')}"
+            return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved"
+            return "proved for all sizes"
         if self.asked == list(range(1, len(self.asked) + 1)):
             return f"proved for each w up to {self.asked[-1]}"
         return f"proved for w = {ranges(self.asked)}"
@@ -99,9 +111,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case, facts: Facts) -> None:
-        super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
-        self.difference, self.case, self.facts = difference, case, facts
+    def __init__(self, difference: Term) -> None:
+        super().__init__("measured - claimed isn't seen to be 0: it is {}", difference)
 
 
 @dataclass(frozen=True)
@@ -191,14 +202,14 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
                 cases += sum(done is not None for _, done in leaves(one.whole, action, until))
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
-                if isinstance(error, Differs) and proof.against is None:
+                if proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
                 break
         if not why and not cases and _occurs(claim, width):
             why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
         if not why:
             proof.cases += cases
-            if width is not None:
+            if width is not None and cases:
                 proof.widths.append(width)
             continue
         proof.why = proof.why or why
@@ -215,8 +226,15 @@ def _occurs(claim: Claim, width: int | None) -> bool:
 
 def _why(error: Exception, one: Domain) -> str:
     """The reason in words why a domain is not proved."""
-    known = isinstance(error, Undecided)
-    text = str(error) if known else f"{type(error).__name__}: {error}"
+    text = f"no rule applies ({type(error).__name__}: {error})"
+    if isinstance(error, Undecided):
+        case, facts = getattr(error, "reached", (one.whole, one.whole.facts()))
+        numbers = {name: term.number for name, term in case.values.items()}
+        symbols = symbols_of(case.values)
+        known = {name: symbols[name] if n is None else n for name, n in numbers.items()}
+        text = Writer(known, facts).reason(error)
+    elif isinstance(error, AttributeError) and isinstance(error.obj, Measured):
+        text = f"the claim reads {error.name} of a run, which a proof doesn't have"
     place = getattr(error, "place", None)
     where = f" (line {place.line})" if place is not None else ""
     about = show({**one.fixed, **one.texts})
@@ -241,16 +259,20 @@ def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
     return claim.agrees(found, claimed), int(found), claimed
 
 
-def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A small case of the domain where a run contradicts the formula, if one is found."""
+def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> Any:
+    """A small case of the domain where a run contradicts the formula; None if none is found.
+
+    The error's `measured` is what was measured when the proof failed, if that is known.
+    """
+    quantity = getattr(error, "measured", None)
+    if quantity is None:
+        return None
+    reached, facts = error.reached  # type: ignore[attr-defined]
     tried = 0
-    for numbers in points(error.case, error.facts):
+    for numbers in points(reached, facts):
         try:
-            if not valued(error.difference, numbers, error.facts):
-                continue
-            sizes = {
-                name: valued(term, numbers, error.facts) for name, term in error.case.values.items()
-            }
+            sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
+            found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
         if any(size.denominator != 1 or size < 1 for size in sizes.values()):
@@ -259,12 +281,18 @@ def counterexample(claim: Claim, error: Differs, texts: Mapping[str, Any]) -> di
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
         if not all(call_with(one.holds, case) for one in claim.requires):
             continue
+        claimed = claim.evaluate(case)
+        if not claimed.is_real or claimed == found:
+            continue
         tried += 1
         if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
             return None
-        agrees, found, claimed = _agrees(claim, case)
+        try:
+            agrees, measured, claimed = _agrees(claim, case)
+        except MMSimError:  # no such launch
+            continue
         if not agrees:
-            return {**case, "measured": found, "claimed": str(claimed)}
+            return {**case, "measured": measured, "claimed": str(claimed)}
     return None
 
 
@@ -326,7 +354,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
-            raise Undecided(f"too many cases: {case.steps[-6:]}")
+            raise Undecided("there are too many cases, or it takes too long")
         few = case.finer(few=True)
         if few is not None:
             todo.extend(few)
@@ -361,6 +389,16 @@ def equated(case: Case) -> Case:
     return case
 
 
+def _without_common(term: Term, case: Case) -> Term:
+    """A term without the symbols that all its products have, which are from 1 on."""
+    products = [dict(powers) for powers, _ in term.parts]
+    for name in sorted(term.symbols):
+        least = min((one.get(name, 0) for one in products), default=0)
+        if least > 0 and case.lows.get(name, 0) > 0:
+            term = term * Term({(((name, -least),), ()): 1})
+    return term
+
+
 def possible(case: Case, facts: Facts) -> bool:
     """Return whether the assumptions of a case agree, as far as each alone says so."""
     for term in case.assumed:
@@ -369,18 +407,25 @@ def possible(case: Case, facts: Facts) -> bool:
         facts.assumed = before
         if never:
             return False
+        term = _without_common(term, case)
         number = term.parts.get(ONE, 0)
-        others = {p: v for p, v in term.parts.items() if p != ONE}
-        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
-        if line and others and all(v < 0 for v in others.values()):
-            # c >= a x + b y: x has few values.
-            names = {p[0][0][0]: -v for p, v in others.items()}
-            name, factor = next(iter(sorted(names.items())))
-            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            most = math.floor(Fraction(number - rest) / factor)
-            if most < case.lows.get(name, 0):
+        others = {p: -v for p, v in term.parts.items() if p != ONE}
+        whole = all(power > 0 for (powers, deep) in others for _, power in powers) and not any(
+            deep for _, deep in others
+        )
+        if whole and others and all(v > 0 for v in others.values()):
+            # c >= a x + b x y: x has few values.
+            least = {p: v * facts.least_product(p) for p, v in others.items()}
+            if sum(least.values()) > number:
                 return False
-            raise Split(name, at=Term.of(most + 1))
+            product, value = min(others.items(), key=lambda one: str(one[0]))
+            (name, power), *more = product[0]
+            by = value * facts.least_product((tuple(more), ()))
+            rest = number - sum(v for p, v in least.items() if p != product)
+            if by > 0 and power == 1:
+                most = math.floor(Fraction(rest) / by)
+                if most - case.lows.get(name, 0) < MANY:
+                    raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -401,12 +446,22 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    by: type[Located] = Located,
+    explain: Explain = False,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
     facts = case.facts()
     facts.until = until
     case = replace(case, values=dict(case.values))
+    try:
+        return _checked(claim, case, facts, texts, explain)
+    except Exception as error:
+        error.reached = case, facts  # type: ignore[attr-defined]
+        raise
+
+
+def _checked(
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: Explain
+) -> Checked | None:
     if not possible(case, facts):
         return None
     if not holds(case, facts):
@@ -414,16 +469,20 @@ def check(
     assert claim.launches is not None
     numbers = {k: v.number for k, v in case.values.items() if isinstance(v.number, int)}
     symbols = {**symbols_of(case.values), **integers(numbers), **texts}
-    found = measured(call_with(claim.launches, symbols), case, facts, by)
+    found = measured(call_with(claim.launches, symbols), case, facts, explain)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
-    formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
-    claimed = facts.reduced(of_sympy(formula, case.values, facts))
-    difference = facts.reduced(cleared(quantity - claimed))
-    if difference.parts:
-        for name in sorted(difference.symbols & facts.quotients.keys()):
-            below = facts.quotients[name].below.number
-            if isinstance(below, int):
-                raise facts.residue(facts.quotients[name].above, below)
-        raise Differs(difference, case, facts)
+    try:
+        formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
+        claimed = facts.reduced(of_sympy(formula, case.values, facts))
+        difference = facts.reduced(cleared(quantity - claimed))
+        if difference.parts:
+            for name in sorted(difference.symbols & facts.quotients.keys()):
+                by = facts.quotients[name].below.number
+                if isinstance(by, int):
+                    raise facts.residue(facts.quotients[name].above, by)
+            raise Differs(difference)
+    except Exception as error:
+        error.measured = quantity  # type: ignore[attr-defined]
+        raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from time import monotonic
 from typing import Any
@@ -27,6 +28,7 @@ from mmsim.errors import LaunchError
 from mmsim.ir.dtypes import is_int, limits
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Shape
+from mmsim.proof.races_banks import TwoLanes
 from mmsim.proof.races_given import Fact, Names, holds
 from mmsim.proof.races_laws import Laws
 from mmsim.proof.races_values import Sides, Threads, Values
@@ -86,13 +88,22 @@ class Questions:
         laws = Laws(space)
         self.alone = Pair(space, laws, None)
         self.walk = Walk(values, self._of_word, self._holds)
-        two = TwoThreads(self.walk, self.threads, laws)
-        barriers = list(two.barriers())  # first: it says what barriers order
-        self.open: dict[Property, list[Open]] = {
-            "race": list(islice(two.races(), MOST_OPEN)),
-            "index": list(islice(two.indices(), MOST_OPEN)),
+        self.two = TwoThreads(self.walk, self.threads, laws)
+
+    @cached_property
+    def open(self) -> dict[Property, list[Open]]:
+        """The open questions about mistakes."""
+        barriers = list(self.two.barriers())  # first: it says what barriers order
+        return {
+            "race": list(islice(self.two.races(), MOST_OPEN)),
+            "index": list(islice(self.two.indices(), MOST_OPEN)),
             "barrier": barriers,
         }
+
+    def conflicts(self) -> list[Open]:
+        """The open questions about bank conflicts; the facts give the width."""
+        lanes = TwoLanes(self.two, self.launch.conflict, self.launch.placed)
+        return list(islice(lanes.conflicts(), MOST_OPEN))
 
     def _refuse_false_facts(self, shape: Shape | None) -> None:
         launch = self.launch
@@ -160,10 +171,10 @@ class Questions:
 
     # Counterexamples
 
-    def examples(self, about: Property) -> Iterator[Example]:
+    def examples(self, opened: list[Open]) -> Iterator[Example]:
         """Launches that the proof can't exclude, the smallest first."""
         for most in SMALL:
-            for question in self.open[about]:
+            for question in opened:
                 more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
                 answer, model = question.ask(exact=True, more=more)
                 if answer == "sat":

@@ -17,7 +17,7 @@ import numpy as np
 import z3
 
 from mmsim.errors import LaunchError, shown
-from mmsim.proof.whole_numbers import Number, Space, Truth, Value, constant, product
+from mmsim.proof.whole_numbers import SIZES_BELOW, Number, Space, Truth, Value, constant, product
 
 OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -138,12 +138,14 @@ class Fact:
             case ast.Compare(
                 left=ast.BinOp(left=whole, op=ast.Mod(), right=by),
                 ops=[ast.Eq()],
-                comparators=[ast.Constant(value=0)],
+                comparators=[ast.Constant(value=int(rest))],
             ):
                 number, divisor = (self.number(one, space, names) for one in (whole, by))
                 if _is_symbol(number, space) and not number.symbols & divisor.symbols:
-                    quotient = space.size(f"({ast.unparse(whole)}) // ({ast.unparse(by)})", 0)
-                    self._define(number - quotient * divisor, space)
+                    signed = _may_be_negative(number, space) or _may_be_negative(divisor, space)
+                    name = f"({ast.unparse(whole)}) // ({ast.unparse(by)})"
+                    quotient = space.size(name, 1 - SIZES_BELOW if signed else 0)
+                    self._define(number - quotient * divisor - constant(rest), space)
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
                 self._define(
                     self.number(left, space, names) - self.number(right, space, names), space
@@ -172,6 +174,11 @@ def _rank(mono: tuple[str, ...]) -> tuple[bool, bool, bool, tuple[str, ...]]:
 def _is_symbol(number: Number, space: Space) -> bool:
     ((mono, factor), *others) = number.terms.items() or [((), 0)]
     return not others and factor == 1 and len(mono) == 1 and space.symbols[mono[0]].size
+
+
+def _may_be_negative(number: Number, space: Space) -> bool:
+    symbols = (space.symbols[name] for name in number.symbols)
+    return min(number.terms.values(), default=0) < 0 or not all(one.nonnegative for one in symbols)
 
 
 def _name(tree: ast.expr) -> str:

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import z3
 
+from mmsim.proof.races_bits import LowBits
 from mmsim.proof.whole_numbers import Mono, Number, Space, Truth, constant, without
 
 MOST_POWERS = 5
@@ -21,6 +22,7 @@ class Laws:
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.bits = LowBits(space)
         self._of_rows: dict[tuple[str, Number, Number], list[Truth]] = {}
         self._of_formula: dict[int, tuple[Truth, dict[frozenset[object], Truth]]] = {}
 

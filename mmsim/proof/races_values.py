@@ -321,6 +321,8 @@ class Values:
         found = space.unknown(f"bits {op}", x, y)
         (name,) = found.symbols
         one = space.symbols[name]
+        space.made[name] = op, x, y
+        one.nonnegative = space.nonnegative(x) and space.nonnegative(y)
         if len(one.facts) < 2:
             a, b, term = space.term(x), space.term(y), one.term
             bounds = {

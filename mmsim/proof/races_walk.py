@@ -212,7 +212,7 @@ class Walk:
         index = tuple(self._of(part, env, path) for part in one.index)
         extents = self.values.extents[one.array]
         self._index(one.array, list(index), extents, path, one.place, width)
-        if self._noting and one.array in self.written:
+        if self._noting:
             where = self._next(), self._stack, path, one.place
             self.touched.append(Touched(*where, kind, one.array, index, width, values))
         return index

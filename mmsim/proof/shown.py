@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
-from mmsim.proof.launched import Executed, Explained
+from mmsim.proof.launched import Executed
 from mmsim.proof.prove import Checked, check, domains, has_width, leaves
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
 
+BEGIN_AT = (4, 3)
+"""The widths at which a proof is begun, if it has a case there."""
+
 
 def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
     """The lines of a claim's proof at a width. Raises `Undecided` where it has none."""
-    yield f"{claim.id}, {claim.title}: {claim.text}"
-    if claim.requires:
-        yield f"where {'; '.join(one.text for one in claim.requires)}"
-    for one in domains(claim, width if has_width(claim) else None):
-        about = show({**one.fixed, **one.texts})
-
-        def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
-            return check(claim, case, texts, until, Explained)
-
-        found = [done for _, done in leaves(one.whole, action, until) if done is not None]
+    yield from _said(claim)
+    for about, found in _domains(claim, width, until):
         yield ""
-        yield f"For {about or 'all sizes'}: {counted(len(found), 'case')}"
+        yield f"For {about}: {counted(len(found), 'case')}"
         for number, done in enumerate(found, 1):
             yield ""
             yield from _case(claim, number, done)
+
+
+def opening(claim: Claim, widths: Sequence[int], until: float) -> str:
+    """The first case of a claim's proof at a small width, of those where it is proved."""
+    for width in [*(one for one in BEGIN_AT if one in widths), *widths] or [1]:
+        for about, found in _domains(claim, width, until):
+            if found:
+                count = "the one case" if len(found) == 1 else f"the first of {len(found)} cases"
+                return "\n".join(
+                    [*_said(claim), "", f"For {about}, {count}:", *_case(claim, 1, found[0])]
+                )
+    return ""
+
+
+def _said(claim: Claim) -> Iterator[str]:
+    yield f"{claim.id}, {claim.title}: {claim.text}"
+    if claim.requires:
+        yield f"where {'; '.join(one.text for one in claim.requires)}"
+
+
+def _domains(claim: Claim, width: int, until: float) -> Iterator[tuple[str, list[Checked]]]:
+    """The domains of a claim at a width, in words, with the cases of their proofs."""
+    for one in domains(claim, width if has_width(claim) else None):
+        about = show({**one.fixed, **one.texts}) or "all sizes"
+
+        def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
+            return check(claim, case, texts, until, explain=True)
+
+        yield about, [done for _, done in leaves(one.whole, action, until) if done is not None]
 
 
 def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:

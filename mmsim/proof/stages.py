@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts, Undecided
+from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.terms import ONE, Product, Term, simple
 
 Lines = tuple[Any, ...]
@@ -28,7 +28,12 @@ def stages(
     """
     if unit == "banks":
         offsets = [_varying(one) for one in offsets]
-    parts = [_divided(facts, one, width) for one in offsets]
+    try:
+        parts = [_divided(facts, one, width, len(offsets) == 1) for one in offsets]
+    except (Split, Undecided):
+        if unit == "groups" and len(offsets) == 1 and _apart(facts, offsets[0], width):
+            return lanes
+        raise
     products = sorted({p for cell, _ in parts for p in cell.parts}, key=str)
     words = [
         (line, int(_at(within, lane)))
@@ -36,7 +41,9 @@ def stages(
         for lane, line in enumerate(_lines(cell, products, lanes))
     ]
     for place in sorted({within for _, within in words}) if unit == "banks" else [None]:
-        _distinct(facts, products, {line for line, within in words if place in (None, within)})
+        here = {line for line, within in words if place in (None, within)}
+        for one, same in _equal(facts, products, here).items():
+            words = [(same if line == one else line, within) for line, within in words]
     if not atomic:
         distinct = set(words)
         if unit == "groups":
@@ -56,13 +63,35 @@ def _varying(offset: Term) -> Term:
     return Term(kept)
 
 
-def _divided(facts: Facts, offset: Term, width: int) -> tuple[Term, Any]:
-    """The row of a word, and its place there: the offset, divided by the width."""
+def _divided(facts: Facts, offset: Term, width: int, alone: bool) -> tuple[Term, Any]:
+    """The row of a word, and its place there: the offset, divided by the width.
+
+    If the rest is the same for all lanes, it says nothing: all rows are as many further on.
+    """
     whole, rest = facts.parted(offset, Term.of(width))
     number = rest.number
+    if number is None and alone and rest.is_uniform:
+        return whole, 0
     if number is None:
         raise facts.residue(rest, width)
     return whole + simple(number // width), number % width
+
+
+def _apart(facts: Facts, offset: Term, width: int) -> bool:
+    """Return whether words are evenly spaced, so far apart that no two lie in one group."""
+    each = {product: _step(value) for product, value in offset.parts.items()}
+    if None in each.values():
+        return False
+    step = Term({product: value for product, value in each.items() if value})
+    if step.number is not None:
+        return bool(abs(step.number) >= width)
+    return bool(facts.holds(step - width)) or bool(facts.holds(-step - width))
+
+
+def _step(value: Any) -> Any:
+    """The difference of neighbouring lanes, None if it isn't always the same."""
+    found = set(np.diff(value).tolist()) if isinstance(value, np.ndarray) else {0}
+    return found.pop() if len(found) == 1 else None
 
 
 def _at(value: Any, lane: int) -> Any:
@@ -79,22 +108,27 @@ def _lines(cell: Term, products: list[Product], lanes: int) -> list[Lines]:
     return list(zip(*columns, strict=True)) if columns else [()] * lanes
 
 
-def _distinct(facts: Facts, products: list[Product], lines: set[Lines]) -> None:
-    """Make sure that rows with different factors are different rows."""
+def _equal(facts: Facts, products: list[Product], lines: set[Lines]) -> dict[Lines, Lines]:
+    """The rows with different factors that are the same row: another one for each of them."""
     if len(lines) == 1:
-        return
+        return {}
     names = sorted({name for p in products for powers in p for name, _ in powers})
     sample = {name: at * 37 % 61 + 3 for at, name in enumerate(names)}
     sizes = [simple(Term({product: 1}).at(sample)) for product in products]
     ordered = sorted(lines, key=lambda line: sum(map(mul, line, sizes)))
     steps = {tuple(map(sub, two, one)) for one, two in pairwise(ordered)}
     if all(facts.bound(_term(products, step) - 1) >= 0 for step in steps):
-        return
-    steps = {tuple(map(sub, two, one)) for one, two in combinations(ordered, 2)}
-    for step in sorted(steps):
-        term = _term(products, step)
-        if not np.all(facts.holds(term - 1)) and not np.all(facts.holds(-term - 1)):
-            raise Undecided(f"whether lanes ask for different words: {term} may be 0")
+        return {}
+    known: dict[Lines, bool] = {}
+    found: dict[Lines, Lines] = {}
+    for one, two in combinations(ordered, 2):
+        step = tuple(map(sub, two, one))
+        if step not in known:
+            term = _term(products, step)
+            known[step] = not facts.holds(term - 1) and not facts.holds(-term - 1)
+        if known[step]:
+            found[two] = found.get(one, one)
+    return found
 
 
 def _term(products: list[Product], line: Lines) -> Term:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import z3
 
+from mmsim.proof.races_bits import OPERATIONS
 from mmsim.proof.races_laws import Laws, of_powers
 from mmsim.proof.races_values import Threads
 from mmsim.proof.races_walk import Index, Loop, Met, Noted, Parting, Touched, Walk
@@ -125,7 +126,23 @@ class Pair:
         elif products and solver.check() != z3.unsat:
             solver.add(*self.laws.of(asked.values(), names))
         answer: Answer = str(solver.check())  # type: ignore[assignment]
+        if answer != "unsat" and (of_bits := self._of_bits(names, back)):
+            solver.add(*of_bits)
+            solver.set("rlimit", 4 * STEPS)
+            answer = str(solver.check())  # type: ignore[assignment]
         return answer, solver.model() if answer == "sat" else None
+
+    def _of_bits(self, names: set[str], back: dict[str, str]) -> list[Truth]:
+        """The facts about the bits of the symbols in a question that are x ^ y, x & y or x | y."""
+        found: list[Truth] = []
+        for name in sorted(names):
+            made = self.space.made.get(old := back.get(name, name))
+            if made is not None and isinstance(made[0], str) and made[0] in OPERATIONS:
+                facts = self.laws.bits.operated(old)
+                found += [self.second(one) for one in facts] if name in back else facts
+        back = {new: old for old, new in self.names.items()}
+        new = {name for one in found for name in self.space.factors(one)}
+        return [*found, *self._known([(back.get(one, one), one in back) for one in sorted(new)])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +178,9 @@ class TwoThreads:
                 isinstance(part, Number) for part in one.index
             ):
                 why = f"the index of {one.array} is not a whole number for each axis"
-                yield Open(_at(why, one), lambda **_: ("unknown", None))
+                yield Open(at_lines(why, one), lambda **_: ("unknown", None))
                 continue
-            outside = self._outside(one)
+            outside = self.outside(one, one.extents)
             if z3.is_false(outside):
                 continue
 
@@ -171,21 +188,23 @@ class TwoThreads:
                 return self.pair(None).ask([one.path, outside], **how)
 
             if ask()[0] != "unsat" and ask(exact=True)[0] != "unsat":
-                of = self._read_from(*one.index)
+                of = self.read_from(*one.index)
                 why = f"is read from {of}" if of else "may be out of range"
-                yield Open(_at(f"the index of {one.array} {why}", one), ask)
+                yield Open(at_lines(f"the index of {one.array} {why}", one), ask)
 
-    def _outside(self, one: Index) -> Truth:
+    def outside(self, one: Index | Touched, extents: Sequence[Number]) -> Truth:
+        """Say that an index is out of range."""
         compared, width = self.space.compared, constant(one.width)
         bad = []
-        for axis, (part, extent) in enumerate(zip(one.index, one.extents, strict=True)):
+        for axis, (part, extent) in enumerate(zip(one.index, extents, strict=True)):
+            assert isinstance(part, Number)
             end = part + constant(1)
             if axis == len(one.index) - 1:
                 end = end * width
             bad += [compared("<", part, constant(0)), compared(">", end, extent)]
         return z3.simplify(z3.Or(*bad))
 
-    def _read_from(self, *values: Value) -> str:
+    def read_from(self, *values: Value) -> str:
         """The arrays whose words values depend on, in words."""
         found, new = set(), {name for one in values for name in self.space.factors(one)}
         arrays = self.walk.values.extents
@@ -226,12 +245,12 @@ class TwoThreads:
 
         def ask(**how: Any) -> tuple[Answer, Any]:
             differ = z3.Xor(one.test, pair.second(one.test))
-            return pair.ask([one.path], [one.path], [differ, *self._different(pair)], **how)
+            return pair.ask([one.path], [one.path], [differ, *self.different(pair)], **how)
 
         if ask()[0] != "unsat" and ask(exact=True)[0] != "unsat":
-            of = self._read_from(one.test)
+            of = self.read_from(one.test)
             why = f", which is read from {of}," if of else ""
-            return Open(_at(f"the test{why} may lead threads to different barriers", one), ask)
+            return Open(at_lines(f"the test{why} may lead threads to different barriers", one), ask)
         return None
 
     def _returning(self, one: Noted) -> Open | None:
@@ -243,10 +262,10 @@ class TwoThreads:
         if ask()[0] == "unsat":
             return None
         return Open(
-            _at("the first thread of a block may end before a barrier of the grid", one), ask
+            at_lines("the first thread of a block may end before a barrier of the grid", one), ask
         )
 
-    def _different(self, pair: Pair, warps: bool = False) -> list[Truth]:
+    def different(self, pair: Pair, warps: bool = False) -> list[Truth]:
         """Say that two threads are different ones, or of different warps of a block."""
         places = ("blockIdx", "blockDim") if pair.scope == "grid" else ("threadIdx", "blockDim")
         if warps and pair.scope == "block":
@@ -259,7 +278,7 @@ class TwoThreads:
 
     def races(self) -> Iterator[Open]:
         """Pairs of accesses that may race."""
-        touched = self.walk.touched
+        touched = [one for one in self.walk.touched if one.array in self.walk.written]
         shared = {one.name for one in self.walk.lowered.code.locals}
         for place, one in enumerate(touched):
             for other in touched[place:]:
@@ -287,7 +306,7 @@ class TwoThreads:
                 **how: Any,
             ) -> tuple[Answer, Any]:
                 both = [
-                    *self._different(pair, warps),
+                    *self.different(pair, warps),
                     *self._one_element(first, second, pair),
                     *between(pair),
                 ]
@@ -298,11 +317,11 @@ class TwoThreads:
             if scope == "block" and ask(warps=True)[0] == "unsat":
                 continue
             if ask(warps=True, exact=True)[0] != "unsat":
-                of = self._read_from(*first.index, *second.index)
+                of = self.read_from(*first.index, *second.index)
                 why = f"; the index is read from {of}" if of else ""
                 where = "of different blocks" if scope == "grid" else "of one block"
                 what = f"threads {where} may access one element of {first.array} in no order{why}"
-                yield Open(_at(what, first, second), partial(ask, warps=True))
+                yield Open(at_lines(what, first, second), partial(ask, warps=True))
 
     def _one_element(self, first: Touched, second: Touched, pair: Pair) -> list[Truth]:
         """Say that two accesses meet in an element, and matter."""
@@ -406,7 +425,7 @@ class TwoThreads:
         return facts
 
 
-def _at(why: str, *where: Noted) -> str:
+def at_lines(why: str, *where: Noted) -> str:
     """A reason with its lines."""
     lines = sorted({one.place.line for one in where})
     named = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} and {lines[1]}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.launch import Rotated
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.proof.facts import Range
@@ -22,6 +23,14 @@ class Unknown:
 
     def __repr__(self) -> str:
         return "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Modulo(Unknown):
+    """A whole number that depends on memory, of which each lane's rest by a number is known."""
+
+    by: int
+    rest: Any
 
 
 UNKNOWN = Unknown()
@@ -120,6 +129,19 @@ def added(rows: Rows, more: Rows) -> None:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A memory's rule of conflicts: "banks" or "groups", and how many words a row has.
+
+    Some words may meet as others do on banks: then `words` gives these.
+    """
+
+    space: str
+    unit: str
+    width: int
+    words: Callable[..., Term] | None = None
+
+
+@dataclass(frozen=True)
 class Sizes:
     """A launch of which the sizes are terms, and the width a number."""
 
@@ -129,12 +151,14 @@ class Sizes:
     threads: Term
     block_size: Term
     width: int
-    unit: str
+    memory: Rule
+    shared: Rule | None = None
     dmms: Term | None = None
     contents: dict[str, Callable[..., Term]] = field(default_factory=dict)
     stages: dict[str, Term] = field(default_factory=dict)
     in_all: Collection[str] = ()
     """The arrays whose `stages` are those of all requests together, not of each."""
+    layouts: dict[str, Rotated | Callable[..., Term]] = field(default_factory=dict)
 
 
 def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:

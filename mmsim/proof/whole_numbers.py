@@ -66,6 +66,12 @@ class Number:
         return self.terms.get(()) if len(self.terms) == 1 else None
 
     @property
+    def name(self) -> str:
+        """The name of a number that is one symbol."""
+        (name,) = self.symbols
+        return name
+
+    @property
     def symbols(self) -> set[str]:
         """The names of its symbols."""
         return {name for mono in self.terms for name in mono}
@@ -151,6 +157,7 @@ class Space:
         self.other = z3.DeclareSort("Other")
         self.is_power = z3.Function("is a power of two", z3.IntSort(), z3.BoolSort())
         self.knows_powers = False  # facts say that something is a power of two
+        self.made: dict[str, tuple[Any, Value, Value]] = {}  # what low bits follow from
         self.halves: set[str] = set()  # symbols of which the double is a quotient
         self.given: list[Truth] = []  # facts of the user
         self.defined: dict[str, Number] = {}  # symbols that the facts say to be others
@@ -339,7 +346,15 @@ class Space:
         difference = left - right
         if difference.value is not None:
             return z3.BoolVal(COMPARE[op](difference.value, 0))
+        for sign, never, always in ((1, "<", ">="), (-1, ">", "<=")):
+            if op in (never, always) and self.nonnegative(difference * constant(sign)):
+                return z3.BoolVal(op == always)
         return COMPARE[op](self.term(left), self.term(right))
+
+    def nonnegative(self, value: Number) -> bool:
+        """Return whether a number is never negative, as none of its terms is."""
+        signs = all(factor > 0 for factor in value.terms.values())
+        return signs and all(self.symbols[name].nonnegative for name in value.symbols)
 
     def power(self, value: Number) -> Truth:
         """Return whether a number is a power of two."""
@@ -359,7 +374,9 @@ class Space:
             if then == other:
                 return then
             value = z3.If(test, self.term(then), self.term(other))
-            return self.named("if", value, test, then, other)
+            found = self.named("if", value, test, then, other)
+            self.made[found.name] = test, then, other
+            return found
         if isinstance(then, Number) or isinstance(other, Number):
             raise TypeError("values of two kinds")
         return then if then.eq(other) else z3.If(test, then, other)
@@ -394,6 +411,8 @@ class Space:
             for one in names:
                 one.facts.append(fact)
             names[1].nonnegative = by.value is not None
+            for op, one in zip(("//", "%"), names, strict=True):
+                self.made[one.name] = op, rest, by
             self._memo[key] = quotient, left
         quotient, left = self._memo[key]
         return whole + quotient, left
@@ -426,6 +445,7 @@ class Space:
             one, term = self.fresh("wrapped", self.origin(value)), self.term(value)
             fits = z3.And(term >= low, term <= high)
             one.facts += [one.term >= low, one.term <= high, z3.Implies(fits, one.term == term)]
+            self.made[one.name] = "wrap", value, constant(high - low + 1)
             self._memo[key] = Number({(one.name,): 1})
         wrapped: Number = self._memo[key]
         return wrapped

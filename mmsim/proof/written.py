@@ -7,6 +7,7 @@ names are expressions of the sizes. The symbol of a quotient is written as it is
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
@@ -14,8 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts
+from mmsim.proof.facts import Facts, Undecided
 from mmsim.proof.terms import Term
+
+LONGEST = 60
+"""The characters of the longest term in a reason."""
+BOUNDS = {"trip": ("trip",), "turn": ("trip", "warp"), "warp": ("warp",), "block": ("block",)}
+"""What the symbols of loops, warps and blocks count."""
+BOUND = re.compile("|".join(BOUNDS))
+INTERNAL = re.compile(r"\b(trip) \d+")
+"""The number of a loop, beside its trip."""
 
 
 class Writer:
@@ -105,6 +114,39 @@ class Writer:
                         return a**b
         raise KeyError(ast.unparse(node))
 
+    def reason(self, error: Undecided) -> str:
+        """The reason in the user's sizes; a term that has no short form in these is described."""
+        return error.text.format(*(self.plain(term) for term in error.terms))
+
+    def plain(self, value: Any) -> str:
+        """A term as text, or the numbers on which it depends."""
+        if not isinstance(value, Term):
+            return str(value)
+        if value.is_uniform:
+            found = short(self.term(value))
+            text = INTERNAL.sub(r"\1", str(found))
+            names = {INTERNAL.sub(r"\1", one.name): one.name for one in found.free_symbols}
+            known = {one for one in names if one in self.sizes or one in ("warp", "block", "trip")}
+            if len(text) <= LONGEST and len(known) == len(found.free_symbols):
+                return text
+        return f"a number that depends on {_listed(self.parameters(value))}"
+
+    def parameters(self, term: Term) -> list[str]:
+        """The sizes on which a term depends, and "the warp", "the block", "the trip"."""
+        found = set()
+        for name in term.symbols:
+            if name in self.facts.quotients:
+                of = self.facts.quotients[name]
+                found |= {*self.parameters(of.above), *self.parameters(of.below)}
+            elif match := BOUND.match(name):
+                found |= {f"the {one}" for one in BOUNDS[match[0]]}
+            else:
+                known = {str(one) for one in self.symbol(name).free_symbols} & self.sizes.keys()
+                found |= known or {"the sizes"}
+        if "the sizes" in found:
+            found -= self.sizes.keys()
+        return sorted(found, key=lambda one: (one.startswith("the "), one))
+
     def lanes(self, term: Term, lanes: int) -> str:
         """A term whose lanes may differ, as text: with `lane` if they are evenly spaced."""
         import sympy
@@ -127,6 +169,10 @@ class Writer:
                 shown.append(listed if rest == 1 else f"{listed}*({rest})")
         parts = [str(short(found)), *shown] if found != 0 or not shown else shown
         return " + ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the lane"
 
 
 def _number(value: Any) -> Any:

@@ -1,11 +1,12 @@
-"""Proofs as a table for the terminal."""
+"""Proofs as a table for the terminal, and folded up for a page."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mmsim.printable import counted
+from mmsim.printable import counted, printable_lines
 from mmsim.proof.prove import ClaimProof
 from mmsim.view.tables import columns, rich_rows, rich_text
 
@@ -21,6 +22,22 @@ def proofs_table(proofs: Sequence[ClaimProof]) -> Table:
         colour = "bold red" if one.against is not None else "green" if one.proved else ""
         rows.append((one.claim, rich_text(one.verdict, colour), one.why))
     return rich_rows(titles, rows)
+
+
+def anchor(proof: ClaimProof) -> str:
+    """The id of a proof on a page."""
+    return f"proof-{proof.claim}"
+
+
+def folded(proof: ClaimProof) -> str:
+    """The beginning of a proof, to be unfolded: HTML on one line, which Markdown leaves alone."""
+    name = html.escape(proof.claim)
+    text = html.escape(printable_lines(proof.shown)).replace("\n", "&#10;")
+    return (
+        f'<details class="proof" id="{html.escape(anchor(proof))}"><summary>The proof of {name}'
+        f"</summary><pre>{text}</pre><p>Every case, at another width: <code>mmsim prove {name} "
+        "--show --widths 32</code></p></details>"
+    )
 
 
 def summary(proofs: Sequence[ClaimProof]) -> str:

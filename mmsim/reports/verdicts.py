@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mmsim.claims.verify import Verdict
 from mmsim.printable import counted, printable
+from mmsim.reports.proofs import anchor, folded
 from mmsim.view.figures.times import curve_svg
 from mmsim.view.tables import columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
+
+    from mmsim.proof.prove import ClaimProof
 
 COLOURS = {
     "holds": "green",
@@ -26,10 +30,18 @@ COLOURS = {
 }
 
 
+def with_proofs(verdicts: Iterable[Verdict], proofs: Mapping[str, ClaimProof]) -> list[Verdict]:
+    """Return the verdicts, each with what is proved of its claim, unless the claim fails."""
+    return [
+        replace(one, proof=proofs[one.id].known) if one.good and one.id in proofs else one
+        for one in verdicts
+    ]
+
+
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
-    """Claim, source, formula, cases, worst case, asynchronous time, verdict."""
-    names = ("claim", "source", "formula", "cases", "worst case", "async/sync", "verdict")
-    titles = columns(*names, numbers="cases async/sync", whole="claim verdict")
+    """Claim, source, formula, proof or number of cases, worst case, asynchronous time, verdict."""
+    names = ("claim", "source", "formula", "proof", "worst case", "async/sync", "verdict")
+    titles = columns(*names, numbers="async/sync", whole="claim verdict")
     table = rich_rows(titles, map(_cells, verdicts))
     table.row_styles = ["", "dim"]
     for row, (verdict, following) in zip(table.rows, pairwise(verdicts), strict=False):
@@ -42,7 +54,7 @@ def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
         verdict.id,
         verdict.source,
         verdict.statement,
-        str(verdict.cases),
+        verdict.extent,
         "\n".join([worst_case(verdict), *growth(verdict), *own_size(verdict)]),
         asynchronous(verdict),
         rich_text(verdict.outcome, COLOURS[verdict.result]),
@@ -106,16 +118,24 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 TIMES = "Asynchronous time"
 
 
-def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None = None) -> str:
+def verdicts_page(
+    verdicts: Sequence[Verdict],
+    names: Mapping[str, str] | None = None,
+    proofs: Mapping[str, ClaimProof] | None = None,
+) -> str:
     """Return a self-contained page; formulas are MathML, which browsers typeset.
 
-    `names` spells out the papers' short names in the headings.
+    `names` spells out the papers' short names in the headings. `proofs` are those of claims by id;
+    the page unfolds the beginning of each that a verdict names.
     """
     known = names or {}
+    shown = {one.id: proofs[one.id] for one in verdicts if proofs and one.proof}
+    shown = {id_: proof for id_, proof in shown.items() if proof.shown}
     sections = "\n".join(
         _section(
             f"{paper} ({known[paper]})" if paper in known else paper,
             [verdict for verdict in verdicts if verdict.paper == paper],
+            shown,
         )
         for paper in dict.fromkeys(verdict.paper for verdict in verdicts)
     )
@@ -129,9 +149,10 @@ def _escape(text: str) -> str:
     return html.escape(printable(text))
 
 
-def _section(heading: str, verdicts: Sequence[Verdict]) -> str:
-    """One paper's claims: a table, and the curves among them."""
-    rows = "\n".join(map(_row, verdicts))
+def _section(heading: str, verdicts: Sequence[Verdict], proofs: Mapping[str, ClaimProof]) -> str:
+    """One paper's claims: a table, the proofs to be unfolded, and the curves among them."""
+    rows = "\n".join(_row(one, proofs.get(one.id)) for one in verdicts)
+    folds = "\n".join(folded(proofs[one.id]) for one in verdicts if one.id in proofs)
     curves = "\n".join(
         f"<figure>{curve_svg(verdict.curve)}<figcaption>{_escape(verdict.id)}: "
         f"{_escape(verdict.title)}</figcaption></figure>"
@@ -140,28 +161,33 @@ def _section(heading: str, verdicts: Sequence[Verdict]) -> str:
     )
     return f"""<h2>{_escape(heading)}</h2>
 <table>
-<thead><tr><th class="claim">Claim</th><th>Formula</th><th class="number">Cases</th>
+<thead><tr><th class="claim">Claim</th><th>Formula</th><th class="proof">Proof</th>
 <th class="worst">Worst case</th><th class="time">{TIMES}</th>
 <th class="verdict">Verdict</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
 </table>
+{folds}
 {curves}"""
 
 
-def _row(verdict: Verdict) -> str:
+def _row(verdict: Verdict, proof: ClaimProof | None) -> str:
     where = f"where {'; '.join(verdict.requires)}" if verdict.requires else ""
     notes = "<br>".join(f"<small>{_escape(line)}</small>" for line in (where, verdict.note) if line)
     lines = (*growth(verdict), *own_size(verdict))
     more = "".join(f"<br><small>{_escape(line)}</small>" for line in lines)
+    extent = _escape(verdict.extent)
+    if proof is not None:
+        link = f'<a href="#{_escape(anchor(proof))}">{_escape(verdict.proof)}</a>'
+        extent = extent.replace(_escape(verdict.proof), link, 1)
     return (
         f'<tr id="{_escape(verdict.id)}">'
         f'<td class="claim"><strong>{_escape(verdict.id)}</strong><br>'
         f"{_escape(verdict.title)}<br><small>{_escape(verdict.source)}</small></td>"
         f'<td><div class="formula"><math displaystyle="true">{verdict.mathml}</math></div>'
         f"{notes}</td>"
-        f'<td class="number" data-title="Cases">{verdict.cases}</td>'
+        f'<td data-title="Proof">{extent}</td>'
         f'<td data-title="Worst case">{_escape(worst_case(verdict))}{more}</td>'
         f'<td class="time" data-title="{TIMES}">{asynchronous(verdict)}</td>'
         f'<td class="verdict {verdict.result.replace(" ", "-")}">{verdict.outcome}</td></tr>'

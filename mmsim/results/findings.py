@@ -36,6 +36,7 @@ FindingKind = Literal[
     "vector",
     "capacity",
     "placement",
+    "conflict",
 ]
 Scope = Literal["interval", "blocks", "round"]
 Language = Literal["python", "numba"]
@@ -75,6 +76,7 @@ TITLES: dict[FindingKind, str] = {
     "vector": "vector that cannot be accessed",
     "capacity": "too much shared memory",
     "placement": "array placed for another width",
+    "conflict": "bank conflict",
 }
 
 ADVICE: dict[FindingKind, str] = {
@@ -97,6 +99,7 @@ ADVICE: dict[FindingKind, str] = {
     "vector": "an access of one element needs no alignment",
     "capacity": "take smaller blocks, fewer of them on a DMM, or smaller shared arrays",
     "placement": "give the layout the machine's width",
+    "conflict": "pad the rows of the array, or swizzle its columns",
 }
 
 OF_THE_GRID = (
@@ -166,9 +169,10 @@ class Finding(Tabular):
         lanes of a warp access an element, at least one writes it, and a GPU does not synchronize
         them. "winner": several threads of one request write different values to one element, and
         the results depend on the value that stays. "capacity": too little shared memory.
-        "placement": a layout of another width than the machine's. "deadlock": a wait that no thread
-        ends. "spin": a wait for a lock that a thread of the same warp holds. The others are errors
-        of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type",
+        "placement": a layout of another width than the machine's. "conflict": two lanes of a warp
+        want different words of one bank, which only a proof reports. "deadlock": a wait that no
+        thread ends. "spin": a wait for a lock that a thread of the same warp holds. The others are
+        errors of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type",
         "exception".
     array, index, copy
         The element, by its logical index. `copy` is the block of an `mm.shared` array, None for a

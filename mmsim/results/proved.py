@@ -12,26 +12,30 @@ from mmsim.model.threads import Shape, launched
 from mmsim.printable import printable
 from mmsim.results.findings import Finding, FindingKind
 
-Property = Literal["race", "index", "barrier"]
+Property = Literal["race", "index", "barrier", "conflict"]
 Answer = Literal["yes", "no", "undecided"]
 
 PROPERTIES: dict[Property, str] = {
     "race": "no data race",
     "index": "no index out of range",
     "barrier": "no divergent barrier",
+    "conflict": "no bank conflict at this width",
 }
 """The properties of a program that are proved, in words."""
+MISTAKES: tuple[Property, ...] = ("race", "index", "barrier")
+"""The properties without which a program is wrong; a conflict only costs time."""
 AGAINST: dict[Property, tuple[FindingKind, ...]] = {
     "race": ("race", "beside-atomic"),
     "index": ("out-of-range",),
     "barrier": ("barrier",),
+    "conflict": ("conflict",),
 }
 """The kinds of findings that contradict each property."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A launch that has a mistake, and the finding of its check under the asynchronous schedule.
+    """A launch that has a mistake or a conflict, and the finding of its check, each warp by itself.
 
     `numbers` and `arrays` are its arguments by name.
     """
@@ -74,23 +78,26 @@ class Verdict:
 class Proof:
     """The verdicts on a program for all sizes and inputs for which the `given` facts hold.
 
-    `race`, `index` and `barrier` are the verdicts on its properties. `answer` is "yes" if all are
-    proved, "no" if there is a counterexample to one, else "undecided".
+    `race`, `index` and `barrier` are the verdicts on its mistakes. `answer` is "yes" if it is
+    proved to have none, "no" if there is a counterexample to one, else "undecided". `conflict` is
+    the verdict on bank conflicts, which cost time and are no mistakes; None if the machine has no
+    banks.
     """
 
     given: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if tuple(one.property for one in self.verdicts) != get_args(Property):
+        about = tuple(one.property for one in self.verdicts)
+        if about not in (get_args(Property), MISTAKES):
             raise ValueError("a proof has a verdict on each property")
         if any((one.answer == "no") != (one.counterexample is not None) for one in self.verdicts):
             raise ValueError("a verdict has a counterexample exactly if it is no")
 
     @property
     def answer(self) -> Answer:
-        """The answer for all properties."""
-        answers = [one.answer for one in self.verdicts]
+        """The answer for all mistakes."""
+        answers = [one.answer for one in self.verdicts if one.property in MISTAKES]
         return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
     @property
@@ -107,6 +114,11 @@ class Proof:
     def barrier(self) -> Verdict:
         """The verdict: no divergent barrier."""
         return self.verdicts[2]
+
+    @property
+    def conflict(self) -> Verdict | None:
+        """The verdict: no bank conflict at the machine's width."""
+        return self.verdicts[3] if len(self.verdicts) > 3 else None
 
     def __str__(self) -> str:
         facts = ", ".join(map(printable, self.given))

@@ -37,7 +37,8 @@ from mmsim.claims.verify import (
     to_json,
 )
 from mmsim.errors import RoomError
-from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+from mmsim.proof.prove import ClaimProof
+from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table, with_proofs
 from mmsim_algorithms.reports.ledger import page_of
 
 
@@ -405,6 +406,21 @@ def test_verdicts_as_json_and_as_a_page():
         "schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3
+
+
+def test_a_verdict_says_what_is_proved_unless_the_claim_fails():
+    proofs = {"X-1": ClaimProof("X-1", 4, [1, 2, 4], [1, 2, 3, 4], shown="<b>Case 1")}
+    good, bad = verify_claim(claim()), verify_claim(claim(formula=lambda n: n))
+    known, other = with_proofs([good, bad], proofs)
+    assert known.extent == "proved for w = 1, 2, 4; checked on 4 cases"
+    assert other.extent == good.extent == "checked on 4 cases"
+    assert with_proofs([replace(good, id="X-2")], proofs)[0].proof == ""
+    assert "checked on 4 cases" in printed(verdicts_table([known]))
+    assert json.loads(to_json([known]))["verdicts"][0]["proof"] == "proved for w = 1, 2, 4"
+    page = verdicts_page([known], proofs=proofs)
+    assert '<a href="#proof-X-1">proved for w = 1, 2, 4</a>; checked on 4 cases' in page
+    assert "<pre>&lt;b&gt;Case 1</pre>" in page
+    assert "<details" not in verdicts_page([other], proofs=proofs)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,16 @@ import pytest
 
 from mmsim.claims.registry import paper_names
 from mmsim.claims.verify import from_json
-from mmsim.reports.verdicts import verdicts_page
+from mmsim.proof.kept import from_json as proofs_from_json
+from mmsim.reports.verdicts import verdicts_page, with_proofs
 from tests.kit.views import axe
 
-KEPT = Path(__file__).parents[2] / "docs" / "verdicts.json"
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "docs" / "verdicts.json"
+PROOFS = {
+    one.claim: one
+    for one in proofs_from_json((ROOT / "algorithms" / "proofs.json").read_text("utf-8"))[1]
+}
 SEEN = """() => [...document.querySelectorAll("tbody tr")].map(row => {
   const cell = row.querySelector(".verdict"), range = document.createRange()
   range.selectNodeContents(cell)
@@ -22,9 +28,10 @@ SEEN = """() => [...document.querySelectorAll("tbody tr")].map(row => {
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """The page of all claims: the longest formulas and the longest cases are among them."""
-    verdicts = [one for one in from_json(KEPT.read_text("utf-8")) if one.curve is None]
+    kept = from_json(KEPT.read_text("utf-8"))
+    verdicts = with_proofs((one for one in kept if one.curve is None), PROOFS)
     page = tmp_path_factory.mktemp("page") / "verify.html"
-    page.write_text(verdicts_page(verdicts, paper_names()), encoding="utf-8")
+    page.write_text(verdicts_page(verdicts, paper_names(), PROOFS), encoding="utf-8")
     return page.as_uri(), {one.id: one.outcome for one in verdicts}
 
 
@@ -47,6 +54,11 @@ def test_every_verdict_is_in_sight_without_scrolling_sideways(new_page, address,
           .map(cell => cell.innerText)"""
     )
     assert cut == []  # a formula that is longer than its column scrolls within it
+    proof = shown.locator("[id='proof-SMM-L5.1'] pre")
+    assert not proof.is_visible()
+    shown.locator("[id='SMM-L5.1']").get_by_text("proved for each w up to 64").click()
+    proof.get_by_text("The difference is 0").wait_for(timeout=5000)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -57,5 +69,7 @@ def test_axe_finds_no_barrier(new_page, scheme):
     assert len(kinds) > 4
     script = axe.needed()
     shown = new_page(color_scheme=scheme)
-    shown.set_content(verdicts_page(list(kinds.values()), paper_names()))
+    verdicts = with_proofs(kinds.values(), PROOFS)
+    assert any(one.proof for one in verdicts)
+    shown.set_content(verdicts_page(verdicts, paper_names(), PROOFS))
     assert axe.violations(shown, script) == []

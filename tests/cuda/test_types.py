@@ -15,6 +15,7 @@ from mmsim.cuda.types import TypingError, as_signature, as_type, listed, of_valu
         ("void(int32[:], float64)", "none(array(int32, 1d, A), float64)"),
         ("void(f4[:, ::1], u8)", "none(array(float32, 2d, C), uint64)"),
         ("(i8, b1)", "none(int64, bool)"),
+        ("f2(f2[:], float16)", "float16(array(float16, 1d, A), float16)"),
         (
             "f4(UniTuple(i4, 2), Tuple((f8, i4)))",
             "float32(UniTuple(int32 x 2), Tuple(float64, int32))",

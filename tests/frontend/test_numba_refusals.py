@@ -169,6 +169,7 @@ MESSAGES = {
     "a[0] = «a.ravel()»[0]": "an array has no method 'ravel' here; a kernel gets no new memory",
     "a[0] = «np.zeros(3)»[0]": "the call of 'np.zeros' isn't in the language of",
     "a[0] = «math.erf(z)»": "erf takes real numbers, and this one is complex; give it abs(z)",
+    "a[0] = «float(z)»": "float takes real numbers, and this one is complex; give it abs(z)",
     "«a[0] = z»": "'z' is complex, and 'a' holds real numbers; write z.real",
     "a[0] = «z < z»": "'z < z' has no meaning for complex128 and complex128",
     "a[0] = «~1.5»": "'~1.5' has no meaning for float64",

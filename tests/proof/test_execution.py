@@ -94,6 +94,29 @@ PROGRAMS = {
         "x = n; while x > 0:;     a[x * T.lane] = 1;     x = x // 2; a[x * T.lane + 1] = 1",
         (mm.UMM(4, l), 4, None, *HALVES),
     ),
+    "negative divisors, and those that differ among lanes": (
+        "a[T.id // -2 + T.id] = 1; b[T.id % -3 + 2] = 1; a[T.id // (T.lane + 1)] = 1"
+        "; b[T.id % (2 + T.lane % 2)] = 1; a[T.id // -(1 + T.lane)  + T.id] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "shifts by lanes, and a test as a number": (
+        "b[1 << T.lane] = 1; a[T.id >> T.lane % 2] = 1; b[T.id * (T.lane < 2)] = 1"
+        "; a[2 ** T.lane * m] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "negative numbers bit by bit": (
+        "a[~T.id + T.count] = 1; b[(T.id | -3) + 3] = 1; a[(T.id ^ -4) + T.count + 4] = 1"
+        "; b[T.id & ~(T.lane // 2)] = 1; a[(~T.id & 6) + -(-n // 4)] = 1; b[abs(T.lane - 2)] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "one of two numbers, of which each is right for its lanes": (
+        "a[T.lane // 2 if T.lane > 0 else 12 // (T.lane + 1)] = 1",
+        (mm.UMM(4, l), 4),
+    ),
+    "a loop of all warps as one, with bounds of lanes": (
+        "for i in range(T.id, n * (1 + T.lane % 2), T.count):;     a[i] = 1",
+        (mm.UMM(2, l), "2 * m"),
+    ),
     "lanes that leave": (
         "if T.id < n:;     return; a[T.id] = 1; for i in range(5):;     if i == T.lane:"
         ";         break;     a[i] = 1;     if T.lane % 2 == 0:;         continue"
@@ -112,14 +135,26 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+OPEN = {
+    "lanes make different numbers of trips",
+    "a loop for some lanes, in another one",
+    "blocks of even numbers alone",
+    "trips that depend on the block",
+    "a loop of all warps as one, with bounds of lanes",
+}
+"""Those whose cost isn't found."""
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_one_difficulty(name):
-    """The cost is that of runs, if it is found at all."""
+    """The cost is that of runs, or it isn't found."""
     text, launch = PROGRAMS[name]
     one = case_of(re.split(r"; ?", text), *launch)
     try:
         found, points = differences(one, time.monotonic() + SECONDS, Random(0), most=20)
     except Undecided:
+        assert name in OPEN
         return
     assert points
+    assert name not in OPEN
     assert not found, f"{one}\n{found}"

@@ -9,6 +9,7 @@ import sympy
 
 import mmsim_algorithms
 from mmsim.claims.claim import call_with, symbols_of
+from mmsim.claims.launch import Repeated, Rotated, each_launch
 from mmsim.engines import selection
 from mmsim.model.layout import RAW, Placed
 from mmsim_algorithms.remembered import STORE, Store
@@ -53,11 +54,17 @@ def evaluated(size, numbers):
     return int(value)
 
 
+def with_numbers(launches, numbers):
+    """The launches one by one."""
+    for one in launches:
+        if isinstance(one, Repeated):
+            one = replace(one, low=evaluated(one.low, numbers), high=evaluated(one.high, numbers))
+        yield from each_launch([one])
+
+
 def given(value):
     """An argument as a symbolic launch has it."""
-    if isinstance(value, Placed):
-        assert type(value.layout) is RAW
-        value = value.data
+    value = value.data if isinstance(value, Placed) else value
     return value.shape if isinstance(value, np.ndarray) else value
 
 
@@ -76,6 +83,23 @@ def agree(symbolic, bound, numbers):
     assert replace(symbolic.machine, **new) == bound.machine
 
 
+def agree_in_layouts(symbolic, bound):
+    """Compare the words of elements."""
+    names = [parameter.name for parameter in bound.code.parameters]
+    for name, value in zip(names, bound.args, strict=True):
+        layout = symbolic.layouts.get(name)
+        if not isinstance(value, Placed):
+            assert layout is None
+            continue
+        offsets = value.layout.offsets(value.data.shape)
+        if layout is None:
+            assert type(value.layout) is RAW
+        elif isinstance(layout, Rotated):
+            assert layout.describes(offsets)
+        else:
+            assert np.array_equal(layout(*np.indices(offsets.shape)), offsets)
+
+
 def agree_in_contents(symbolic, bound, run, case):
     """Compare the values of arrays, and the stages of accesses by them."""
     names = [parameter.name for parameter in bound.code.parameters]
@@ -88,7 +112,12 @@ def agree_in_contents(symbolic, bound, run, case):
         rows = [row for row in run.accesses if row.array == name]
         assert rows, f"no access of {name}"
         if isinstance(stages, sympy.Symbol):
-            assert sum(row.stages for row in rows) == case[stages.name]
+            blocks = 1 if name in arguments else bound.grid.threads // bound.grid.block_size
+            sums, known = [row.stages for row in rows], case.get(stages.name)
+            if known is None:
+                assert name in symbolic.layouts
+            else:
+                assert known * blocks in (*sums, sum(sums))
         else:
             assert all(row.stages == stages * row.requests for row in rows)
 
@@ -98,17 +127,17 @@ def test_launches(claim, recorded):
     for number, case in enumerate(chosen(claim)):
         recorded.clear()
         claim.run(schedule="synchronous", **case)
-        launches = list(call_with(claim.launches, case))
+        launches = list(each_launch(call_with(claim.launches, case)))
         for symbolic, real in zip_longest(launches, recorded):
             agree(symbolic, real[0], {})
             agree_in_contents(symbolic, *real, case)
+            agree_in_layouts(symbolic, real[0])
         if number == 0:
             names = [one for one, value in case.items() if isinstance(value, int) and one != "w"]
             symbols = symbols_of(names)
             numbers = {symbols[name]: case[name] for name in names}
-            for symbolic, real in zip_longest(
-                call_with(claim.launches, {**case, **symbols}), recorded
-            ):
+            launches = call_with(claim.launches, {**case, **symbols})
+            for symbolic, real in zip_longest(with_numbers(launches, numbers), recorded):
                 agree(symbolic, real[0], numbers)
 
 

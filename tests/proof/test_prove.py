@@ -6,8 +6,10 @@ import sys
 from dataclasses import replace
 
 import pytest
+import sympy
 
 from mmsim.claims.claim import Precondition
+from mmsim.claims.formulas import GCD
 from mmsim.claims.verify import Provenance
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
@@ -49,6 +51,15 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
         one.holds(**{k: case[k] for k in one.holds.__code__.co_varnames})
         for one in DIAGONAL.requires
     )
+
+
+def test_formulas_without_a_rule():
+    for wrong in (lambda n: sympy.exp(n), lambda n, p: n / (p + 1), lambda n, p: 1 / (n - p)):
+        against = prove(replace(DIAGONAL, formula=wrong), [3]).against
+        case = {name: value for name, value in against.items() if name in DIAGONAL.parameters}
+        assert against["measured"] == DIAGONAL.formula(**case)
+    rounded = replace(DIAGONAL, formula=lambda n, p: GCD((n + 1) / p, 3))  # not of a whole number
+    assert "greatest common divisor" in prove(rounded, [3]).why
 
 
 def test_an_empty_domain_proves_nothing():

@@ -115,3 +115,12 @@ def test_a_request_that_depends_on_a_size_asks_for_it():
     assert stages(facts, "banks", 4, [lanes + symbol("x")], 4) == 1
     with pytest.raises(Split):  # the rows x and 0 are one for x = 0
         stages(facts, "groups", 4, [symbol("x") * Term.of(np.array([0, 4, 0, 0]))], 4)
+
+
+def test_rows_that_are_one_by_what_is_known():
+    facts = Facts()
+    facts.ranges = [Range("i", Term.of(3), Term.of(4))]
+    offset = symbol("i") * Term.of(np.array([4, 0, 4])) + Term.of(np.array([0, 12, 17]))
+    assert stages(facts, "groups", 4, [offset], 3) == 2
+    assert stages(facts, "banks", 4, [offset * 4], 3, atomic=True) == 3
+    assert stages(facts, "banks", 4, [offset - offset.of_lanes([0])], 1) == 1

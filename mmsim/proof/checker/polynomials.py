@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from mmsim.errors import MMSimError
 
@@ -21,6 +21,8 @@ class Refused(MMSimError):
 
 class P:
     """A sum of products, with a number for each."""
+
+    is_positive: ClassVar[Callable[[P], bool]] = staticmethod(lambda one: bool(one.number))
 
     def __init__(self, parts: Mapping[Product, Any]) -> None:
         self.parts = {
@@ -103,10 +105,12 @@ class P:
         return hash(frozenset(self.parts.items()))
 
     def __gt__(self, other: Any) -> bool:
-        number = (self - other).number
-        if number is None:
-            raise Refused("the claim compares numbers whose order depends on sizes")
-        return number > 0
+        """Return whether it is larger for all sizes; there, `is_positive` knows the sizes."""
+        if P.is_positive(self - other):
+            return True
+        if P.is_positive(1 - (self - other)):
+            return False
+        raise Refused("the claim compares numbers whose order depends on sizes")
 
     def __str__(self) -> str:
         parts = [
@@ -142,7 +146,7 @@ def two(exponent: P) -> P:
     """2 to the power of a sum of symbols."""
     found = of(1)
     for one, value in exponent.parts.items():
-        if one and (len(one) > 1 or one[0][1] != 1 or one[0][0][:2] == "2^") or value % 1:
+        if value % 1 or (one and (len(one) > 1 or one[0][1] != 1 or one[0][0][:2] == "2^")):
             raise Refused("an exponent that is no sum of symbols")
         found = found * (symbol(f"2^{one[0][0]}") if one else of(2)) ** int(value)
     return found
