@@ -1,4 +1,4 @@
-"""A proof as data: what `checker` needs to verify it, as JSON.
+"""A proof as data: what `mmsim.verifier` needs to verify it, as JSON.
 
 A term is a list of products: a number or one for each lane, then the powers of symbols, then those
 of an exponent of 2. x
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -83,12 +83,13 @@ def certificate(claim: Claim, width: int | None, seconds: float) -> dict[str, An
         entries = [(case.moves, checked) for case, checked in done if checked is not None]
         tree = _tree(claim, texts, entries, 0) if entries else None
         found.append({"fixed": fixed, "texts": texts, "facts": facts, "tree": tree})
-    return {"format": FORMAT, "claim": claim.id, "width": width, "domains": found}
+    return {"claim": claim.id, "width": width, "domains": found}
 
 
-def to_json(proof: dict[str, Any]) -> str:
-    """A proof as text."""
-    return json.dumps(proof, separators=(",", ":")) + "\n"
+def to_json(proofs: Iterable[dict[str, Any]]) -> str:
+    """Proofs as text, one on one line each."""
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in proofs)
+    return f'{{"format": "{FORMAT}", "proofs": [\n{lines}\n]}}\n'
 
 
 def _fact(fact: Fact) -> Any:

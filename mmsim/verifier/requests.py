@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 from typing import Any
 
-from mmsim.proof.checker.polynomials import P, Refused, of, read, symbol
-from mmsim.proof.checker.runs import inside, lanes
-from mmsim.proof.checker.sizes import Sizes
+from mmsim.verifier.polynomials import P, Refused, of, read, symbol
+from mmsim.verifier.runs import inside, lanes
+from mmsim.verifier.sizes import Sizes
 
 
 def stages(case: Sizes, unit: str, width: int, words: list[P], atomic: bool = False) -> int:
@@ -40,11 +40,16 @@ def stages(case: Sizes, unit: str, width: int, words: list[P], atomic: bool = Fa
         for one in {one - other for one, other in combinations(rows, 2)}:
             if not case.negative(one) and not case.negative(-one):
                 raise Refused(f"words that may be the same: {one} may be 0")
+    return counted(unit, cells, atomic)
+
+
+def counted(unit: str, cells: Sequence[tuple[Any, int]], atomic: bool = False) -> int:
+    """The stages of a request by the rows and places of its words: L1 to L3."""
     if unit == "banks":
         return max(Counter(place for _, place in (cells if atomic else set(cells))).values())
     if not atomic:
         return len({row for row, _ in cells})
-    most: Counter[P] = Counter()
+    most: Counter[Any] = Counter()
     for (line, _), count in Counter(cells).items():
         most[line] = max(most[line], count)
     return sum(most.values())

@@ -7,8 +7,8 @@ from typing import Any
 
 from mmsim.claims.claim import Claim
 from mmsim.engines import selection
-from mmsim.proof.checker.polynomials import P, read
-from mmsim.proof.checker.sizes import Sizes, valued
+from mmsim.verifier.polynomials import P, read
+from mmsim.verifier.sizes import Sizes, valued
 
 
 def lanes(own: Any) -> list[P]:

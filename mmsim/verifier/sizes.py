@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Any, Self
 
 from mmsim.claims.claim import symbols_of
-from mmsim.proof.checker.polynomials import P, Refused, divides, of, symbol, two
+from mmsim.verifier.polynomials import P, Refused, divides, of, symbol, two
 
 DEEPEST = 3
 """The most assumptions or quotients that one inequality may need."""

@@ -1,6 +1,6 @@
 """Verify a proof that is written as data. It shares no code with the prover.
 
-It applies these lemmas and no others; `mmsim.proof.lemmas` compares the first ones with the engine.
+It applies these lemmas and no others; `lemmas` compares L1 to L4 with the machines.
 
 L1. On banks, the stages of a request are the largest number of different words in one bank. A
     number that all lanes add to their words changes nothing.
@@ -8,7 +8,7 @@ L2. On address groups, they are the number of different groups.
 L3. Atomics to one word don't merge. On banks each of them counts as a word of its own; a group
     takes as many stages as the most atomics to one of its words.
 L4. A round takes the stages of the unit that has most of them, plus latency - 1. Rounds follow one
-    another. Blocks are dealt to DMMs in turn: of b blocks in a row, some DMM has ceil(b/d), and
+    another, and a barrier takes no time. Blocks are dealt to DMMs in turn: of b blocks in a row, some DMM has ceil(b/d), and
     none more.
 L5. If S(x + 1) - S(x) = f(x), the sum of f from a to b - 1 is S(b) - S(a).
 L6. Words are different if their difference is at least 1, or at most -1, for all sizes.
@@ -18,6 +18,7 @@ The data is trusted to list the requests of the program; runs are compared with 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from inspect import signature
 from itertools import islice, product
@@ -28,11 +29,11 @@ from typing import Any
 from sympy import sympify
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
-from mmsim.proof.checker.cases import Case, true
-from mmsim.proof.checker.polynomials import P, Refused, of, read, symbol
-from mmsim.proof.checker.requests import COUNTS, Rounds
-from mmsim.proof.checker.runs import place, requests, sure, traced
-from mmsim.proof.checker.sizes import points, valued
+from mmsim.verifier.cases import Case, true
+from mmsim.verifier.polynomials import P, Refused, of, read, symbol
+from mmsim.verifier.requests import COUNTS, Rounds
+from mmsim.verifier.runs import place, requests, sure, traced
+from mmsim.verifier.sizes import points, valued
 
 FORMAT = "mmsim proof 1"
 POINTS = 60
@@ -41,7 +42,7 @@ LARGEST = 3000
 """The largest size of a run."""
 
 
-class Checker:
+class Verifier:
     """Verifies the proof of a claim at one width, and counts what it verified."""
 
     def __init__(self, claim: Claim, proof: Any) -> None:
@@ -283,14 +284,23 @@ def parameters(one: Any) -> set[str]:
     return set(signature(one.holds).parameters)
 
 
-def check(claims: list[Claim], proof: Any) -> Counter[str]:
-    """Verify a proof that was read from JSON, and count what was verified.
+def read_proofs(text: str) -> list[dict[str, Any]]:
+    """The proofs of a file. Raises `Refused` for any other text."""
+    try:
+        found = json.loads(text)
+        if found["format"] != FORMAT:
+            raise Refused(f"this is {found['format']!r}, not {FORMAT!r}")
+        return [dict(one) for one in found["proofs"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Refused(f"this is no file of proofs: {error}") from error
+
+
+def verify(claims: list[Claim], proof: dict[str, Any]) -> Counter[str]:
+    """Verify a proof, and count what was verified.
 
     Raises `Refused`, which names the claim, the width, the case and the line of what is false.
     """
-    if not isinstance(proof, dict) or proof.get("format") != FORMAT:
-        raise Refused(f"this is no proof of the format {FORMAT!r}")
-    claim = next((one for one in claims if one.id == proof["claim"]), None)
+    claim = next((one for one in claims if one.id == proof.get("claim")), None)
     if claim is None or claim.launches is None:
-        raise Refused(f"{proof['claim']!r} is no claim with launches in symbols")
-    return Checker(claim, proof).verify()
+        raise Refused(f"{proof.get('claim')!r} is no claim with launches in symbols")
+    return Verifier(claim, proof).verify()

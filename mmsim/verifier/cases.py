@@ -9,8 +9,8 @@ from typing import Any
 
 from sympy import factorint, multiplicity, sympify
 
-from mmsim.proof.checker.polynomials import P, Refused, of, read, symbol, two
-from mmsim.proof.checker.sizes import Sizes
+from mmsim.verifier.polynomials import P, Refused, of, read, symbol, two
+from mmsim.verifier.sizes import Sizes
 
 
 class Case(Sizes):
