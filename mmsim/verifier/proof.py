@@ -8,8 +8,8 @@ L2. On address groups, they are the number of different groups.
 L3. Atomics to one word don't merge. On banks each of them counts as a word of its own; a group
     takes as many stages as the most atomics to one of its words.
 L4. A round takes the stages of the unit that has most of them, plus latency - 1. Rounds follow one
-    another, and a barrier takes no time. Blocks are dealt to DMMs in turn: of b blocks in a row, some DMM has ceil(b/d), and
-    none more.
+    another, and a barrier takes no time. Blocks are dealt to DMMs in turn: of b blocks in a row,
+    some DMM has ceil(b/d), and none more.
 L5. If S(x + 1) - S(x) = f(x), the sum of f from a to b - 1 is S(b) - S(a).
 L6. Words are different if their difference is at least 1, or at most -1, for all sizes.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from inspect import signature
 from itertools import islice, product
 from random import Random
@@ -38,7 +39,7 @@ from mmsim.verifier.sizes import points, valued
 FORMAT = "mmsim proof 1"
 POINTS = 60
 """The most points at which the conditions are compared with the claim's own tests."""
-LARGEST = 3000
+LARGEST = 2000
 """The largest size of a run."""
 
 
@@ -222,7 +223,7 @@ class Verifier:
                 raise Refused(f"the {name} term is {mine}, not {read(data[name])}")
         if not case.same(measured, claimed):
             raise Refused(f"measured - claimed is {measured - claimed}, not 0")
-        self.run(case, data, measured, texts)
+        self.runs(case, data, measured, texts)
 
     def define(self, case: Case, name: str, term: P) -> None:
         """Give a parameter that follows from others its term."""
@@ -242,42 +243,47 @@ class Verifier:
 
     # Runs.
 
-    def run(self, case: Case, data: Any, measured: P, texts: Any) -> None:
-        """Compare the requests of the data with those of a run at a small point."""
-        for point in points(case):
-            values = {name: valued(case, one, point) for name, one in case.values.items()}
-            numbers = {**{name: int(value) for name, value in values.items()}, **texts}
-            whole = all(value.denominator == 1 for value in values.values())
-            if not whole or max(values.values()) > LARGEST or not self.holds(numbers):
-                continue
-            run, traces = traced(self.claim, numbers)
-            if not traces:  # a run that the claim remembers
-                continue
-            if len(traces) != len(data["launches"]):
-                raise Refused(f"{len(traces)} launches in the run where {show(numbers)}")
-            for accesses, trace in zip(data["launches"], traces, strict=True):
-                unknown = {place(row) for row in accesses if not sure(row["made"])}
-                mine: Counter[Any] = Counter()
-                for row in accesses:
-                    known = place(row) not in unknown
-                    for words in requests(case, row["made"], dict(point)):
-                        mine[*place(row), *(words if known else (None, None))] += 1
-                its: Counter[Any] = Counter()
-                for one in trace.dispatches:
-                    key = one.function, one.line, one.array, one.kind
-                    words = one.elements, one.stage_count
-                    its[*key, *((None, None) if key in unknown else words)] += 1
-                if mine != its:
-                    wrong = next(iter((mine - its) + (its - mine)))
-                    raise Refused(
-                        f"where {show(numbers)}, the run has {its[wrong]} requests of line "
-                        f"{wrong[1]} for {wrong[2]}{wrong[4]}, not {mine[wrong]}"
-                    )
-                self.done["requests of runs"] += its.total()
-            if self.claim.measure(run) != valued(case, measured, point):
-                raise Refused(f"a run measures {self.claim.measure(run)} where {show(numbers)}")
-            self.done["runs"] += 1
-            return
+    def runs(self, case: Case, data: Any, measured: P, texts: Any) -> None:
+        """Compare the data with a run of the least sizes, and with one of larger sizes."""
+        larger = ({name: low + more for name, low in case.lows.items()} for more in (2, 1, 3, 4))
+        for few in (points(case), filter(case.has, larger)):
+            any(self.run(case, data, measured, texts, point) for point in few)
+
+    def run(self, case: Case, data: Any, measured: P, texts: Any, point: Mapping[str, int]) -> bool:
+        """Compare the requests of the data with those of a run; False if there is no such run."""
+        values = {name: valued(case, one, point) for name, one in case.values.items()}
+        numbers = {**{name: int(value) for name, value in values.items()}, **texts}
+        whole = all(value.denominator == 1 for value in values.values())
+        if not whole or max(values.values(), default=0) > LARGEST or not self.holds(numbers):
+            return False
+        run, traces = traced(self.claim, numbers)
+        if not traces:  # a run that the claim remembers
+            return False
+        if len(traces) != len(data["launches"]):
+            raise Refused(f"{len(traces)} launches in the run where {show(numbers)}")
+        for accesses, trace in zip(data["launches"], traces, strict=True):
+            unknown = {place(row) for row in accesses if not sure(row["made"])}
+            mine: Counter[Any] = Counter()
+            for row in accesses:
+                known = place(row) not in unknown
+                for words in requests(case, row["made"], dict(point)):
+                    mine[*place(row), *(words if known else (None, None))] += 1
+            its: Counter[Any] = Counter()
+            for one in trace.dispatches:
+                key = one.function, one.line, one.array, one.kind
+                words = one.elements, one.stage_count
+                its[*key, *((None, None) if key in unknown else words)] += 1
+            if mine != its:
+                wrong = next(iter((mine - its) + (its - mine)))
+                raise Refused(
+                    f"where {show(numbers)}, the run has {its[wrong]} requests of line "
+                    f"{wrong[1]} for {wrong[2]}{wrong[4]}, not {mine[wrong]}"
+                )
+            self.done["requests of runs"] += its.total()
+        if self.claim.measure(run) != valued(case, measured, point):
+            raise Refused(f"a run measures {self.claim.measure(run)} where {show(numbers)}")
+        self.done["runs"] += 1
+        return True
 
 
 def parameters(one: Any) -> set[str]:
