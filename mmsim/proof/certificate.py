@@ -223,6 +223,10 @@ class Leaf:
         if len(one) == 2:
             over, made = one
             terms = self._summed(made)
+            if not isinstance(over, Range):
+                raise Undecided(
+                    "trips of several warps that are taken together have no form as data"
+                )
             if isinstance(over, Range):
                 return iter([self._total(term, over) for term in terms])
             return iter([*terms[:3], terms[3] * over])

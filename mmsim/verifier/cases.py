@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
-from sympy import factorint, multiplicity, sympify
+from sympy import Integer, factorint, multiplicity, sqrt, sympify
 
+from mmsim.claims.claim import symbols_of
 from mmsim.verifier.polynomials import P, Refused, of, read, symbol, two
 from mmsim.verifier.sizes import Sizes
 
@@ -243,14 +245,21 @@ def solutions(weights: list[int], number: int | None = None) -> list[tuple[int, 
     ]
 
 
+@cache
+def parsed(text: str, names: tuple[str, ...]) -> Any:
+    """An expression with symbols of these names."""
+    return sympify(text, locals=symbols_of(names))
+
+
 def true(fact: Any, values: Mapping[str, int]) -> bool:
     """Return whether a condition is true of numbers."""
     kind, *parts = fact
     if kind == "either":
         return any(all(true(one, values) for one in facts) for facts in parts[0])
-    exact = {name: sympify(number) for name, number in values.items()}
-    one, other = (sympify(part, locals=exact) for part in (parts[0], parts[-1]))
+    names = symbols_of(sorted(values))
+    exact = {names[name]: Integer(number) for name, number in values.items()}
+    one, other = (parsed(part, tuple(names)).xreplace(exact) for part in (parts[0], parts[-1]))
     if kind == "power":
         return any(one == other**k for k in range(int(one).bit_length()))
-    tests = {"least": one >= 0, "equal": one == other, "square": (one ** sympify("1/2")).is_integer}
+    tests = {"least": one >= 0, "equal": one == other, "square": sqrt(one).is_integer}
     return bool((other / one).is_integer if kind == "divides" else tests[kind])
