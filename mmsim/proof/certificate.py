@@ -37,14 +37,24 @@ class Recorded(Located):
 
     def __init__(self, *sizes: Any) -> None:
         super().__init__(*sizes)
-        self.noted: dict[int, tuple[Warps, list[Term]]] = {}
+        self.noted: dict[int, tuple[Warps, Any]] = {}
+        self.residues: list[tuple[str, Any]] = []
+        self.widest = 0
 
-    def any_residue(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
-        self.asked = []
-        found = super().any_residue(one, w)
+    def any_residue(
+        self, one: ir.Access, w: Warps, within: int = 1
+    ) -> tuple[Term | None, Value, Term]:
+        outer, self.residues, self.asked = self.residues, [], []
+        found = super().any_residue(one, w, within)
+        inner, self.residues = self.residues, outer
+        words: Any = plain(self.asked)
+        if inner:
+            words = {"quotient": inner[0][0], "parts": [part for _, part in inner]}
         if self.facts.replaced:
-            raise Undecided("stages for each residue of a quotient have no form as data")
-        self.noted[id(w)] = w, self.asked
+            name, term = list(self.facts.replaced.items())[-1]
+            (new,) = term.symbols
+            outer.append((name, [new, words]))
+        self.noted[id(w)] = w, words
         return found
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
@@ -77,7 +87,7 @@ def certificate(claim: Claim, width: int | None, seconds: float) -> dict[str, An
         facts = [_fact(fact) for one in claim.requires for fact in reader.facts(one.text)]
 
         def action(case: Any, texts: Mapping[str, Any] = texts) -> Checked | None:
-            return check(claim, case, texts, until, Recorded)
+            return check(claim, case, texts, until, Recorded, together=False)
 
         done = [] if whole is None else list(leaves(whole, action, until))
         entries = [(case.moves, checked) for case, checked in done if checked is not None]
@@ -157,8 +167,6 @@ class Leaf:
                 self._note(fact.parts[1])
         quotients = {}
         for name, of in done.facts.quotients.items():
-            if of.rest != of.below:
-                continue
             quotients[name] = plain((of.above, of.below))
         return {
             "values": plain(values),
@@ -221,15 +229,10 @@ class Leaf:
 
     def _part(self, one: Any) -> Iterator[Term]:
         if len(one) == 2:
-            over, made = one
-            terms = self._summed(made)
-            if not isinstance(over, Range):
-                raise Undecided(
-                    "trips of several warps that are taken together have no form as data"
-                )
-            if isinstance(over, Range):
-                return iter([self._total(term, over) for term in terms])
-            return iter([*terms[:3], terms[3] * over])
+            return iter([self._total(term, one[0]) for term in self._summed(one[1])])
+        if len(one) == 3:
+            *terms, rounds = self._summed(one[2])
+            return iter([*terms, rounds * one[0]])
         rounds, busy, _, classes = one
         requests, stages = Term({}), Term({})
         for ranges, _, _, _, found in classes:
@@ -247,19 +250,19 @@ class Leaf:
 
 
 def _made(one: Any) -> dict[str, Any]:
-    if len(one) == 2:
-        over, made = one
+    if len(one) < 4:
+        *over, made = one
         parts = [_made(part) for part in made]
-        if isinstance(over, Range):
-            return {"over": [over.name, plain(over.low), plain(over.high)], "made": parts}
-        return {"times": plain(over), "made": parts}
+        if len(over) == 1:
+            return {"over": [over[0].name, plain(over[0].low), plain(over[0].high)], "made": parts}
+        return {"trips": plain(over[0]), "warps": plain(over[1]), "made": parts}
     rounds, _, share, classes = one
     found = [
         {
             "ranges": [[r.name, plain(r.low), plain(r.high)] for r in ranges],
             "lanes": lanes,
             "block": plain(block),
-            "words": plain(words),
+            "words": words,
             "stages": plain(stages),
         }
         for ranges, lanes, block, words, stages in classes

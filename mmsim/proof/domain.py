@@ -572,8 +572,12 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
             return least(one)
         case "equal":
             return least(one - other) and least(other - one)
+        case "square":
+            return bool(_root(one, 2, facts).parts)
         case "divides" if facts.exact(other, one) is not None:
             return True
+        case "divides" if one.number is not None and other.number is not None:
+            return False
         case "divides" if _of_twos(one) and _of_twos(other):
             return least(other - one)
         case "divides" if isinstance(one.number, int):

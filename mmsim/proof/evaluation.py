@@ -26,7 +26,7 @@ class Evaluation:
         self.facts = facts
         self.rows: Rows = {}
         self.totals: dict[int, Term] = {}
-        self.width = sizes.width
+        self.width = facts.most_lanes = sizes.width
         self.lanes = np.arange(self.width)
         self.everyone = np.ones(self.width, dtype=bool)
         self.loops: list[int] = []
@@ -92,7 +92,7 @@ class Evaluation:
                 found = self.truth(test, w)
                 if isinstance(found, Unknown):
                     return UNKNOWN
-                lanes = np.broadcast_to(np.asarray(found), self.everyone.shape)
+                lanes = np.broadcast_to(np.asarray(found), w.mask.shape)
                 yes, no = w.active & lanes, w.active & ~lanes
                 if not no.any():
                     return self.value(then, w)
@@ -107,7 +107,7 @@ class Evaluation:
                 found = self.truth(value, w)
                 if isinstance(found, Unknown):
                     return UNKNOWN
-                lanes = np.broadcast_to(np.asarray(found), self.everyone.shape)
+                lanes = np.broadcast_to(np.asarray(found), w.mask.shape)
                 return Term.of(simple(lanes.astype(np.int64)))
             case ir.Call() | ir.Lookup() | ir.RegisterRead():
                 return UNKNOWN
@@ -118,7 +118,8 @@ class Evaluation:
     def field(self, name: str, w: Warps) -> Value:
         """T.id and the others."""
         block, warp = w.place["block"], w.place["warp"]
-        index = warp * self.width + Term.of(self.lanes)
+        lanes = Term.of(np.tile(self.lanes, len(w.mask) // self.width))
+        index = warp * self.width + lanes
         per_block = self.warps + (1 if self.partial.parts else 0)
         match name:
             case "id":
@@ -128,7 +129,7 @@ class Evaluation:
             case "block" | "blockIdx.x":
                 found = block
             case "lane":
-                found = Term.of(self.lanes)
+                found = lanes
             case "warp":
                 found = block * per_block + warp
             case "count":
@@ -205,7 +206,7 @@ class Evaluation:
     def larger(self, left: Term, right: Term, w: Warps) -> Term:
         """The larger one of two numbers of each lane."""
         first = self.facts.holds(only(left - right, w.active))
-        found = merged(np.broadcast_to(np.asarray(first), self.everyone.shape), left, right)
+        found = merged(np.broadcast_to(np.asarray(first), w.mask.shape), left, right)
         assert isinstance(found, Term)
         return found
 
@@ -219,10 +220,11 @@ class Evaluation:
 
     def divided_by_lanes(self, left: Term, right: Term, w: Warps) -> tuple[Term, Term]:
         """The same where lanes have different divisors: for the lanes of each of them."""
-        each = [right.of_lanes(lane) for lane in self.lanes]
+        texts = np.array([str(right.of_lanes(lane)) for lane in range(len(w.mask))])
         quotient, rest = Term({}), Term({})
-        for text, divisor in {str(each[lane]): each[lane] for lane in self.lanes[w.active]}.items():
-            here = w.active & np.array([str(one) == text for one in each])
+        for text in dict.fromkeys(texts[w.active].tolist()):
+            here = w.active & (texts == text)
+            divisor = right.of_lanes(int(here.argmax()))
             found = self.divided_by(left, divisor, replace(w, mask=here, gone={}))
             quotient = quotient + found[0] * Term.of(here.astype(np.int64))
             rest = rest + found[1] * Term.of(here.astype(np.int64))
@@ -273,14 +275,14 @@ class Evaluation:
             first = self.truth(value.left, w)
             if isinstance(first, Unknown):
                 return UNKNOWN
-            lanes = np.broadcast_to(np.asarray(first), self.everyone.shape)
+            lanes = np.broadcast_to(np.asarray(first), w.mask.shape)
             rest = w.active & (lanes if value.op == "and" else ~lanes)
             if not rest.any():
                 return lanes
             second = self.truth(value.right, replace(w, mask=rest))
             if isinstance(second, Unknown):
                 return UNKNOWN
-            other = np.broadcast_to(np.asarray(second), self.everyone.shape)
+            other = np.broadcast_to(np.asarray(second), w.mask.shape)
             return lanes & other if value.op == "and" else lanes | other
         if isinstance(value, ir.Unary) and value.op == "not":
             found = self.truth(value.operand, w)

@@ -23,7 +23,17 @@ from mmsim.proof.accesses import Accesses, divided_range
 from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
 from mmsim.proof.steps import Steps, names_of
 from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol
-from mmsim.proof.warps import UNKNOWN, InTurn, Rows, Unknown, Warps, added
+from mmsim.proof.warps import (
+    UNKNOWN,
+    InTurn,
+    Rows,
+    Unknown,
+    Warps,
+    added,
+    copied,
+    repeated,
+    spread,
+)
 
 LONGEST = 130
 """The most trips of a loop that is executed trip by trip."""
@@ -53,12 +63,12 @@ class Execution(Accesses):
             classes.append(Warps((blocks, *ranges) if many else ranges, {}, mask, place=place))
         self.block(self.body, classes)
         for site, value in self.totals.items():
-            row, turns, copies = self.rows[site], Term.of(1), Term.of(1)
+            row, turns, times = self.rows[site], Term.of(1), Term.of(1)
             if self.is_shared(row.array):  # the sum in each block
                 assert self.sizes.dmms is not None
-                copies = self.blocks
-                turns, _ = self.facts.divmod(copies + self.sizes.dmms - 1, self.sizes.dmms)
-            self.rows[site] = replace(row, stages=value * copies, busy=value * turns)
+                times = self.blocks
+                turns, _ = self.facts.divmod(times + self.sizes.dmms - 1, self.sizes.dmms)
+            self.rows[site] = replace(row, stages=value * times, busy=value * turns)
         return self.rows
 
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
@@ -111,7 +121,7 @@ class Execution(Accesses):
     def leave(self, one: Warps, name: str) -> Warps:
         """The active lanes leave."""
         gone = dict(one.gone)
-        gone[name] = gone.get(name, ~self.everyone) | one.active
+        gone[name] = gone.get(name, False) | one.active
         return replace(one, gone=gone)
 
     def meet(self, one: Warps, name: str) -> Warps:
@@ -128,7 +138,7 @@ class Execution(Accesses):
 
     def branch(self, one: ir.If, classes: list[Warps]) -> list[Warps]:
         def test(warps: Warps) -> Any:
-            return self.truth(one.test, warps) if warps.active.any() else ~self.everyone
+            return self.truth(one.test, warps) if warps.active.any() else False
 
         try:
             done = self.each(classes, test)
@@ -143,7 +153,7 @@ class Execution(Accesses):
             return [self._unknown(w, names) for w, _ in done]
         begun = []
         for w, found in done:
-            lanes = np.broadcast_to(np.asarray(found), self.everyone.shape)
+            lanes = np.broadcast_to(np.asarray(found), w.mask.shape)
             begun.append(replace(w, mask=w.mask & lanes, outer=(*w.outer, (w.mask, lanes))))
         after = self.block(one.then, begun)
         if one.orelse:
@@ -231,9 +241,7 @@ class Execution(Accesses):
                 done = self.tests(counts, goes)
                 counts = []
                 for w, found in done:
-                    w = self._leaves(
-                        w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape)
-                    )
+                    w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
                     if w.active.any():
                         start, _, step = w.env[bounds]
                         w = self.set(w, one.target, start + step * trip)
@@ -246,7 +254,7 @@ class Execution(Accesses):
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
-                    self._leaves(w, left, ~np.broadcast_to(np.asarray(found), self.everyone.shape))
+                    self._leaves(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
                     for w, found in done
                 ]
             if not any(w.active.any() for w in counts):
@@ -277,7 +285,7 @@ class Execution(Accesses):
 
     def _leaves(self, w: Warps, name: str, lanes: np.ndarray) -> Warps:
         gone = dict(w.gone)
-        gone[name] = gone.get(name, ~self.everyone) | lanes
+        gone[name] = gone.get(name, False) | lanes
         return replace(w, gone=gone)
 
     def bounds(self, one: ir.For, w: Warps) -> tuple[Term, Term, Term]:
@@ -501,6 +509,8 @@ class Execution(Accesses):
         if len(classes) != 1 or len(classes[0].ranges) != 1 or classes[0].ranges[0].low.parts:
             return False
         (w,) = classes
+        if len(w.mask) > self.width:
+            return False
         (warp,) = w.ranges
         start, stop, step = w.env[trips.name]
         if not stop.is_uniform or not step.is_uniform:
@@ -538,7 +548,7 @@ class Execution(Accesses):
                     return False
                 if row.space == "shared" or row.requests != row.rounds * number:
                     return False
-                made = ((trips.high, row.made),) if row.made else ()
+                made = ((trips.high, warp.high, row.made),) if row.made else ()
                 self.rows[site] = replace(row, rounds=row.rounds * trips.high, made=made)
             self._check_sums(trips)
         except Split as split:
@@ -548,7 +558,7 @@ class Execution(Accesses):
             raise
         except Undecided:
             self.rows = before
-            raise
+            return False
         found, self.rows = self.rows, before
         added(self.rows, found)
         return True
@@ -557,12 +567,13 @@ class Execution(Accesses):
         self, one: ir.For | ir.While, classes: list[Warps], whole: Range, steady: dict[str, str]
     ) -> None:
         """Execute the trips of a range, divided where the body depends on the trip."""
-        todo: list[tuple[Range, Term | None]] = [(whole, None)]
+        todo: list[tuple[Range, Term | None, int]] = [(whole, None, 1)]
         if set(steady.values()) & {"swap", "toggle"}:
-            todo = list(divided_range(self.facts, whole, Split(whole.name, modulus=2)))
+            halves = divided_range(self.facts, whole, Split(whole.name, modulus=2))
+            todo = [(part, value, 1) for part, value in halves]
         done = 0
         while todo:
-            range_, value = todo.pop()
+            range_, value, copies = todo.pop()
             done += 1
             if done > 4 * LONGEST:
                 raise Undecided("a loop with too many different trips")
@@ -575,20 +586,26 @@ class Execution(Accesses):
             if length == 1:
                 inner = value if value is not None else symbol(name)
                 value = inner.with_values({range_.name: range_.low})
-            start = (
-                [self.with_values(w, {name: value}) for w in classes]
-                if value is not None
-                else classes
-            )
-            start = [self._in_turn(w, value) for w in start]
+            trips = self.trips
             try:
+                start = [w if value is None else self.in_trip(w, name, value) for w in classes]
+                start = [self._in_turn(w, value) for w in start]
+                self.trips *= copies
                 with self.facts.within([] if length == 1 else [range_]):
                     self._check_steady(start, steady)
                     self.trip(one, start)
                 if length != 1:
                     self._check_sums(range_)
-            except Split as split:
+            except (Undecided, Split) as split:
                 self.rows, self.totals = rows, totals
+                own = isinstance(split, Split) and split.name == range_.name and length != 1
+                if copies > 1 and value is not None and not own:
+                    # It may be open for the trips together, and not for each.
+                    singles = reversed([value.of_lanes(copy) for copy in range(copies)])
+                    todo.extend((range_, single, 1) for single in singles)
+                    continue
+                if not isinstance(split, Split):
+                    raise
                 if split.name != range_.name or length == 1:
                     raise
                 if isinstance(one, ir.For) and range_ == whole and split.at is not None:
@@ -597,24 +614,40 @@ class Execution(Accesses):
                     for inside in (split.at - range_.low, range_.high - split.at):
                         if not self.facts.holds(inside):
                             raise Undecided("whether {} is negative", inside) from None
-                for part, term in reversed(divided_range(self.facts, range_, split)):
-                    new = value
-                    if term is not None:
-                        before = symbol(name) if value is None else value
-                        new = before.with_values({range_.name: term})
-                    todo.append((part, new))
+                parts = divided_range(self.facts, range_, split)
+                if split.at is not None:
+                    todo.extend((part, value, copies) for part, _ in reversed(parts))
+                    continue
+                residues = [(part, term) for part, term in parts if term is not None]
+                most = max((len(w.mask) for w in classes), default=0) * copies
+                for part, term, by in reversed(self.together(residues, most)):
+                    before = symbol(name) if value is None else copied(value, by)
+                    new = before.with_values({range_.name: repeated(term, copies)})
+                    todo.append((part, new, copies * by))
                 continue
+            finally:
+                self.trips = trips
             found, self.rows = self.rows, rows
             if length != 1:
                 sums = range_.name, range_.low, range_.high
                 found = {site: row.summed(*sums) for site, row in found.items()}
             added(self.rows, found)
 
+    def in_trip(self, w: Warps, name: str, value: Term) -> Warps:
+        """Warps in a trip, or in several: they then have lanes for each of them."""
+        copies = next((len(v) for v in value.parts.values() if isinstance(v, np.ndarray)), 1)
+        if copies > 1:
+            value = repeated(value, len(w.mask))
+            w = spread(w, lambda lanes: np.tile(lanes, copies))
+        return self.with_values(w, {name: value})
+
     def _in_turn(self, w: Warps, trip: Term | None) -> Warps:
         """The values of variables that take turns, in a trip of known parity."""
         if trip is None or not any(isinstance(v, InTurn) for v in w.env.values()):
             return w
         rest = self.facts.divmod(trip, Term.of(2))[1].number
+        if not isinstance(rest, int):
+            raise Undecided("trips of both parities")
         env = {
             k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
         }
@@ -655,7 +688,7 @@ class Execution(Accesses):
 
             done = self.each(classes, goes)
             classes = [
-                replace(w, mask=w.mask & np.broadcast_to(np.asarray(found), self.everyone.shape))
+                replace(w, mask=w.mask & np.broadcast_to(np.asarray(found), w.mask.shape))
                 for w, found in done
             ]
             classes = [w for w in classes if w.active.any()]

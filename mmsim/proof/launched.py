@@ -80,10 +80,16 @@ class Number:
         return self._new(self.facts.any_number(high))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other))))
+        return self._holds(self.term - self._other(other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other) - 1)))
+        return self._holds(self.term - self._other(other) - 1)
+
+    def _holds(self, term: Term) -> bool:
+        found = self.facts.holds(term)
+        if np.all(found) != np.any(found):
+            raise Undecided(f"whether {term} is negative, which differs among lanes")
+        return bool(np.all(found))
 
     def __le__(self, other: Any) -> bool:
         return not self > other
@@ -128,6 +134,8 @@ class Located(Execution):
 
 class Explained(Located):
     """Executes a program, and keeps the requests of each access, to explain their stages."""
+
+    widest = 0
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         found = super().request(one, w)
@@ -242,7 +250,7 @@ def executed(
         dmms,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
-        {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {name for name, value in launch.stages.items() if getattr(value, "is_Symbol", False)},
         {
             name: one if isinstance(one, Rotated) else _content(one, of, facts)
             for name, one in launch.layouts.items()
@@ -251,7 +259,15 @@ def executed(
     latencies = {unit.space: of(unit.latency) for unit in units}
     by = explain if isinstance(explain, type) else Explained if explain else Located
     execution = by(sizes, facts)
-    rows, kinds = execution.run(), {rule.space: rule.unit for rule in rules}
+    try:
+        rows = execution.run()
+    except Undecided:
+        if not execution.spread:
+            raise
+        execution = by(sizes, facts)
+        execution.widest = 0
+        rows = execution.run()
+    kinds = {rule.space: rule.unit for rule in rules}
     for row in rows.values():
         facts.check_known(row.requests, row.stages, row.busy, row.rounds)
     return Executed(rows, latencies, execution.requests, kinds)

@@ -181,25 +181,22 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return
-    finite = _whole_domain(claim)
-    if finite and all(_agrees(claim, case)[0] for case in finite):
+    finite = finite_cases(claim)
+    if finite and all(agrees for _, agrees, *_ in finite):
         proof.covered, proof.proved = len(finite), True
         return
     if claim.launches is None:
         proof.why = "its launches are not given with symbols"
         return
-    if has_width(claim):
+    by_width = has_width(claim)
+    if by_width:
         proof.asked = widths
     failed = 0
-    for width in proof.asked or (None,):
+    for width in widths if by_width else (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
-
-            def action(case: Case, texts: Mapping[str, Any] = one.texts) -> Checked | None:
-                return check(claim, case, texts, until)
-
             try:
-                cases += sum(done is not None for _, done in leaves(one.whole, action, until))
+                cases += _cases(claim, one, until)
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
                 if proof.against is None:
@@ -216,7 +213,27 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         failed += 1
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
-    proof.proved = not failed
+    if by_width and not proof.widths:
+        proof.why = proof.why or "no sizes satisfy its conditions at these widths"
+    proof.proved = not proof.why
+
+
+def _cases(claim: Claim, one: Domain, until: float) -> int:
+    """The number of cases in which a domain is proved."""
+
+    def proved(together: bool) -> int:
+        def action(case: Case) -> Checked | None:
+            return check(claim, case, one.texts, until, together=together)
+
+        return sum(done is not None for _, done in leaves(one.whole, action, until))
+
+    try:
+        return proved(True)
+    except Undecided:
+        # It may be open for warps together, and not for those of each residue.
+        if time.monotonic() > until:
+            raise
+        return proved(False)
 
 
 def _occurs(claim: Claim, width: int | None) -> bool:
@@ -251,6 +268,11 @@ def _whole_domain(claim: Claim) -> list[dict[str, Any]]:
         if whole is None or any(whole.values[name].number is None for name in names):
             return []
     return cases
+
+
+def finite_cases(claim: Claim) -> list[tuple[dict[str, Any], bool, int, Any]]:
+    """The runs of all cases of a finite domain: whether each agrees, its value, the claimed one."""
+    return [(case, *_agrees(claim, case)) for case in _whole_domain(claim)]
 
 
 def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
@@ -374,8 +396,29 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(finer)
 
 
+def tidied(case: Case) -> Case:
+    """The case with assumptions divided by what all their products have, and with larger lows."""
+    lows, kept = dict(case.lows), []
+    for term in case.assumed:
+        term = _without_common(term, case)
+        rest = {p: v for p, v in term.parts.items() if p != ONE}
+        ((powers, deep), value) = next(iter(rest.items()), (ONE, 0))
+        if len(rest) == 1 and value > 0 and not deep and len(powers) == 1 and powers[0][1] == 1:
+            (name, _), *_ = powers
+            if name in lows:
+                least = math.ceil(Fraction(-term.parts.get(ONE, 0)) / value)
+                lows[name] = max(lows[name], least)
+                continue
+        kept.append(term)
+    return replace(case, lows=lows, assumed=tuple(kept))
+
+
 def equated(case: Case) -> Case:
-    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed.
+
+    What bounds one symbol from below is among its `lows`.
+    """
+    case = tidied(case)
     for at, term in enumerate(case.assumed):
         if any(term + other == 0 for other in case.assumed[:at]):
             for product, value in term.parts.items():
@@ -447,9 +490,14 @@ def check(
     texts: Mapping[str, Any],
     until: float = math.inf,
     explain: Explain = False,
+    together: bool = True,
 ) -> Checked | None:
-    """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
+    """Check that a claim's formula is the measured quantity in a case; None outside its domain.
+
+    Warps and trips of several residues are executed `together`, unless that says otherwise.
+    """
     facts = case.facts()
+    facts.together = together
     facts.until = until
     case = replace(case, values=dict(case.values))
     try:

@@ -8,8 +8,9 @@ from typing import Any
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
+from mmsim.proof.facts import Undecided
 from mmsim.proof.launched import Executed
-from mmsim.proof.prove import Checked, check, domains, has_width, leaves
+from mmsim.proof.prove import Checked, check, domains, finite_cases, has_width, leaves
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
 
@@ -20,9 +21,20 @@ BEGIN_AT = (4, 3)
 def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
     """The lines of a claim's proof at a width. Raises `Undecided` where it has none."""
     yield from _said(claim)
-    for about, found in _domains(claim, width, until):
+    finite = finite_cases(claim)
+    if finite and all(agrees for _, agrees, *_ in finite):
+        yield "The domain is finite, and each of its cases was run:"
+        for case, _, measured, claimed in finite:
+            about = f"{show(case)}: " if case else ""
+            yield f"  {about}{claim.quantity} = {measured}, claimed {claimed}"
+        return
+    if claim.launches is None:
+        raise Undecided("its launches are not given with symbols")
+    whole = [*_domains(claim, width, until)] or [(f"w={width}", [])]
+    for about, found in whole:
         yield ""
-        yield f"For {about}: {counted(len(found), 'case')}"
+        count = counted(len(found), "case") if found else "no sizes satisfy the conditions"
+        yield f"For {about}: {count}"
         for number, done in enumerate(found, 1):
             yield ""
             yield from _case(claim, number, done)

@@ -110,6 +110,43 @@ class Row:
 Rows = dict[int, Row]
 
 
+def spread(w: Warps, changed: Callable[[np.ndarray], np.ndarray]) -> Warps:
+    """Warps with other arrays for their lanes: in masks, values and numbers."""
+
+    def value_of(value: Value) -> Value:
+        if isinstance(value, Term):
+            return value if value.is_uniform else value.map(coefficient)
+        if isinstance(value, tuple):
+            return tuple(map(value_of, value))
+        if isinstance(value, InTurn):
+            return InTurn(value_of(value.even), value_of(value.odd))
+        if isinstance(value, Modulo):
+            return Modulo(value.by, coefficient(value.rest))
+        return coefficient(value)
+
+    def coefficient(value: Any) -> Any:
+        return changed(value) if isinstance(value, np.ndarray) else value
+
+    return replace(
+        w,
+        env={name: value_of(value) for name, value in w.env.items()},
+        mask=changed(w.mask),
+        gone={name: changed(lanes) for name, lanes in w.gone.items()},
+        outer=tuple((changed(mask), changed(lanes)) for mask, lanes in w.outer),
+        place={name: value_of(value) for name, value in w.place.items()},
+    )
+
+
+def copied(term: Term, times: int) -> Term:
+    """A term with all its lanes several times."""
+    return term.map(lambda v: np.tile(v, times) if isinstance(v, np.ndarray) else v)
+
+
+def repeated(term: Term, times: int) -> Term:
+    """A term with each of its lanes several times."""
+    return term.map(lambda v: np.repeat(v, times) if isinstance(v, np.ndarray) else v)
+
+
 def added(rows: Rows, more: Rows) -> None:
     """Add the costs of more executions."""
     for site, row in more.items():

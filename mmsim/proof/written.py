@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import Term
+from mmsim.proof.terms import ONE, Term
 
 LONGEST = 60
 """The characters of the longest term in a reason."""
 BOUNDS = {"trip": ("trip",), "turn": ("trip", "warp"), "warp": ("warp",), "block": ("block",)}
 """What the symbols of loops, warps and blocks count."""
 BOUND = re.compile("|".join(BOUNDS))
-INTERNAL = re.compile(r"\b(trip) \d+")
+INTERNAL = re.compile(r"\b(trip) (\d+)")
 """The number of a loop, beside its trip."""
 
 
@@ -73,7 +73,11 @@ class Writer:
                 found = self.sizes[name]
             elif name in self.facts.quotients:
                 of = self.facts.quotients[name]
-                found = sympy.floor(self.term(of.above) / self.term(of.below))
+                below = self.term(of.below)
+                if of.above.parts.get(ONE) == -1:  # of whole numbers
+                    found = sympy.ceiling(self.term(of.above + 1) / below) - 1
+                else:
+                    found = sympy.floor(self.term(of.above) / below)
             else:
                 try:
                     found = self.named(ast.parse(name, mode="eval").body)
@@ -168,7 +172,8 @@ class Writer:
                 listed = f"({some}, ...)" if len(value) > 4 else f"({some})"
                 shown.append(listed if rest == 1 else f"{listed}*({rest})")
         parts = [str(short(found)), *shown] if found != 0 or not shown else shown
-        return " + ".join(parts)
+        text = " + ".join(parts)
+        return INTERNAL.sub(r"\1", text) if len(set(INTERNAL.findall(text))) == 1 else text
 
 
 def _listed(names: list[str]) -> str:

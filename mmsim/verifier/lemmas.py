@@ -129,7 +129,7 @@ def compared(
     of: Any,
     arrays: tuple[Any, ...],
     expected: tuple[int, int, int],
-    **sizes: int,
+    **sizes: Any,
 ) -> Iterator[str]:
     """Compare time, stages and requests of a launch on both engines."""
     engines: tuple[Any, ...] = ("array", "events")

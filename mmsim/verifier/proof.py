@@ -65,14 +65,17 @@ class Verifier:
                 case = Case(values | {name: symbol(name) for name in lows}, lows, domain["facts"])
                 self.tree(case, domain["tree"], texts, ())
         except Refused as error:
-            about = f"w = {self.width}, " if self.width else ""
-            raise Refused(f"{self.claim.id}, {about}{self.where}: {error}") from None
-        except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise Refused(f"{self.about}: {error}") from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             kind = type(error).__name__
-            raise Refused(
-                f"{self.claim.id}, {self.where}: not a proof ({kind}: {error})"
-            ) from error
+            raise Refused(f"{self.about}: this is no proof ({kind}: {error})") from error
         return self.done
+
+    @property
+    def about(self) -> str:
+        """The place in the proof, in words."""
+        width = [] if self.width is None else [f"w = {self.width}"]
+        return ", ".join(filter(None, (self.claim.id, *width, self.where)))
 
     def lows(self, fixed: Any, texts: Any) -> dict[str, int]:
         """The least value of each parameter that is free."""

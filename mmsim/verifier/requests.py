@@ -20,20 +20,28 @@ def stages(case: Sizes, unit: str, width: int, words: list[P], atomic: bool = Fa
         common = [one for one in first if one[0] and all(one in w.parts.items() for w in words)]
         words = [word - P(dict(common)) for word in words]
     known: dict[Any, bool] = {}
-    cells = []
+    cells, rests = [], []
     for word in words:
         row: dict[Any, Any] = {}
-        for one, value in (word / width).parts.items():
-            part = one, value
-            if one and part not in known:
-                known[part] = case.whole(P(dict([part])))
-            if one and not known[part]:
-                raise Refused(f"the bank or group of the word {word} depends on sizes")
-            row[one] = value
-        number = row.pop((), 0) * width
+        rest: dict[Any, Any] = {}
+        for part in (word / width).parts.items():
+            if part not in known:
+                known[part] = bool(part[0]) and case.whole(P(dict([part])))
+            (row if known[part] else rest)[part[0]] = part[1]
+        number = rest.pop((), 0) * width
         if number % 1:
             raise Refused(f"the word {word} may be no whole number")
         cells.append((P(row) + number // width, int(number % width)))
+        rests.append(P(rest))
+    # What is the same for all lanes moves all groups, if all words have one place in a group.
+    if any(rest.parts for rest in rests) and (
+        unit == "banks" or len(set(rests)) > 1 or len({place for _, place in cells}) > 1
+    ):
+        apart = [a - b for a, b in combinations(words, 2)]
+        far = (any(case.least_zero(d * sign - width) for sign in (1, -1)) for d in set(apart))
+        if unit == "banks" or not all(far):
+            raise Refused(f"the bank or group of the word {words[0]} depends on sizes")
+        return len(words)
     places = {place for _, place in cells} if unit == "banks" else {None}
     for place in places:
         rows = {row for row, own in cells if place in (None, own)}
@@ -119,12 +127,23 @@ class Rounds:
                 with self.over([one["over"]]) as ((name, low, high),):
                     inner = self.counts(one["made"])
                 more: Any = [self.total(term, name, low, high) for term in inner]
-            elif "times" in one:
-                raise Refused("trips of several warps that are taken together")
+            elif "trips" in one:
+                more = self.turns(one)
             else:
                 more = self.round(one)
             found = [a + b for a, b in zip(found, more, strict=True)]
         return tuple(found)  # type: ignore[return-value]
+
+    def turns(self, one: Any) -> Counts:
+        """Warps of several trips, numbered through: each trip has one, and no more than `warps`."""
+        trips, warps = read(one["trips"]), read(one["warps"])
+        requests, stages, busy, rounds = self.counts(one["made"])
+        number = requests / (rounds.number or 1)
+        before, rest = number - warps * (trips - 1), warps * trips - number
+        sure = rounds.number and not self.shared and self.case.least_zero(rest)
+        if not sure or not self.case.negative(-before):
+            raise Refused("trips that may have no request")
+        return requests, stages, busy, rounds * trips
 
     def round(self, one: Any) -> Counts:
         """The counts of one round."""
@@ -165,11 +184,22 @@ class Rounds:
                 raise Refused(f"requests to {self.array} without words")
             return of(0) if self.together else self.case.value(given)
         self.requests += 1
-        words = lanes(own)
-        found = stages(self.case, self.unit, self.width, words, self.kind == "atomic")
-        if read(own["stages"]) != found:
-            raise Refused(f"a request has {read(own['stages'])} stages in the data, but {found}")
-        return of(found)
+        given = read(own["stages"])
+        for words in self.alternatives(own["words"], own["lanes"]):
+            found = stages(self.case, self.unit, self.width, words, self.kind == "atomic")
+            if given != found:
+                raise Refused(f"a request has {given} stages in the data, but {found}")
+        return given
+
+    def alternatives(self, words: Any, count: int) -> Iterator[list[P]]:
+        """The words of the lanes, for each residue of a quotient if they depend on it."""
+        if isinstance(words, list):
+            yield lanes(words, count)
+            return
+        above, below = self.case.quotients[words["quotient"]]
+        for new, inner in words["parts"]:
+            self.case.quotients[new] = above, below * len(words["parts"])
+            yield from self.alternatives(inner, count)
 
     @property
     def together(self) -> bool:

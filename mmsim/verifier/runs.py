@@ -7,13 +7,13 @@ from typing import Any
 
 from mmsim.claims.claim import Claim
 from mmsim.engines import selection
-from mmsim.verifier.polynomials import P, read
+from mmsim.verifier.polynomials import P, read, symbol
 from mmsim.verifier.sizes import Sizes, valued
 
 
-def lanes(own: Any) -> list[P]:
+def lanes(words: Any, count: int) -> list[P]:
     """The words of a class of requests, lane by lane."""
-    return [read(word, lane) for lane in range(own["lanes"]) for word in own["words"]]
+    return [read(word, lane) for lane in range(count) for word in words]
 
 
 def inside(case: Sizes, ranges: Any, point: dict[str, int]) -> Iterator[dict[str, int]]:
@@ -30,13 +30,19 @@ def inside(case: Sizes, ranges: Any, point: dict[str, int]) -> Iterator[dict[str
 def requests(case: Sizes, made: Any, point: dict[str, int]) -> Iterator[tuple[Any, Any]]:
     """The words and the stages of all requests at numbers."""
     for one in made:
-        if "over" in one:
-            for inner in inside(case, [one["over"]], point):
-                yield from requests(case, one["made"], inner)
+        outer = inside(case, [one["over"]], point) if "over" in one else [point]
+        for inner in outer if "made" in one else ():
+            yield from requests(case, one["made"], inner)
         for own in one.get("classes", ()):
-            words = lanes(own)
+            known: dict[Any, list[P]] = {}
             for inner in inside(case, own["ranges"], point):
-                found = tuple(int(valued(case, word, inner)) for word in words)
+                words, which = own["words"], []
+                while isinstance(words, dict):
+                    parts, quotient = words["parts"], valued(case, symbol(words["quotient"]), inner)
+                    which.append(quotient % len(parts))
+                    words = parts[which[-1]][1]
+                every = known.setdefault(tuple(which), lanes(words, own["lanes"]))
+                found = tuple(int(valued(case, word, inner)) for word in every)
                 yield (found, int(read(own["stages"]).number or 0)) if found else (None, None)
 
 

@@ -4,9 +4,14 @@
 """
 
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pytest
+
 from mmsim.claims.claim import Precondition
+from mmsim.errors import FormatError
+from mmsim.host import plugins
 from mmsim.proof.kept import digest, from_json, kept_outcomes
 from mmsim.proof.prove import prove
 from mmsim.proof.shown import opening
@@ -67,3 +72,20 @@ def test_a_width_without_a_case_is_no_proof():
     assert prove(claim, [3, 4]).widths == [4]
     wrong = prove(replace(claim, formula=lambda n: n), [3, 4])
     assert (wrong.widths, wrong.known) == ([], "")
+
+
+def test_a_package_may_keep_outcomes(tmp_path, monkeypatch):
+    folder = tmp_path / "has_claims"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise ImportError")  # it isn't imported for that
+    (folder / "proofs.json").write_text(KEPT)
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [
+        EntryPoint(name, value, "mmsim.algorithms")
+        for name, value in (("a", "has_claims.part:claims"), ("b", "absent:claims"))
+    ]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    assert list(kept_outcomes([CLAIM])) == ["SMM-L5.1"]
+    (folder / "proofs.json").write_text("{")
+    with pytest.raises(FormatError, match="these are not proofs"):
+        kept_outcomes([CLAIM])

@@ -123,4 +123,4 @@ def test_rows_that_are_one_by_what_is_known():
     offset = symbol("i") * Term.of(np.array([4, 0, 4])) + Term.of(np.array([0, 12, 17]))
     assert stages(facts, "groups", 4, [offset], 3) == 2
     assert stages(facts, "banks", 4, [offset * 4], 3, atomic=True) == 3
-    assert stages(facts, "banks", 4, [offset - offset.of_lanes([0])], 1) == 1
+    assert stages(facts, "banks", 4, [offset - offset.of_lanes([0])], 3) == 1

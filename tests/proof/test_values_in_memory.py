@@ -74,3 +74,24 @@ def test_stages_that_depend_on_memory(lines):
 def test_columns_on_a_umm():
     with pytest.raises(Undecided):
         list(stages(PROVED["columns"], mm.UMM(4, 1)))
+
+
+OUTSIDE = {
+    "the last thread": ["a[T.id + 41]"],
+    "a negative index": ["a[T.id - 8]"],
+    "the last trip": ["for i in range(5):", "    a[12 * i + T.lane]"],
+    "the second axis": ["c[T.id, T.id]"],
+}
+
+
+@pytest.mark.parametrize("lines", OUTSIDE.values(), ids=OUTSIDE.keys())
+def test_an_index_out_of_range_has_no_cost(lines):
+    with pytest.raises(Undecided, match="out of range"):
+        list(stages(lines, mm.DMM(4, 1)))
+    lines = [line.replace("T.id - 8", "T.id + 8") for line in lines]
+    lines = [
+        line.replace("+ 41", "+ 40").replace("(5)", "(4)").replace(", T.id]", ", T.lane]")
+        for line in lines
+    ]
+    for proved, found in stages(lines, mm.DMM(4, 1)):
+        assert proved == found

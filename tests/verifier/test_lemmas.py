@@ -3,7 +3,6 @@
 import random
 from itertools import product
 
-import numpy as np
 import pytest
 
 from mmsim.cli.main import main
@@ -45,10 +44,9 @@ def one(*_):
 RULES = [
     (conflicts.Banks, "stages", one, "L1"),
     (conflicts.Banks, "stages", lambda self, words, lanes=None: len(set(words)), "L1"),
-    (conflicts.Banks, "stage_counts", lambda self, a, w, count, lanes=None: np.ones(count), "L1"),
     (conflicts.Groups, "stages", one, "L2"),
     (conflicts.Groups, "stages", lambda self, words, lanes=None: len(words), "L2"),
-    (conflicts.Groups, "cells", lambda self, words: words // (2 * self.width), "L2"),
+    (conflicts.Groups, "stage_of", lambda self, words, lanes=None: range(len(words)), "L2"),
     (conflicts.Banks, "of_atomics", lambda self: self, "L3"),
     (conflicts.Groups, "of_atomics", lambda self: self, "L3"),
     (rounds, "completion", lambda start, stages, latency: start + stages + latency, "L4"),
