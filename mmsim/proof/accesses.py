@@ -315,6 +315,7 @@ class Accesses(Evaluation):
             if atomic:
                 raise Undecided(f"an atomic access to {one.array} in pairs of words")
             words = [self.facts.reduced(rule.words(word)) for word in words]
+        self.asked = words
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
         return Term.of(found), value, Term.of(count * several)
 
@@ -440,7 +441,8 @@ class Accesses(Evaluation):
                     found, count = self.of_neighbours(kinds)
             dmms = self.sizes.dmms
             assert dmms is not None
-            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
+            self.share = facts.divmod(count + dmms - 1, dmms)[0]
+            busy = found * self.share
         else:
             busy = staged
         kind = (

@@ -638,7 +638,8 @@ class Execution(Accesses):
                     return False
                 if row.space == "shared" or row.requests != row.rounds * number:
                     return False
-                self.rows[site] = replace(row, rounds=row.rounds * trips.high)
+                made = ((trips.high, warp.high, row.made),) if row.made else ()
+                self.rows[site] = replace(row, rounds=row.rounds * trips.high, made=made)
             self._check_sums(trips)
         except Split as split:
             self.rows = before
