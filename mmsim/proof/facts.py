@@ -491,6 +491,8 @@ class Facts:
         if not rest.parts:
             return whole, rest
         self._compare_powers(rest, divisor)
+        if rest.number is not None:
+            divisor = self._power_known(divisor)
         if divisor.number is not None and rest.number is not None:
             by = divisor.number
             return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
@@ -543,6 +545,16 @@ class Facts:
             line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
                 self._decided(line)
+
+    def _power_known(self, term: Term) -> Term:
+        """The number that a power of two is, if the bounds of its exponent are one number."""
+        for (powers, exponent), value in term.parts.items():
+            if exponent and not powers and len(term.parts) == 1:
+                line = exponent_of(((), exponent))
+                low = self.bound(line)
+                if math.isfinite(low) and self.bound(low - line) == 0:
+                    return Term.of(simple(value * Fraction(2) ** int(low)))
+        return term
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""

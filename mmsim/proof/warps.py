@@ -81,7 +81,8 @@ class Warps:
 class Row:
     """An access of the program: requests, stages and rounds of all its executions.
 
-    `busy` is the sum over rounds of the stages of the unit that has most of them.
+    `busy` is the sum over rounds of the stages of the unit that has most of them. `made` says how
+    the row came about, if that is recorded: the rounds, and the ranges over which they are summed.
     """
 
     place: Place
@@ -93,10 +94,12 @@ class Row:
     busy: Term = field(default_factory=lambda: Term({}))
     rounds: Term = field(default_factory=lambda: Term({}))
     words: Term = field(default_factory=lambda: Term({}))
+    made: tuple[Any, ...] = ()
 
     def summed(self, over: str, low: Term, high: Term) -> Row:
         """The sums over a loop's trips."""
-        return self.map(lambda term: total(term, over, low, high))
+        made = ((Range(over, low, high), self.made),) if self.made else ()
+        return replace(self.map(lambda term: total(term, over, low, high)), made=made)
 
     def map(self, changed: Callable[[Term], Term]) -> Row:
         """The row with other terms."""
@@ -164,6 +167,7 @@ def added(rows: Rows, more: Rows) -> None:
                 busy=old.busy + row.busy,
                 rounds=old.rounds + row.rounds,
                 words=old.words + row.words,
+                made=old.made + row.made,
             )
 
 

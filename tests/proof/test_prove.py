@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 import sympy
@@ -53,6 +54,12 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
     )
 
 
+def test_a_case_with_0_refutes_too():
+    claim = CLAIMS["SCAN-scan-then-add"]
+    wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
+    assert prove(wrong, [3]).against["k"] == 0
+
+
 def test_formulas_without_a_rule():
     for wrong in (lambda n: sympy.exp(n), lambda n, p: n / (p + 1), lambda n, p: 1 / (n - p)):
         against = prove(replace(DIAGONAL, formula=wrong), [3]).against
@@ -66,6 +73,13 @@ def test_an_empty_domain_proves_nothing():
     never = Precondition("n = 3", lambda n: True)  # a sentence that says something else
     proof = prove(replace(DIAGONAL, requires=(*DIAGONAL.requires, never)), [4])
     assert "w=4: no sizes seem to satisfy the conditions" in proof.why
+
+
+def test_what_a_proof_takes_from_the_claim_is_said():
+    known = prove(CLAIMS["SMM-L7.2"], [3])
+    assert known.known == known.verdict == "proved for w = 3, given the stages of b"
+    assert prove(CLAIMS["CFP-A.conflict-free"], [2]).given == ["a", "b"]
+    assert prove(CLAIMS["CFP-A.D"], [2]).given == []  # C is its name for a sum
 
 
 def test_without_a_width_nothing_is_proved():
