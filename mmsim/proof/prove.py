@@ -506,10 +506,11 @@ def possible(case: Case, facts: Facts) -> bool:
             (name, power), *more = product[0]
             by = value * facts.least_product((tuple(more), ()))
             rest = number - sum(v for p, v in least.items() if p != product)
-            if by > 0 and power == 1:
-                most = math.floor(Fraction(rest) / by)
-                if most - case.lows.get(name, 0) < MANY:
-                    raise Split(name, at=Term.of(most + 1))
+            most = low = case.lows.get(name, 0)
+            while by > 0 and most < low + MANY and by * (most + 1) ** power <= rest:
+                most += 1
+            if by > 0 and most < low + MANY:
+                raise Split(name, at=Term.of(most + 1))
     return True
 
 
