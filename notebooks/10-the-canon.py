@@ -24,7 +24,7 @@
 # You need stages ([notebook 1](01-banks-and-address-groups.ipynb)), rounds ([notebook
 # 2](02-latency-and-warps.ipynb)) and the HMM ([notebook 3](03-transpose-three-ways.ipynb)). About
 # 90 minutes: the sum 25, prefix sums 15, the product 10, sorting 15, eleven others 15, your own
-# program 10. Logarithms are to the base 2.
+# program 10; the last section, for all sizes, is for home. Logarithms are to the base 2.
 
 # %%
 try:
@@ -643,6 +643,106 @@ def wrong_largest(both):
 check(answer_7, wrong_largest)
 
 # %% [markdown]
-# A formula from runs is a conjecture. The next steps are [a claim](../docs/how-to/claim.md) with
-# its conditions, which `mmsim verify` tries in many more cases, and a proof. All programs of this
-# notebook have their claims in [the ledger](../docs/ledger.md).
+# ## 7. For all sizes
+#
+# A formula from runs is a conjecture, however many runs agree. `mm.cost` runs nothing. It executes
+# the program with symbols for the sizes, and what it finds is true for all of them ([what such a
+# proof says](../docs/explanation/proofs.md)). Only the width must be a number. Here each thread
+# adds two words that are $n$ apart:
+
+
+# %%
+@mm.program
+def halves(T, a, b):
+    n = b.size
+    for i in range(T.id, n, T.count):
+        b[i] = a[i] + a[i + n]
+
+
+shapes = {"a": ("2 n",), "b": ("n",)}
+facts = ("w divides p", "p divides n")
+cost = mm.cost(halves, shapes=shapes, threads="p", machine=mm.DMM("w", "l"), given=facts)
+print(cost.of_width(32).time)
+
+# %% [markdown]
+# The next program adds two neighbours. `mm.fit` finds a formula that is exact in 192 runs:
+
+
+# %%
+@mm.program
+def neighbours(T, a, b):
+    for i in range(T.id, b.size, T.count):
+        b[i] = a[2 * i] + a[2 * i + 1]
+
+
+def run_neighbours(n, p, w, l):
+    return mm.DMM(w, l).run(neighbours, numbers(2 * n), numbers(n), threads=p)
+
+
+wide = {"n": [256, 512, 1024, 2048], "p": [32, 64, 128, 256], "w": [4, 8, 16, 32], "l": [1, 2, 5]}
+print(mm.fit(run_neighbours, wide))
+
+
+# %% [markdown]
+# **Predict**: at how many of the widths from 1 to 32 is this the time, for all $n$, $p$ and $l$?
+
+
+# %%
+def conjecture(n, p, w, l):
+    return 5 * n / w + 3 * n * (l - 1) / p
+
+
+cost = mm.cost(neighbours, shapes=shapes, threads="p", machine=mm.DMM("w", "l"), given=facts)
+
+
+def is_proved(formula, w):
+    """Return whether the time at a width is what a formula of n, p, w and l says, for all sizes."""
+    time = cost.of_width(w).time
+    symbols = {symbol.name: symbol for symbol in time.free_symbols}
+    return (time - formula(w=w, **symbols)).expand() == 0
+
+
+guess = None  # widths
+
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
+predicted(guess, sum(is_proved(conjecture, w) for w in range(1, 33)))
+
+# %% [markdown]
+# ### Exercise 8
+#
+# Find the widths from 1 to 32 at which the conjecture is wrong, and the time at these widths, as a
+# function of $n$, $p$, $w$ and $l$; `is_proved` is to prove it. (`cost.of_width(6)` says where the
+# time goes at $w = 6$.) Why did none of the 192 runs show it?
+
+
+# %% name="8" tags=["exercise"]
+def time_there(n, p, w, l):
+    return conjecture(n, p, w, l)
+
+
+widths = []
+answer_8 = ...  # when both are done: (widths, time_there)
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_there(both):
+    widths, formula = both
+    for w in range(1, 33):
+        right = is_proved(conjecture, w)
+        if right == (w in widths):
+            return f"at w={w} the conjecture is {'proved' if right else 'wrong'}"
+        if not right and not is_proved(formula, w):
+            case = {"n": 5 * w, "p": w, "w": w, "l": 3}
+            found, time = formula(**case), run_neighbours(**case).time
+            said = ", ".join(f"{name}={value}" for name, value in case.items())
+            return f"with {said} the formula says {found:g}, the machine {time}"
+    return None
+
+
+check(answer_8, wrong_there)
+
+# %% [markdown]
+# The next steps are [a claim](../docs/how-to/claim.md) with its conditions, which `mmsim verify`
+# tries in many more cases, and its [proof](../docs/tutorial/proof.md). All programs of this
+# notebook but the last three have their claims in [the ledger](../docs/ledger.md), which says what
+# is proved.

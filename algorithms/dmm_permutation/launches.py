@@ -104,3 +104,11 @@ def conflict_free_rows(k: Any, n: Any, w: Any, d: Any, l: Any) -> list[SymbolicL
     machine = mm.HMM(dmms=d, width=w, global_latency=20, shared_latency=l)
     free = {"alpha": 1, "beta": 1}
     return [SymbolicLaunch(PROGRAMS["conflict-free"], sizes, k * n, machine, n, stages=free)]
+
+
+def designated_rows(k: Any, n: Any, w: Any, d: Any, l: Any) -> list[SymbolicLaunch]:
+    """The same, D-designated; the sum of stages of the directed round is C in each block."""
+    (launch,) = conflict_free_rows(k, n, w, d, l)
+    sizes = {"a": (k, n), "b": (k, n), "p": (n,)}
+    stages = {"beta": symbols_of("C")["C"]}
+    return [replace(launch, program=PROGRAMS["D-designated"], arguments=sizes, stages=stages)]

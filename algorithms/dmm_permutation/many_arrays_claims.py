@@ -12,7 +12,7 @@ import mmsim as mm
 from mmsim.claims import Case, Claim, Curve, Series, ceiling, correct
 from mmsim_algorithms import permutations
 from mmsim_algorithms.dmm_permutation.cases import congestion, named
-from mmsim_algorithms.dmm_permutation.launches import conflict_free_rows
+from mmsim_algorithms.dmm_permutation.launches import conflict_free_rows, designated_rows
 from mmsim_algorithms.dmm_permutation.many_arrays import curve, permute_many, permuting_time
 from mmsim_algorithms.grids import DEFINED, WHOLE_WARPS, allowed
 
@@ -106,6 +106,7 @@ CLAIMS = [
         kind="exact",
         grid=cases,
         run=partial(permuted, "D-designated"),
+        launches=designated_rows,
         measure=permuting_time,
         requires=REQUIRES,
         derived={"C": congestion},

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, correct, root
+from mmsim.claims.launch import SymbolicLaunch
 from mmsim_algorithms.grids import WHOLE_ROWS
 from mmsim_algorithms.product.programs import factors
-from mmsim_algorithms.product.tensor import TensorDMM, with_tensor_unit
+from mmsim_algorithms.product.tensor import TensorDMM, by_tensor, with_tensor_unit
 
 SECTION = 3
 PAPER = "MATMUL, SPAA 2020 (TCU)"
@@ -21,6 +23,12 @@ def multiplied(schedule: mm.Schedule, n: int, w: int, l: int, L: int) -> mm.Run:
     a, b = factors(n)
     run = with_tensor_unit(TensorDMM(w, L, l), a, b, schedule=schedule)
     return correct(run, c=a @ b)
+
+
+def launches(n: Any, w: Any, l: Any, L: Any) -> list[SymbolicLaunch]:
+    """The launch of `multiplied`."""
+    sizes = {**dict.fromkeys("abc", (root(n), root(n))), "w": w}
+    return [SymbolicLaunch(by_tensor, sizes, root(n) * w, TensorDMM(w, L, l))]
 
 
 def in_lock_step(schedule: mm.Schedule, **case: int) -> mm.Run:
@@ -54,6 +62,7 @@ CLAIMS = [
         kind="exact",
         grid=cases,
         run=in_lock_step,
+        launches=launches,
         measure=in_calls,
         requires=(WHOLE_ROWS,),
         note="O(n^(3/2)/sqrt m + (n/m) l), as cited, m = w^2: n/w^2 calls for sqrt(n) x w words",
@@ -70,6 +79,7 @@ CLAIMS = [
         kind="exact",
         grid=cases,
         run=multiplied,
+        launches=launches,
         requires=(WHOLE_ROWS,),
         note="w + 1 reads for each call, and a write for each w columns",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, log2
-from mmsim.claims.launch import SymbolicLaunch
-from mmsim_algorithms.grids import POWERS_OF_TWO, powers
+from mmsim.claims.launch import Repeated, SymbolicLaunch
+from mmsim_algorithms.grids import POWERS_OF_TWO, exact, powers
 from mmsim_algorithms.grids import THREADS as ENOUGH
 from mmsim_algorithms.sorting.claims import DERIVED, HIGH, INPUTS
-from mmsim_algorithms.sorting.columns import column_sort, spread
-from mmsim_algorithms.sorting.partition import fetch, partition, permute, sort_by_class
+from mmsim_algorithms.sorting.columns import column_sort, in_order, merge_columns, shift, spread
+from mmsim_algorithms.sorting.partition import deliver, fetch, partition, permute, sort_by_class
 from mmsim_algorithms.sorting.two_lists import merge_lists, merge_two
 
 SECTION = 2
@@ -94,6 +95,35 @@ def of_classes(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
     return [
         *(sorting, spreading, spreading, sorting),
         SymbolicLaunch(fetch, {**arrays, **ends}, w, dmm),
+    ]
+
+
+def of_places(n: Any, w: Any, l: Any) -> list[SymbolicLaunch]:
+    """The launches of `permuted`: a thread delivers words to places in its own bank."""
+    *before, last = of_classes(n, w, l)
+    sizes = {**last.arguments, "d": (n,)}
+    return [*before, replace(last, program=deliver, arguments=sizes, stages={"b": 1})]
+
+
+def of_columns(n: Any, p: Any, w: Any, l: Any) -> list[SymbolicLaunch | Repeated]:
+    """The launches of `by_columns`."""
+    h, dmm, sizes = exact(n) / w, mm.DMM(w, l), {"a": (n,), "b": (n,), "w": w}
+
+    def launch(program: mm.Program, **numbers: Any) -> SymbolicLaunch:
+        return SymbolicLaunch(program, {**sizes, **numbers}, p, dmm)
+
+    def merge(first: Any, passes: Any) -> Repeated:
+        return Repeated(lambda k: launch(merge_columns, run=first * 2**k), 0, passes)
+
+    return [
+        merge(1, log2(h)),
+        launch(spread, far=w, near=1),
+        merge(h / w, log2(w)),
+        launch(spread, far=1, near=h / w),
+        merge(h / w, log2(w)),
+        launch(shift),
+        launch(merge_columns, run=h / 2),
+        launch(in_order),
     ]
 
 
@@ -218,6 +248,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: sorting(1),
         run=by_columns,
+        launches=of_columns,
         requires=(POWERS_OF_TWO, HIGH, ONE_WARP),
         note="log(nw) + 1 passes merge and four move; any access of the warp takes l",
     )
@@ -234,6 +265,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: sorting(16),
         run=by_columns,
+        launches=of_columns,
         measure=lambda run: sum(row.stages for row in run.accesses),
         quantity="S",
         requires=(POWERS_OF_TWO, HIGH, ENOUGH, NOT_MANY),
@@ -298,6 +330,7 @@ def _claims() -> Iterator[Claim]:
         kind="exact",
         grid=lambda: moving(*PERMUTATIONS),
         run=permuted,
+        launches=of_places,
         requires=(CUBE,),
         note="a partition by banks; each thread then writes its words to their places in its bank",
     )

@@ -13,9 +13,17 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, maximum, root
 from mmsim.claims.claim import call_with
-from mmsim.claims.launch import SymbolicLaunch
+from mmsim.claims.launch import Repeated, SymbolicLaunch
 from mmsim_algorithms.grids import FAST
-from mmsim_algorithms.summed_area.programs import along, before, borders, corners, down, finished
+from mmsim_algorithms.summed_area.programs import (
+    along,
+    before,
+    borders,
+    corners,
+    down,
+    finished,
+    wave,
+)
 from mmsim_algorithms.summed_area.single import by_bands
 from mmsim_algorithms.summed_area.tables import WAYS
 from mmsim_algorithms.transpose.hmm import transpose
@@ -84,8 +92,34 @@ def by_borders(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[SymbolicLaunch]:
     ]
 
 
-LAUNCHES = {"2R2W": by_columns, "4R4W": by_transposing, "2R1W": by_borders}
-"""Those of the ways with a fixed number of launches."""
+def by_waves(n: Any, w: Any, d: Any, L: Any, l: Any) -> list[Repeated]:
+    """The launches of 1R1W."""
+    m = root(n) / w
+    return waves(n, w, mm.HMM(d, w, L, l), (0, m), (m, 2 * m - 1))
+
+
+def waves(n: Any, w: Any, hmm: mm.HMM, *numbers: tuple[Any, Any]) -> list[Repeated]:
+    """The waves of these numbers: below m, and from m on, where a tile fewer is in each."""
+    side, m = root(n), root(n) / w
+    square, border = (side, side), {"above": (side,), "left": (side,)}
+
+    def one(first: Any, k: Any, tiles: Any) -> SymbolicLaunch:
+        sizes = {"a": square, "b": square, **border, "w": w, "first": first, "k": k}
+        return SymbolicLaunch(wave, sizes, tiles * w**2, hmm, block_size=w**2)
+
+    growing, falling = numbers
+    return [
+        Repeated(lambda k: one(0, k, k + 1), *growing),
+        Repeated(lambda k: one(k - m + 1, k, 2 * m - 1 - k), *falling),
+    ]
+
+
+LAUNCHES: dict[str, Callable[..., Any]] = {
+    "2R2W": by_columns,
+    "4R4W": by_transposing,
+    "2R1W": by_borders,
+    "1R1W": by_waves,
+}
 
 
 def any_way(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
@@ -189,7 +223,7 @@ def _claims() -> Iterator[Claim]:
                 kind="exact",
                 grid=partial(one_latency, way),
                 run=partial(table, way),
-                launches=LAUNCHES.get(way),
+                launches=LAUNCHES[way],
                 measure=partial(requests, kind),
                 quantity="R",
                 requires=REQUIRES[way],
@@ -204,7 +238,7 @@ def _claims() -> Iterator[Claim]:
             kind="exact",
             grid=partial(cases, way),
             run=partial(table, way),
-            launches=LAUNCHES.get(way),
+            launches=LAUNCHES[way],
             requires=REQUIRES[way],
             note=NOTES[way],
         )

@@ -23,7 +23,7 @@ from mmsim.tabular import FORMS, Rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mmsim.claims.launch import SymbolicLaunch
+    from mmsim.claims.launch import Repeated, SymbolicLaunch
 
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
@@ -232,7 +232,7 @@ class Claim(Guessed):
     misprint: str = ""
     scan: bool = False
     only: Precondition | None = None
-    launches: Callable[..., Iterable[SymbolicLaunch]] | None = None
+    launches: Callable[..., Iterable[SymbolicLaunch | Repeated]] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Relation):

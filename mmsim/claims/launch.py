@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -97,7 +97,8 @@ class SymbolicLaunch:
         arrays from which the program reads indices.
     stages
         By array: the stages of a warp's request to it, where the index is read from memory. A
-        number is that of each request. A symbol is the sum over all requests of the launch.
+        number is that of each request. A symbol is the sum over all requests of the launch, or over
+        those of a block to its shared memory, where all blocks do the same.
     layouts
         By array that isn't in row-major order: the word of an element as a function of its index,
         or a `Rotated`.
@@ -111,3 +112,24 @@ class SymbolicLaunch:
     contents: Mapping[str, Callable[..., Size]] = field(default_factory=dict)
     stages: Mapping[str, Size] = field(default_factory=dict)
     layouts: Mapping[str, Rotated | Callable[..., Size]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Launches for the numbers from `low` to `high` - 1, in order.
+
+    `launch` is a function of the number.
+    """
+
+    launch: Callable[[Size], SymbolicLaunch]
+    low: Size
+    high: Size
+
+
+def each_launch(launches: Iterable[SymbolicLaunch | Repeated]) -> Iterator[SymbolicLaunch]:
+    """The launches one by one, if `low` and `high` are numbers."""
+    for one in launches:
+        if isinstance(one, Repeated):
+            yield from map(one.launch, range(int(one.low), int(one.high)))
+        else:
+            yield one

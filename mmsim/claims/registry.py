@@ -55,14 +55,17 @@ def unique(claims: Iterable[Claim]) -> list[Claim]:
 def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
     """Return the claims of the given ids; an id stands for itself and for ids that add a dot to it.
 
-    Raises `ClaimError` for an unknown id, with the nearest known ones.
+    The short name of a paper stands for all of its claims. Raises `ClaimError` for an unknown id,
+    with the nearest known ones.
     """
     known = list(claims)
     chosen: dict[str, Claim] = {}
     for wanted in [ids] if isinstance(ids, str) else ids:
-        found = [c for c in known if c.id == wanted or c.id.startswith(f"{wanted}.")]
+        found = [c for c in known if f"{c.id}.".startswith(f"{wanted}.") or c.paper == wanted]
         if not found:
-            hint = nearest(wanted, [claim.id for claim in known])
+            papers = dict.fromkeys(claim.paper for claim in known)
+            otherwise = f"the papers are {', '.join(papers)}"
+            hint = nearest(wanted, [*papers, *(claim.id for claim in known)], otherwise)
             raise ClaimError(f"no claim has the id {wanted!r}; {hint}")
         chosen.update((claim.id, claim) for claim in found)
     return [claim for claim in known if claim.id in chosen]

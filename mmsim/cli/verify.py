@@ -12,7 +12,10 @@ from mmsim.host.cores import cores
 from mmsim.host.progress import bar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mmsim.claims import Claim, Verdict
+    from mmsim.proof.prove import ClaimProof
 
 
 ABOUT = {
@@ -24,7 +27,7 @@ ABOUT = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    ids = "only these, as SMM-L5.1; SMM-L5.1 includes SMM-L5.1.printed (default: all)"
+    ids = "only these, as SMM-L5.1, which includes SMM-L5.1.printed, or SMM (default: all)"
     add("--claim", nargs="+", action="extend", metavar="ID", help=ids)
     add_targets(parser, json="save the verdicts as JSON", html="save a page with the verdicts")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
@@ -36,7 +39,7 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import choose, registered
     from mmsim.claims.registry import paper_names
     from mmsim.claims.verify import provenance, to_json
-    from mmsim.proof.kept import kept_outcomes
+    from mmsim.proof.kept import KEPT, kept_outcomes
     from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table, with_proofs
 
     broken: list[MMSimError] = []
@@ -47,7 +50,12 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.claim:
         claims = choose(claims, arguments.claim)
     made = None if arguments.json is None else provenance(claims)
-    proofs = kept_outcomes(claims)
+    proofs: Mapping[str, ClaimProof] = {}
+    try:
+        proofs = kept_outcomes(claims)
+    except MMSimError as error:
+        broken.append(error)
+        complain(f"a file {KEPT} of a package: {error}")
     done: list[Verdict] = []
     try:
         verdicts = _verify(claims, arguments.jobs, arguments.points, done)

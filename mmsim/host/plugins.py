@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -31,7 +32,7 @@ def registered_in(group: str, broken: list[MMSimError] | None = None) -> list[An
 
 def texts_in(group: str, name: str) -> Iterator[str]:
     """The texts of the files of this name in the folders of an entry point group's packages."""
-    tops = {point.module.partition(".")[0]: None for point in entry_points(group=group)}
+    tops = {re.split(r"[.:]", point.value)[0] for point in entry_points(group=group)}
     for top in sorted(tops):
         spec = find_spec(top)
         for folder in (spec and spec.submodule_search_locations) or ():

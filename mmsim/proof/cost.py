@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from mmsim.claims.formulas import Log2
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.errors import CostError, shown
 from mmsim.frontend.program import Program
@@ -19,12 +21,13 @@ from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
+from mmsim.proof.joined import COUNTS, Branch, Leaf, joined
 from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
 from mmsim.proof.written import Writer, short
-from mmsim.results.costs import CostCase, CostRow, CostTables
+from mmsim.results.costs import CostRow, CostTables
 
 NAME = re.compile(r"[A-Za-z_]+")
 FUNCTIONS = {"sqrt", "floor"}
@@ -42,7 +45,8 @@ MOST_PRODUCTS = 6
 """The most products of an address that a row shows."""
 LONGEST = 80
 """The characters of the longest index that a row shows."""
-COUNTS = ("requests", "stages", "rounds", "time")
+UNFORESEEN = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+"""The errors of steps that nobody foresaw."""
 Size = Any
 
 
@@ -57,6 +61,7 @@ def cost(
     given: str | Sequence[str] = (),
     contents: Mapping[str, Callable[..., Any]] | None = None,
     stages: Mapping[str, Size] | None = None,
+    seconds: float = 60,
 ) -> Cost:
     """Return the cost of a program for all sizes, as a formula.
 
@@ -84,6 +89,8 @@ def cost(
     stages
         By array whose index is read from memory: the stages of a warp's request to it, or the name
         of their sum over all requests of an access.
+    seconds
+        The time after which it gives up.
 
     Raises
     ------
@@ -113,6 +120,7 @@ def cost(
         (given,) if isinstance(given, str) else tuple(given),
         dict(contents or {}),
         dict(stages or {}),
+        seconds,
     ).read()
     if launch.width is not None:
         return Cost(launch.heading, (), launch)
@@ -232,6 +240,7 @@ class Asked:
     given: tuple[str, ...]
     contents: dict[str, Callable[..., Any]]
     stages: dict[str, Any]
+    seconds: float
 
     def read(self) -> Launched:
         """The launch, with expressions for its sizes. Refuses what doesn't fit the program."""
@@ -292,6 +301,7 @@ class Asked:
             names,
             self.given,
             None if isinstance(width, int) else str(width),
+            self.seconds,
         )
 
     def refuse(self, message: str) -> None:
@@ -375,6 +385,7 @@ class Launched:
     names: tuple[str, ...]
     given: tuple[str, ...]
     width: str | None
+    seconds: float
     memo: dict[Any, Cost] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -406,41 +417,64 @@ class Launched:
 
     def _found(self, fixed: dict[str, int]) -> Cost:
         whole = domain(self.names, fixed, self.given)
-        cases: list[CostCase] = []
+        found: list[Leaf] = []
         if whole is not None:
             try:
-                for case, facts, done, conditions in self.leaves(whole):
-                    cases.append(self.written(case, facts, done, conditions))
+                found = list(self.leaves(whole))
             except Undecided as error:
                 raise self.of_undecided(error) from None
-        if not cases:
+            except CostError:
+                raise
+            except UNFORESEEN as error:
+                what = f"no rule applies ({type(error).__name__}: {error})"
+                place = getattr(error, "place", None)
+                raise self.error(f"{what}; write it in another way", place=place) from error
+        if not found:
             raise self.error(f"no sizes satisfy the facts {'; '.join(self.given)}")
         at = "".join(f", {name} = {value}" for name, value in fixed.items())
-        return Cost(self.heading + at, tuple(cases), self, fixed)
+        cases = tuple(one.shown() for one in joined(found))
+        return Cost(self.heading + at, cases, self, fixed)
 
-    def leaves(self, whole: Case) -> Iterator[tuple[Case, Facts, Executed, list[Any]]]:
+    def leaves(self, whole: Case) -> Iterator[Leaf]:
         """Execute the launch in as many cases as that asks for."""
-        todo: list[tuple[Case, list[Any]]] = [(whole, [])]
+        todo: list[tuple[Case, tuple[Branch, ...]]] = [(whole, ())]
+        until = time.monotonic() + self.seconds
         count = 0
         while todo:
-            case, conditions = todo.pop()
+            case, path = todo.pop()
             count += 1
-            if count > MOST_CASES:
-                raise Undecided(f"there are more than {MOST_CASES} cases")
             facts = case.facts()
+            facts.until = until
             case = replace(case, values=dict(case.values))
             try:
+                if count > MOST_CASES or time.monotonic() > until:
+                    raise Undecided("it takes too long")
                 if holds(case, facts) and self.is_launch(case, facts):
-                    yield case, facts, executed(self.launch, case, facts), conditions
+                    yield self.leaf(case, facts, executed(self.launch, case, facts), path)
+            except Undecided as error:
+                if str(error) == "it takes too long":
+                    raise self.too_long(path, error) from None
+                error.reached = case, facts  # type: ignore[attr-defined]
+                raise
             except Split as split:
                 writer = self.writer(case, facts)
+                split.reached = case, facts  # type: ignore[attr-defined]
                 children = case.split(split)
-                parts = [
-                    _condition(split, at, len(children), case, writer)
+                branches = [
+                    _branch(split, at, len(children), count, case, writer)
                     for at in range(len(children))
                 ]
-                both = zip(children, parts, strict=True)
-                todo += reversed([(child, [*conditions, one]) for child, one in both])
+                both = zip(children, branches, strict=True)
+                todo += reversed([(child, (*path, one)) for child, one in both])
+
+    def too_long(self, path: tuple[Branch, ...], error: Undecided) -> CostError:
+        """The error when the time is up."""
+        by = {f"{one.modulus} divides {one.size}": None for one in path if one.modulus}
+        advice = f"there are fewer cases with given={tuple(by)}, or" if by else ""
+        return self.error(
+            f"it takes longer than {self.seconds:g} s; {advice} give more with seconds=",
+            place=getattr(error, "place", None),
+        )
 
     def is_launch(self, case: Case, facts: Facts) -> bool:
         """Return whether there are threads, and no extent is negative."""
@@ -458,41 +492,43 @@ class Launched:
         fixed = {n: v for n, v in numbers.items() if v is not None and n == self.width}
         return Writer({**self.symbols, **fixed}, facts)
 
-    def written(self, case: Case, facts: Facts, done: Executed, conditions: list[Any]) -> CostCase:
+    def leaf(self, case: Case, facts: Facts, done: Executed, path: tuple[Branch, ...]) -> Leaf:
         """A case with its formulas."""
-        import sympy
-
         writer = self.writer(case, facts)
 
         def formula(term: Term) -> Any:
-            return short(writer.term(facts.reduced(term)))
+            return writer.term(facts.reduced(term))
 
-        def rows() -> Iterator[CostRow]:
+        def rows() -> dict[int, CostRow]:
             explained = executed(self.launch, case, facts, explain=True)
+            found = {}
             for site, row in explained.rows.items():
                 place = row.place
                 requests = list(explained.requests.get(site, {}).values())
-                terms = row.requests, row.stages, row.rounds, done.time_of(row)
-                counts = zip(COUNTS, map(formula, terms), strict=True)
-                yield CostRow(
-                    function=place.function,
-                    file=place.file,
-                    line=place.line,
-                    array=row.array,
-                    kind=row.kind,
-                    space=row.space,
+                found[site] = CostRow(
+                    place.function,
+                    place.file,
+                    place.line,
+                    row.array,
+                    row.kind,
+                    row.space,
+                    **dict(zip(COUNTS, counts[site], strict=True)),
                     why=reason(requests, row, done.unit(row), writer),
-                    **dict(counts),
                 )
+            return found
 
-        condition = sympy.And(*conditions) if conditions else sympy.true
-        words = tuple(map(_words, conditions))
-        return CostCase(condition, words, formula(done.time), lambda: tuple(rows()))
+        counts = {
+            site: tuple(map(formula, (row.requests, row.stages, row.rounds, done.time_of(row))))
+            for site, row in done.rows.items()
+        }
+        sizes = {self.symbols[name]: formula(term) for name, term in case.values.items()}
+        return Leaf(path, formula(done.time), counts, sizes, rows)
 
     def of_undecided(self, error: Undecided) -> CostError:
         """An error that says what to give."""
         array = getattr(error, "array", None)
-        text = str(error)
+        reached = getattr(error, "reached", None)
+        text = str(error) if reached is None else self.writer(*reached).reason(error)
         if "read from memory" in text:
             text = f"the index of {array} is read from memory"
             one = f"stages={{{array!r}: 1}} or stages={{{array!r}: 'C'}}"
@@ -500,8 +536,16 @@ class Launched:
         elif "in memory" in text:
             advice = "the cost depends on data; give contents= for an array that is only read"
         else:
-            advice = "a fact may decide it, as given=('w divides n',)"
+            facts = () if reached is None else self.writer(*reached).divisions(error)
+            advice = f"a fact may decide it, as given={facts or ('w divides n',)}"
         return self.error(f"{text}; {advice}", place=getattr(error, "place", None), array=array)
+
+
+def _branch(split: Split, at: int, count: int, number: int, case: Case, writer: Writer) -> Branch:
+    """One of the cases that a split makes, in the order of `Case.split`."""
+    condition = _condition(split, at, count, case, writer)
+    size = None if split.assumed is not None else writer.symbol(split.name)
+    return Branch(number, at, count, condition, _words(condition), size, split.modulus)
 
 
 def _condition(split: Split, at: int, count: int, case: Case, writer: Writer) -> Any:
@@ -530,14 +574,17 @@ def _solved(term: Any, positive: bool | None) -> Any:
     """The condition that a term is from 0 on, is not, or (None) is 0; solved for a single size."""
     import sympy
 
-    left, right = term, sympy.Integer(0)
-    if len(term.free_symbols) == 1:
-        (size,) = term.free_symbols
-        factor = term.coeff(size)
-        if factor.is_positive and (term - factor * size).is_number:
-            left, right = size, (factor * size - term) / factor
+    number, rest = term.as_coeff_Add()
+    factor, left = rest.as_coeff_Mul()
+    right = -number / factor
+    if isinstance(left, Log2) and right.is_Integer:
+        left, right = left.args[0], 2**right
+    elif left.is_Add:
+        left, right, factor = rest, -number, 1
     if positive is None:
         return sympy.Eq(left, right)
+    if factor < 0:
+        return sympy.Le(left, right) if positive else sympy.Gt(left, right)
     return sympy.Ge(left, right) if positive else sympy.Lt(left, right)
 
 
@@ -563,9 +610,19 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
         if text not in texts:
             texts.append(text)
         if len(texts) == SHOWN and len(requests) > at + 1:
-            texts.append(f"and {counted(len(requests) - at - 1, 'other request')}")
+            texts.append(_others(requests[at + 1 :]))
             break
     return "; ".join(texts)
+
+
+def _others(requests: Sequence[Request]) -> str:
+    """The requests that a reason leaves out: how many kinds, and their stages."""
+    text = f"and {counted(len(requests), 'other kind of request', 'other kinds of requests')}"
+    stages = {one.stages.number for one in requests}
+    if None in stages:
+        return text
+    least, most = int(min(stages)), int(max(stages))
+    return f"{text}, of {least if least == most else f'{least} to {most}'} stage{'s' * (most > 1)}"
 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:

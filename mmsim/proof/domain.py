@@ -47,7 +47,7 @@ class Case:
     `values` are terms for the parameters, in free symbols. Each symbol is a whole number, from its
     value in `lows` on, such that the equations in `shares` hold and the terms in `assumed` are at
     least 0. `conditions` are facts that aren't in these terms: `holds` looks at them. `steps` say
-    in words how the case came about.
+    in words how the case came about, and `moves` as data: rules with the number of the part.
     """
 
     values: dict[str, Term]
@@ -56,6 +56,7 @@ class Case:
     conditions: tuple[Fact, ...] = ()
     steps: tuple[str, ...] = ()
     assumed: tuple[Term, ...] = ()
+    moves: tuple[Any, ...] = ()
 
     def facts(self) -> Facts:
         """The facts that are known in this case."""
@@ -72,6 +73,10 @@ class Case:
                 found.same.append((left, Term({right: simple(Fraction(b, a))})))
         return found
 
+    def moved(self, *rule: Any, part: int = 0) -> Case:
+        """The case with one more move."""
+        return replace(self, moves=(*self.moves, (rule, part)))
+
     # Parts of a case.
 
     def split(self, split: Split) -> list[Case]:
@@ -79,56 +84,77 @@ class Case:
 
         Each point of this case is in one of them.
         """
+        try:
+            return self._split(split)
+        except Undecided as error:
+            known = ("place", "array", "reached", "measured")  # where the split was asked for
+            vars(error).update({one: value for one, value in vars(split).items() if one in known})
+            raise
+
+    def _split(self, split: Split) -> list[Case]:
         if split.assumed is not None:
             return self._by_sign(split.assumed)
         name, low = split.name, self.lows.get(split.name, 0)
         if name not in self.lows:
-            raise Undecided(f"the values of {name}")
+            raise Undecided("a case for each value of {}", symbol(name))
         found = []
         if split.modulus:
-            by = split.modulus
+            by, inner = split.modulus, _inner(name)
             if by > MOST_RESIDUES:
-                raise Undecided(f"the residue of {name} modulo {by}")
-            for residue in range(by):
-                new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
+                raise Undecided("the remainder of {} divided by {}", symbol(name), by)
+            names = [
+                f"({inner}-{residue})/{by}" if residue else f"{inner}/{by}" for residue in range(by)
+            ]
+            for residue, new in enumerate(names):
                 term = symbol(new) * by + residue
                 least = max(0, -((residue - low) // by))
-                found.append(self.with_values({name: term}, {new: least}, f"{name} = {term}"))
+                part = self.moved("residue", name, names, part=residue)
+                found.append(part.with_values({name: term}, {new: least}, f"{name} = {term}"))
             return found
         at = None if split.at is None else split.at.number
         if not isinstance(at, int):
-            raise Undecided(f"whether {name} is at least {split.at}")
+            raise Undecided("whether {} is at least {}", symbol(name), split.at)
         if split.other is not None:
             other = split.other
             more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
             above, below = symbol(other) + at + symbol(more), symbol(name) - at + 1 + symbol(less)
+            one, two = (self.moved("beside", name, other, at, more, less, part=k) for k in (0, 1))
             return [
-                self.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
-                self.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
+                one.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
+                two.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
             ]
         if at <= low:
-            raise Undecided(f"whether {name} is at least {at}")
+            raise Undecided("whether {} is at least {}", symbol(name), at)
         if at - low > MANY:
             step = f"{name} < {at}"
             assumed = (*self.assumed, at - 1 - symbol(name))
-            found.append(replace(self, assumed=assumed, steps=(*self.steps, step)))
-            low = at
+            part = self.moved("below", name, at)
+            found.append(replace(part, assumed=assumed, steps=(*self.steps, step)))
+            lows = {**self.lows, name: at}
+            rest = self.moved("below", name, at, part=1)
+            return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
         for value in range(low, at):
-            found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
+            part = self.moved("at", name, at, part=value - low)
+            found.append(part.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}
-        return [*found, replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
+        rest = self.moved("at", name, at, part=at - low)
+        return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
 
     def _by_sign(self, term: Term) -> list[Case]:
         """The cases in which a term is at least 0, and is negative."""
         below = any(power < 0 for product in term.parts for part in product for _, power in part)
         if below or not term.symbols <= self.lows.keys():
-            raise Undecided(f"whether {term} is negative")
+            raise Undecided("whether {} is negative", term)
         least = Fraction(
             1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
         )
         return [
-            replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
-            for one in (term, -term - least)
+            replace(
+                self.moved("sign", term, part=part),
+                assumed=(*self.assumed, one),
+                steps=(*self.steps, f"{one} >= 0"),
+            )
+            for part, one in enumerate((term, -term - least))
         ]
 
     def with_values(self, values: Mapping[str, Term], lows: Mapping[str, int], step: str) -> Case:
@@ -149,6 +175,7 @@ class Case:
             self.conditions,
             (*self.steps, step),
             tuple(one for one in assumed if one.number is None or one.number < 0),
+            self.moves,
         ).solved()
 
     def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
@@ -156,7 +183,8 @@ class Case:
         lows = dict.fromkeys(quotient.symbols, 1) | self.lows
         clear = _denominator(above) * _denominator(below * quotient)
         shares = (*self.shares, (above * clear, below * clear, quotient))
-        return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
+        case = self.moved("equation", *shares[-1])
+        return replace(case, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
 
     def solved(self) -> Case:
         """The case without the equations of a symbol alone on one side."""
@@ -174,6 +202,7 @@ class Case:
                 name = _alone(one)
                 if name is not None and factor == 1:
                     term = Term({other: value})
+                    rest = rest.moved("solve", name, term)
                     return rest.with_values({name: term}, {}, f"{name} = {term}")
         return self
 
@@ -226,7 +255,8 @@ class Case:
         every = [*weights.values(), *twos.values()]
         values = dict.fromkeys(names, Term.of(1)) | dict.fromkeys(twos, Term.of(0))
         lows: dict[str, int] = {}
-        for one in _minimal(every):
+        minimal = _minimal(every)
+        for one in minimal:
             new = f"part {len(self.steps)}.{len(lows)}"
             in_twos = any(one[len(weights) :])
             lows[new] = 0 if in_twos else 1
@@ -244,7 +274,8 @@ class Case:
             firsts.append([(prime, first) for first in _minimal(used, constant)])
         found = []
         rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
-        for choice in combinations(*firsts):
+        choices = list(combinations(*firsts))
+        for part, choice in enumerate(choices):
             chosen = dict(values)
             for prime, first in choice:
                 for name, power in zip(names, first, strict=False):
@@ -252,7 +283,9 @@ class Case:
                         chosen[name] + power if name in twos else chosen[name] * prime**power
                     )
             step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
-            found.append(rest.with_values(chosen, lows, step))
+            columns = dict(zip(lows, minimal, strict=True))
+            case = rest.moved("factors", equation, names, columns, choices, part=part)
+            found.append(case.with_values(chosen, lows, step))
         return found
 
 
@@ -435,7 +468,8 @@ def _sum(case: Case, one: Term, other: Term) -> Case | None:
         if name is not None and name not in term.symbols and whole:
             # The sum may be 0, so the symbol's least value says nothing.
             lows = {key: low for key, low in case.lows.items() if key != name}
-            return replace(case, lows=lows).with_values({name: term}, {}, f"{name} = {term}")
+            case = replace(case.moved("sum", name, term), lows=lows)
+            return case.with_values({name: term}, {}, f"{name} = {term}")
     return None
 
 
@@ -471,7 +505,8 @@ def _power_of(case: Case, term: Term, base: Term) -> Case:
     logs = {name: f"log2({name})" if by == 2 else f"log2({name})/{each}" for name, _ in powers}
     values = {name: power_of_two(symbol(log) * each) for name, log in logs.items()}
     step = f"{', '.join(logs)} power of {by}"
-    return case.with_values(values, dict.fromkeys(logs.values(), 0), step)
+    moved = case.moved("powers", values)
+    return moved.with_values(values, dict.fromkeys(logs.values(), 0), step)
 
 
 def _multiple(
@@ -537,8 +572,12 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
             return least(one)
         case "equal":
             return least(one - other) and least(other - one)
+        case "square":
+            return bool(_root(one, 2, facts).parts)
         case "divides" if facts.exact(other, one) is not None:
             return True
+        case "divides" if one.number is not None and other.number is not None:
+            return False
         case "divides" if _of_twos(one) and _of_twos(other):
             return least(other - one)
         case "divides" if isinstance(one.number, int):
@@ -548,7 +587,7 @@ def _true(case: Case, fact: Fact, facts: Facts) -> bool:
             return bool(rest.number == 0)
         case "divides" if other.number is not None and not least(other - one):
             return False
-    raise Undecided(f"whether it is true that {fact.kind} {fact.parts}")
+    raise Undecided("whether a condition holds")
 
 
 def _squared(difference: Any) -> Any:
@@ -601,7 +640,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
             return _gcd(of(one.args[0]), of(one.args[1]), facts)
         if name == "Log2":
             return _log2(of(one.args[0]))
-        raise Undecided(f"the formula has {name}, for which there is no rule")
+        raise Undecided("the formula has {}, for which there is no rule", name)
 
     whole = sympy.sympify(expression)
     numbers = {
@@ -646,7 +685,7 @@ def _product(factors: Iterable[Any], of: Callable[[Any], Term], facts: Facts) ->
         content = math.gcd(*(Fraction(value).numerator for value in divisor.parts.values()))
         found, rest = facts.divmod(facts.reduced(found), divisor * Fraction(1, content))
         if rest.parts:
-            raise Undecided(f"1/({divisor}) in the formula")
+            raise Undecided("the formula divides by {}", divisor)
         found = found * Fraction(1, content)
     return found
 
@@ -658,19 +697,19 @@ def _power(base: Term, exponent: Any, of: Callable[[Any], Term], facts: Facts) -
         if power >= 0:
             return root**power
         if len(root.parts) != 1:
-            raise Undecided(f"1/({root}) in the formula")
+            raise Undecided("the formula divides by {}", root)
         return inverse(root) ** -power
     two = base.number
     if isinstance(two, int) and two > 1 and is_power(two):
         return power_of_two(of(exponent) * (two.bit_length() - 1))
-    raise Undecided(f"({base})^({exponent}) in the formula")
+    raise Undecided("the formula has {} to the power of {}", base, str(exponent))
 
 
 def _root(term: Term, order: int, facts: Facts) -> Term:
     """The square root of a term, or that of another order."""
     if order == 1 or not term.parts:
         return term
-    shown = f"the square root of {term}" if order == 2 else f"({term})^(1/{order})"
+    unknown = Undecided("the root of {} of order {}", term, order)
     names = sorted(term.symbols)
 
     def degrees(product: Product) -> list[int]:
@@ -678,7 +717,7 @@ def _root(term: Term, order: int, facts: Facts) -> Term:
         return [one.get(name, 0) for name in names for one in (exponent, powers)]
 
     lead = max(term.parts, key=degrees)
-    first = found = _root_of_product(lead, Fraction(term.parts[lead]), order, shown)
+    first = found = _root_of_product(lead, Fraction(term.parts[lead]), order, unknown)
     for _ in term.parts:
         # The leading product of what is left comes from that of the root's next part.
         left = term - found**order
@@ -686,10 +725,10 @@ def _root(term: Term, order: int, facts: Facts) -> Term:
             return found if facts.holds(found) else -found
         lead = max(left.parts, key=degrees)
         found = found + Term({lead: left.parts[lead]}) * inverse(first ** (order - 1) * order)
-    raise Undecided(shown)
+    raise unknown
 
 
-def _root_of_product(product: Product, value: Fraction, order: int, shown: str) -> Term:
+def _root_of_product(product: Product, value: Fraction, order: int, unknown: Undecided) -> Term:
     from sympy import integer_nthroot
 
     powers, exponent = product
@@ -697,11 +736,11 @@ def _root_of_product(product: Product, value: Fraction, order: int, shown: str) 
         if factor % order:
             raise Split(name, modulus=order // math.gcd(order, factor))
     if value <= 0 or any(power % order for _, power in powers):
-        raise Undecided(shown)
+        raise unknown
     above, exact = integer_nthroot(value.numerator, order)
     below, whole = integer_nthroot(value.denominator, order)
     if not exact or not whole:
-        raise Undecided(shown)
+        raise unknown
     root = tuple((n, p // order) for n, p in powers), tuple((n, f // order) for n, f in exponent)
     return Term({root: simple(Fraction(above, below))})
 
@@ -720,7 +759,7 @@ def _gcd(one: Term, other: Term, facts: Facts) -> Term:
         one, other = other, one
     by = other.number
     if not isinstance(by, int) or by < 1 or cleared(one) != one:
-        raise Undecided(f"the greatest common divisor of {one} and {other}")
+        raise Undecided("the greatest common divisor of {} and {}", one, other)
     _, rest = facts.divmod(one, other)
     if rest.number is None:
         raise facts.residue(rest, by)
@@ -734,7 +773,7 @@ def _log2(term: Term) -> Term:
         power = fraction.numerator.bit_length() - fraction.denominator.bit_length()
         if not powers and fraction == Fraction(2) ** power:
             return Term({(((name, 1),), ()): factor for name, factor in exponent}) + power
-    raise Undecided(f"the logarithm of {term}")
+    raise Undecided("the logarithm of {}", term)
 
 
 def expression(names: Iterable[str], text: str) -> Any:

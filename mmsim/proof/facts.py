@@ -10,8 +10,9 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ import numpy as np
 from mmsim.proof.terms import (
     ONE,
     Coefficient,
+    Key,
     Product,
     Term,
     exponent_of,
+    least,
     power_of_two,
     simple,
     symbol,
@@ -33,7 +36,15 @@ DEEPEST = 24
 
 
 class Undecided(Exception):
-    """A step that has no rule here: the reason, in words."""
+    """A step that has no rule here: the reason, in words, with a {} for each of the terms.
+
+    Its text is for developers: the terms have symbols of the proof. `Writer.reason` has it for
+    users.
+    """
+
+    def __init__(self, text: str, *terms: Any) -> None:
+        super().__init__(text.format(*terms))
+        self.text, self.terms = text, terms
 
 
 class Split(Exception):
@@ -74,6 +85,11 @@ class Range:
     low: Term
     high: Term
 
+    @cached_property
+    def key(self) -> tuple[str, Key, Key]:
+        """What is the same for equal ranges."""
+        return self.name, self.low.key, self.high.key
+
 
 @dataclass(frozen=True)
 class Quotient:
@@ -84,8 +100,16 @@ class Quotient:
     rest: Term
 
 
+@dataclass
+class _Found:
+    """What was found with the same bound symbols: bounds, and which terms are at least 0."""
+
+    bounds: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    decided: dict[tuple[Any, ...], bool] = field(default_factory=dict)
+
+
 def _least(value: Coefficient) -> Any:
-    return value.min() if isinstance(value, np.ndarray) else value
+    return least(value) if isinstance(value, np.ndarray) else value
 
 
 class Facts:
@@ -103,25 +127,35 @@ class Facts:
         self.replaced: dict[str, Term] = {}
         self.shares: list[tuple[Term, Term, Term]] = []
         self.same: list[tuple[Product, Term]] = []
+        self.most_lanes: float = math.inf  # with quotients of their own
+        self.together = True  # execute several residues together
+        self._found: dict[tuple[Any, ...], _Found] = {}
+        self._here = _Found()
         self.anything: set[str] = set()
 
     @contextmanager
     def within(self, ranges: Sequence[Range]) -> Iterator[None]:
         """With more bound symbols."""
+        before = self._here
         self.ranges.extend(ranges)
+        if ranges:
+            key = tuple(one.key for one in self.ranges)
+            self._here = self._found.setdefault(key, _Found())
         try:
             yield
         finally:
+            self._here = before
             if ranges:
                 del self.ranges[-len(ranges) :]
 
-    def any_number(self, high: Term) -> Term:
-        """A symbol for any whole number from 0 to `high` - 1, another one in each warp."""
-        if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
-            raise Undecided(f"a number below {high}")
+    def any_number(self, high: Term | None = None) -> Term:
+        """A symbol for any whole number from 0 on, another one in each warp; below `high`."""
         name = f"any {len(self.anything)}"
         self.anything.add(name)
-        self.ranges.insert(0, Range(name, Term({}), high))
+        if high is not None:
+            if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
+                raise Undecided(f"a number below {high}")
+            self.ranges.insert(0, Range(name, Term({}), high))
         return symbol(name)
 
     def check_known(self, *terms: Term) -> None:
@@ -174,30 +208,47 @@ class Facts:
         """A number that a term is not below for any lane, -inf if none is found."""
         if depth == 0 and time.monotonic() > self.until:
             raise Undecided("it takes too long")
-        found = self._bound(term, depth)
-        if depth == 0 and self.assumed and found <= 0 and term.is_uniform:
-            for known in self.assumed:
-                for product, value in known.parts.items():
-                    times_ = term.parts.get(product, 0)
-                    if product != ONE and times_ and Fraction(times_) / value > 0:
-                        found = max(
-                            found, self._bound(term - known * (Fraction(times_) / value), 0)
-                        )
+        number = term.number
+        if number is not None:
+            return _least(number)
+        if not term.is_uniform:
+            lowest = {p: simple(_least(v)) for p, v in term.parts.items()}
+            term = Term({p: v for p, v in lowest.items() if v})
+        known = self.assumed if depth == 0 else []
+        if not known and all(v >= 0 for v in term.parts.values()):
+            return self._of_positive(term)
+        key = term.key, len(known), depth == 0
+        found = self._here.bounds.get(key)
+        if found is None:
+            found = self._bound(term, depth)
+            if known and found <= 0:
+                found = max(found, self._by_assumed(term))
+            if depth == 0 or found != -math.inf:
+                self._here.bounds[key] = found
+        return found
+
+    def _by_assumed(self, term: Term) -> Any:
+        """A bound of a term minus a multiple of one that is assumed to be at least 0."""
+        found: Any = -math.inf
+        for known in self.assumed:
+            for product, value in known.parts.items():
+                times_ = term.parts.get(product, 0)
+                if product != ONE and times_ and Fraction(times_) / value > 0:
+                    found = max(found, self._bound(term - known * (Fraction(times_) / value), 0))
         return found
 
     def _bound(self, term: Term, depth: int) -> Any:
         if term.number is not None:
-            return _least(term.number)
-        if not term.is_uniform:
-            term = Term({p: simple(_least(v)) for p, v in term.parts.items() if _least(v)})
+            return term.number
         if all(v >= 0 for v in term.parts.values()):
             return self._of_positive(term)
         if depth > DEEPEST:
             return -math.inf
         names = term.symbols
-        for name in reversed(self.quotients):
-            if name in names:
-                return self._without_quotient(term, name, depth)
+        inside = names & self.quotients.keys()
+        if inside:
+            name = next(one for one in reversed(self.quotients) if one in inside)
+            return self._without_quotient(term, name, depth)
         for one in reversed(self.ranges):
             if one.name in names:
                 return self._without_range(term, one, depth)
@@ -410,7 +461,7 @@ class Facts:
             return term, Term({})
         positive = self.bound(divisor - 1) >= 0 or np.all(self.holds(divisor - 1))
         if not divisor.is_uniform or not positive:
-            raise Undecided(f"a division by {divisor}, which may not be positive")
+            raise Undecided("whether {}, by which something is divided, is positive", divisor)
         for way in list(self.other_ways(term))[1:]:
             known = self.exact(way, divisor)
             if known is not None:
@@ -440,6 +491,8 @@ class Facts:
         if not rest.parts:
             return whole, rest
         self._compare_powers(rest, divisor)
+        if rest.number is not None:
+            divisor = self._power_known(divisor)
         if divisor.number is not None and rest.number is not None:
             by = divisor.number
             return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
@@ -475,12 +528,15 @@ class Facts:
         return self._opaque(whole, rest, divisor)
 
     def _compare_powers(self, rest: Term, divisor: Term) -> None:
-        """Ask whether powers of two are multiples of the divisor, if that is open."""
+        """Ask whether powers of two are multiples of the divisor, and numbers less, if open."""
         if len(divisor.parts) != 1:
             return
         ((by, factor),) = divisor.parts.items()
         if by[0] or not is_power(factor):
             return
+        number = rest.number
+        if by[1] and isinstance(number, int) and number > 0:
+            self._decided(divisor - number - 1)  # the quotient is 0
         for product, value in rest.parts.items():
             if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
                 continue
@@ -489,6 +545,16 @@ class Facts:
             line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
                 self._decided(line)
+
+    def _power_known(self, term: Term) -> Term:
+        """The number that a power of two is, if the bounds of its exponent are one number."""
+        for (powers, exponent), value in term.parts.items():
+            if exponent and not powers and len(term.parts) == 1:
+                line = exponent_of(((), exponent))
+                low = self.bound(line)
+                if math.isfinite(low) and self.bound(low - line) == 0:
+                    return Term.of(simple(value * Fraction(2) ** int(low)))
+        return term
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""
@@ -564,13 +630,15 @@ class Facts:
             if left.number is None:
                 raise self.residue(left, content)
         quotient = Term({})
-        length = next(len(v) for v in rest.parts.values() if isinstance(v, np.ndarray))
-        lanes: dict[str, tuple[Term, list[int]]] = {}
-        for lane in range(length):
-            one = rest.of_lanes(lane)
-            lanes.setdefault(str(one), (one, []))[1].append(lane)
-        for one, chosen in lanes.values():
-            mask = np.zeros(length, dtype=np.int64)
+        lanes: dict[tuple[Any, ...], list[int]] = {}
+        columns = by_lanes(rest)
+        for lane, factors in enumerate(zip(*columns, strict=True)):
+            lanes.setdefault(factors, []).append(lane)
+        if len(lanes) > self.most_lanes:
+            raise Undecided(f"the quotients of {len(lanes)} lanes by {divisor}")
+        for factors, chosen in lanes.items():
+            one = Term({p: simple(v) for p, v in zip(rest.parts, factors, strict=True) if v})
+            mask = np.zeros(len(columns[0]), dtype=np.int64)
             mask[chosen] = 1
             quotient = quotient + self.divmod(one, divisor)[0] * Term.of(mask)
         return whole + quotient, rest - quotient * divisor
@@ -583,7 +651,7 @@ class Facts:
         if self.bound(rest) < 0 and not self.holds(rest):
             if self.holds(rest + divisor):
                 return Term.of(-1)
-            raise Undecided(f"the quotient of {rest}, which is negative, by {divisor}")
+            return -self.divmod(divisor - 1 - rest, divisor)[0]
         name = f"[({rest})/({divisor})]"
         self.quotients.setdefault(name, Quotient(rest, divisor, divisor))
         return self.replaced.get(name) or symbol(name)
@@ -627,7 +695,7 @@ class Facts:
                         return Split(name, modulus=modulus * scale // content)
                     candidates.append((order.get(name, -1), name, modulus * scale // content))
         if not candidates:
-            return Undecided(f"the residue of {term} modulo {modulus}")
+            return Undecided("the remainder of {} divided by {}", term, modulus)
         _, name, by = max(candidates)
         if by == 0:
             one = next((one for one in self.ranges if one.name == name), None)
@@ -647,18 +715,47 @@ class Facts:
             return True
         if self.bound(-term - 1) >= 0:
             return False
-        length = next(len(v) for v in term.parts.values() if isinstance(v, np.ndarray))
+        if all(p == ONE or not isinstance(v, np.ndarray) for p, v in term.parts.items()):
+            numbers = term.parts[ONE]
+            rest = Term({p: v for p, v in term.parts.items() if p != ONE})
+            try:
+                return np.asarray(numbers >= self._least_number(rest, np.unique(numbers).tolist()))
+            except (Split, Undecided):
+                pass  # the first lane that is open says how to go on
         known: dict[tuple[Any, ...], bool] = {}
-        result = np.zeros(length, dtype=bool)
-        for lane in range(length):
-            one = term.of_lanes(lane)
-            key = tuple(sorted(one.parts.items(), key=str))
-            if key not in known:
-                known[key] = self._decided(one)
-            result[lane] = known[key]
-        return result
+        result = []
+        for factors in zip(*by_lanes(term), strict=True):
+            if factors not in known:
+                one = zip(term.parts, factors, strict=True)
+                known[factors] = self._decided(Term({p: simple(v) for p, v in one if v}))
+            result.append(known[factors])
+        return np.array(result)
+
+    def _least_number(self, term: Term, numbers: list[Any]) -> Any:
+        """The least of some numbers, in order, with which a term is at least 0; else infinity."""
+        low, high = 0, len(numbers) - 1
+        if self._decided(term + numbers[0]):
+            return numbers[0]
+        if not self._decided(term + numbers[-1]):
+            return math.inf
+        while high - low > 1:  # it is not with the one at `low`, and is from `high` on
+            middle = (low + high) // 2
+            if self._decided(term + numbers[middle]):
+                high = middle
+            else:
+                low = middle
+        return numbers[high]
 
     def _decided(self, term: Term) -> bool:
+        if self.replaced or term.number is not None:  # `replaced` holds for one residue alone
+            return self._decide(term)
+        key = term.key, len(self.assumed)
+        found = self._here.decided.get(key)
+        if found is None:
+            found = self._here.decided[key] = self._decide(term)
+        return found
+
+    def _decide(self, term: Term) -> bool:
         term = _whole(term)
         for way in self.other_ways(term, powers=True):
             if self.bound(way) >= 0:
@@ -672,7 +769,7 @@ class Facts:
             split = self.split(term)
         except _Known as known:
             return known.truth
-        raise split if split is not None else Undecided(f"whether {term} is negative")
+        raise split if split is not None else Undecided("whether {} is negative", term)
 
     def may_divide(self, one: Range, divisor: Term) -> bool:
         """Return whether a range of warps can be divided into rows of a symbolic size."""
@@ -872,12 +969,20 @@ class Facts:
         return found
 
 
+def by_lanes(term: Term) -> list[list[Any]]:
+    """The factor of each product of a term for each lane; lanes differ in one of them at least."""
+    length = next(len(v) for v in term.parts.values() if isinstance(v, np.ndarray))
+    return [v.tolist() if isinstance(v, np.ndarray) else [v] * length for v in term.parts.values()]
+
+
 def _whole(term: Term) -> Term:
     """A term times a number that makes the factors whole of its products without a power of two."""
     scale = 1
     for (_, exponent), value in term.parts.items():
+        if exponent or type(value) is int or getattr(value, "dtype", None) == np.int64:
+            continue
         for one in value.tolist() if isinstance(value, np.ndarray) else [value]:
-            scale = scale if exponent else math.lcm(scale, Fraction(one).denominator)
+            scale = math.lcm(scale, Fraction(one).denominator)
     return term if scale == 1 else term * scale
 
 

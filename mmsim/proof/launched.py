@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mmsim.claims.launch import Rotated, SymbolicLaunch
+from mmsim.claims.claim import symbols_of
+from mmsim.claims.launch import Repeated, Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit, Units
+from mmsim.proof.accesses import Accesses
 from mmsim.proof.domain import Case, of_sympy
 from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
-from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import ONE, Term, inverse, summed
+from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.terms import ONE, Term, inverse, summed, symbol, total
 from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
 
 
@@ -78,10 +80,16 @@ class Number:
         return self._new(self.facts.any_number(high))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other))))
+        return self._holds(self.term - self._other(other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(np.all(self.facts.holds(self.term - self._other(other) - 1)))
+        return self._holds(self.term - self._other(other) - 1)
+
+    def _holds(self, term: Term) -> bool:
+        found = self.facts.holds(term)
+        if np.all(found) != np.any(found):
+            raise Undecided(f"whether {term} is negative, which differs among lanes")
+        return bool(np.all(found))
 
     def __le__(self, other: Any) -> bool:
         return not self > other
@@ -118,14 +126,16 @@ class Located(Execution):
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         try:
             return super().access(one, classes)
-        except Undecided as error:
+        except (Undecided, Split) as error:
             if not hasattr(error, "array"):
-                error.array = one.array  # type: ignore[attr-defined]
+                error.array = one.array  # type: ignore[union-attr]
             raise
 
 
 class Explained(Located):
     """Executes a program, and keeps the requests of each access, to explain their stages."""
+
+    widest = 0
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
         found = super().request(one, w)
@@ -155,6 +165,10 @@ class Explained(Located):
         return found
 
 
+Explain = bool | type[Located]
+"""Whether the requests are kept, or the class that executes a program."""
+
+
 @dataclass(frozen=True)
 class Executed:
     """The rows of a launch, the latencies of its memories by space, and requests to explain.
@@ -181,7 +195,9 @@ class Executed:
         return row.busy + row.rounds * (self.latencies[row.space] - 1)
 
 
-def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = False) -> Executed:
+def executed(
+    launch: SymbolicLaunch, case: Case, facts: Facts, explain: Explain = False
+) -> Executed:
     """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
 
     def of(value: Any) -> Term:
@@ -190,7 +206,7 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
     def whole(what: str, value: Any) -> Term:
         term = of(value)
         if any(facts.share(product, v, ONE, 1) is None for product, v in term.parts.items()):
-            raise Undecided(f"whether {what} = {value} is a whole number")
+            raise Undecided("whether {} = {} is a whole number", what, str(value))
         return term
 
     machine: Any = launch.machine
@@ -234,15 +250,24 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         dmms,
         {name: _content(function, of, facts) for name, function in launch.contents.items()},
         {name: of(value) for name, value in launch.stages.items()},
-        {name for name, value in launch.stages.items() if getattr(value, "free_symbols", ())},
+        {name for name, value in launch.stages.items() if getattr(value, "is_Symbol", False)},
         {
             name: one if isinstance(one, Rotated) else _content(one, of, facts)
             for name, one in launch.layouts.items()
         },
     )
     latencies = {unit.space: of(unit.latency) for unit in units}
-    execution = (Explained if explain else Located)(sizes, facts)
-    rows, kinds = execution.run(), {rule.space: rule.unit for rule in rules}
+    by = explain if isinstance(explain, type) else Explained if explain else Located
+    execution = by(sizes, facts)
+    try:
+        rows = execution.run()
+    except Undecided:
+        if not execution.spread:
+            raise
+        execution = by(sizes, facts)
+        execution.widest = 0
+        rows = execution.run()
+    kinds = {rule.space: rule.unit for rule in rules}
     for row in rows.values():
         facts.check_known(row.requests, row.stages, row.busy, row.rounds)
     return Executed(rows, latencies, execution.requests, kinds)
@@ -267,6 +292,84 @@ def _content(
         return value.term if isinstance(value, Number) else of(value)
 
     return found
+
+
+SUMMED = ("requests", "stages", "busy", "rounds", "words")
+"""The numbers of a row."""
+
+
+class Launches(Accesses):
+    """Executes launches whose number is a term: as warps, they are divided where they differ."""
+
+    def __init__(self, case: Case, facts: Facts, explain: Explain) -> None:
+        self.case, self.facts, self.explain = case, facts, explain
+
+    def number(self, one: Repeated) -> Term:
+        """The number of the launches."""
+        return self.of(one.high) - self.of(one.low)
+
+    def of(self, value: Any) -> Term:
+        return self.facts.reduced(of_sympy(value, self.case.values, self.facts))
+
+    def repeated(self, one: Repeated, name: str) -> list[tuple[Executed, Term]]:
+        """The sums over launches that agree, and how many these are."""
+        number = self.number(one)
+        if not self.facts.holds(number - 1):
+            return []
+        everyone = np.ones(1, dtype=bool)
+        place = {name: self.of(one.low) + symbol(name)}
+        start = Warps((Range(name, Term({}), number),), {}, everyone, place=place)
+        found = []
+        for w, done in self.each([start], lambda w: self.executed(one, name, w)):
+            env = {
+                f"{at} {field}": getattr(row, field)
+                for at, row in done.rows.items()
+                for field in SUMMED
+            }
+            terms = replace(w, env={**env, "": Term.of(1)})
+            for _, sums in self.each([terms], self.summed):
+                rows = {
+                    at: replace(row, **{field: sums[f"{at} {field}"] for field in SUMMED})
+                    for at, row in done.rows.items()
+                }
+                found.append((replace(done, rows=rows), sums[""]))
+        return found
+
+    def executed(self, one: Repeated, name: str, w: Warps) -> Executed:
+        """A launch of a class, whose number is a term."""
+        case = replace(self.case, values={**self.case.values, name: w.place[name]})
+        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.explain)
+        if any(r.name in t.symbols for r in w.ranges for t in done.latencies.values()):
+            raise Undecided("latencies that differ among launches")
+        return done
+
+    def summed(self, w: Warps) -> dict[str, Term]:
+        """The sums of terms over the numbers of a class."""
+        # Quotients are found again, as there may be more facts in a part of the numbers.
+        values = {r.name: r.low if r.high - r.low == 1 else symbol(r.name) for r in w.ranges}
+        found = {key: self.with_quotients(term, values) for key, term in w.env.items()}
+        for r in reversed(w.ranges):
+            for key, term in found.items():
+                self.check_sum(term, r)
+                found[key] = total(term, r.name, r.low, r.high)
+        return found
+
+    def check_sum(self, term: Term, over: Range) -> None:
+        """Make sure that no quotient hides the number of a launch."""
+        for name in sorted(term.symbols & self.facts.quotients.keys()):
+            if over.name in self.facts.hidden(name):
+                above, below = self.facts.quotients[name].above, self.facts.quotients[name].below
+                if isinstance(below.number, int):
+                    raise Split(over.name, modulus=below.number)
+                if len(below.parts) == 1:
+                    _, left = self.facts.parted(above, below)
+                    for rest in (left, left + below, left + below * 2):
+                        if (
+                            self.facts.bound(rest + below) >= 0
+                            and self.facts.bound(below - rest) > 0
+                        ):
+                            self.facts.holds(rest)  # splits the range where it becomes negative
+                raise Split(over.name, divisor=below)
 
 
 class Sum(Number):
@@ -320,13 +423,16 @@ class Measured:
     accesses: tuple[MeasuredRow, ...]
     rounds: Together
     machine: MeasuredMachine
-    launches: int
+    launches: Number
     threads: Number
     done: tuple[Executed, ...] = field(repr=False, default=())
 
 
 def measured(
-    launches: Iterable[SymbolicLaunch], case: Case, facts: Facts, explain: bool = False
+    launches: Iterable[SymbolicLaunch | Repeated],
+    case: Case,
+    facts: Facts,
+    explain: Explain = False,
 ) -> Measured:
     """Execute launches in a case."""
 
@@ -335,16 +441,27 @@ def measured(
 
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
+    count = Term({})
+    every = Launches(case, facts, explain)
+    launches = list(launches)
     for launch in launches:
-        one = executed(launch, case, facts, explain)
-        done.append(one)
-        times.append(one.time)
-        width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
-        for row in one.rows.values():
-            place = row.place.function, row.place.file, row.place.line
-            before = counts.setdefault((*place, row.array, row.kind, row.space), [Term({})] * 3)
-            more = row.requests, row.stages, one.time_of(row)
-            before[:] = [old + new for old, new in zip(before, more, strict=True)]
+        if isinstance(launch, Repeated):
+            facts.holds(every.number(launch) - 1)  # a split comes before all executions
+    for at, launch in enumerate(launches):
+        if isinstance(launch, Repeated):
+            found = every.repeated(launch, f"launch {at}")
+        else:
+            found = [(executed(launch, case, facts, explain), Term.of(1))]
+            width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
+        for one, number_ in found:
+            done.append(one)
+            times.append(one.time)
+            count = count + number_
+            for row in one.rows.values():
+                place = row.place.function, row.place.file, row.place.line
+                before = counts.setdefault((*place, row.array, row.kind, row.space), [Term({})] * 3)
+                more = row.requests, row.stages, one.time_of(row)
+                before[:] = [old + new for old, new in zip(before, more, strict=True)]
 
     def rows(kind: type[Number]) -> list[MeasuredRow]:
         return [
@@ -361,7 +478,7 @@ def measured(
         tuple(rows(Number)),
         Together(rows(Sum)),
         MeasuredMachine(width),
-        len(done),
+        number(count),
         number(threads),
         tuple(done),
     )

@@ -12,12 +12,14 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.claims.launch import each_launch
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Measured, Number, measured
+from mmsim.proof.launched import Explain, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
+from mmsim.proof.written import Writer
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
@@ -43,8 +45,10 @@ class ClaimProof:
     those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
     the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
     `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
-    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
-    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `given`
+    has the arrays whose requests take as many stages as the claim says; the proof assumes that.
+    `digest` is that of the claim, and `shown` the beginning of the proof as text
+    (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -57,6 +61,7 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    given: list[str] = field(default_factory=list)
     digest: str = ""
     shown: str = ""
 
@@ -65,7 +70,11 @@ class ClaimProof:
         """The widths or the cases for which it is proved, in words; "" if there are none."""
         if self.proved:
             return self.verdict
-        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
+        return f"proved for w = {ranges(self.widths)}{self._given}" if self.widths else ""
+
+    @property
+    def _given(self) -> str:
+        return f", given the stages of {' and '.join(self.given)}" if self.given else ""
 
     @property
     def verdict(self) -> str:
@@ -85,10 +94,10 @@ class ClaimProof:
             checked = f"checked on {counted(self.checked, 'case')}"
             return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved for all sizes"
+            return f"proved for all sizes{self._given}"
         if self.asked == list(range(1, len(self.asked) + 1)):
-            return f"proved for each w up to {self.asked[-1]}"
-        return f"proved for w = {ranges(self.asked)}"
+            return f"proved for each w up to {self.asked[-1]}{self._given}"
+        return f"proved for w = {ranges(self.asked)}{self._given}"
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -110,8 +119,8 @@ def ranges(numbers: Iterable[int]) -> str:
 class Differs(Undecided):
     """The measured quantity and the formula differ as terms."""
 
-    def __init__(self, difference: Term, case: Case) -> None:
-        super().__init__(f"measured - claimed = {difference} where {'; '.join(case.steps)}")
+    def __init__(self, difference: Term) -> None:
+        super().__init__("measured - claimed isn't seen to be 0: it is {}", difference)
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,19 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width: one for each of the texts that its cases have."""
+    """The domains of a claim at one width that aren't empty."""
+    for whole, fixed, texts in choices(claim, width):
+        if whole is not None:
+            yield Domain(whole, fixed, texts)
+
+
+def choices(
+    claim: Claim, width: int | None
+) -> Iterator[tuple[Case | None, dict[str, int], dict[str, Any]]]:
+    """The domains of a claim at one width: one for each of the texts that its cases have.
+
+    None stands for an empty one.
+    """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
@@ -135,9 +156,7 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
-        whole = domain(numbers, fixed, sentences, texts, zeros)
-        if whole is not None:
-            yield Domain(whole, fixed, texts)
+        yield domain(numbers, fixed, sentences, texts, zeros), fixed, texts
 
 
 def has_width(claim: Claim) -> bool:
@@ -162,6 +181,8 @@ def prove(
         _prove(claim, list(widths), proof, begun + seconds)
     except TimeUp:
         proof.why = proof.why or f"it takes longer than {seconds:g} s"
+    if proof.known and not proof.covered:
+        proof.given = given_stages(claim)
     proof.seconds = round(time.monotonic() - begun, 2)
     return proof
 
@@ -170,25 +191,22 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return
-    finite = _whole_domain(claim)
-    if finite and all(_agrees(claim, case)[0] for case in finite):
+    finite = finite_cases(claim)
+    if finite and all(agrees for _, agrees, *_ in finite):
         proof.covered, proof.proved = len(finite), True
         return
     if claim.launches is None:
         proof.why = "its launches are not given with symbols"
         return
-    if has_width(claim):
+    by_width = has_width(claim)
+    if by_width:
         proof.asked = widths
     failed = 0
-    for width in proof.asked or (None,):
+    for width in widths if by_width else (None,):
         cases, why = 0, ""
         for one in domains(claim, width):
-
-            def action(case: Case, texts: Mapping[str, Any] = one.texts) -> Checked | None:
-                return check(claim, case, texts, until)
-
             try:
-                cases += sum(done is not None for _, done in leaves(one.whole, action, until))
+                cases += _cases(claim, one, until)
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
                 if proof.against is None:
@@ -205,7 +223,49 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
         failed += 1
         if failed == MOST_FAILURES or time.monotonic() > until:
             return
-    proof.proved = not failed
+    if by_width and not proof.widths:
+        proof.why = proof.why or "no sizes satisfy its conditions at these widths"
+    proof.proved = not proof.why
+
+
+def given_stages(claim: Claim) -> list[str]:
+    """The arrays whose requests take a number of stages that the claim's launches give.
+
+    A symbol isn't such a number, but the name of a sum.
+    """
+    import sympy
+
+    assert claim.launches is not None
+    strings = {
+        tuple(v for v in case.values() if isinstance(v, str)): case for case in claim.cases()
+    }
+    return sorted(
+        {
+            name
+            for case in strings.values()
+            for launch in each_launch(call_with(claim.launches, case))
+            for name, stages in launch.stages.items()
+            if not isinstance(stages, sympy.Symbol)
+        }
+    )
+
+
+def _cases(claim: Claim, one: Domain, until: float) -> int:
+    """The number of cases in which a domain is proved."""
+
+    def proved(together: bool) -> int:
+        def action(case: Case) -> Checked | None:
+            return check(claim, case, one.texts, until, together=together)
+
+        return sum(done is not None for _, done in leaves(one.whole, action, until))
+
+    try:
+        return proved(True)
+    except Undecided:
+        # It may be open for warps together, and not for those of each residue.
+        if time.monotonic() > until:
+            raise
+        return proved(False)
 
 
 def _occurs(claim: Claim, width: int | None) -> bool:
@@ -215,8 +275,15 @@ def _occurs(claim: Claim, width: int | None) -> bool:
 
 def _why(error: Exception, one: Domain) -> str:
     """The reason in words why a domain is not proved."""
-    known = isinstance(error, Undecided)
-    text = str(error) if known else f"{type(error).__name__}: {error}"
+    text = f"no rule applies ({type(error).__name__}: {error})"
+    if isinstance(error, Undecided):
+        case, facts = getattr(error, "reached", (one.whole, one.whole.facts()))
+        numbers = {name: term.number for name, term in case.values.items()}
+        symbols = symbols_of(case.values)
+        known = {name: symbols[name] if n is None else n for name, n in numbers.items()}
+        text = Writer(known, facts).reason(error)
+    elif isinstance(error, AttributeError) and isinstance(error.obj, Measured):
+        text = f"the claim reads {error.name} of a run, which a proof doesn't have"
     place = getattr(error, "place", None)
     where = f" (line {place.line})" if place is not None else ""
     about = show({**one.fixed, **one.texts})
@@ -235,6 +302,11 @@ def _whole_domain(claim: Claim) -> list[dict[str, Any]]:
     return cases
 
 
+def finite_cases(claim: Claim) -> list[tuple[dict[str, Any], bool, int, Any]]:
+    """The runs of all cases of a finite domain: whether each agrees, its value, the claimed one."""
+    return [(case, *_agrees(claim, case)) for case in _whole_domain(claim)]
+
+
 def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
     """Compare a run with the claim; return the measured and the claimed value, too."""
     found, claimed = claim.measure(claim.run(schedule="synchronous", **case)), claim.evaluate(case)
@@ -246,15 +318,18 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
 
     The error's `measured` is what was measured when the proof failed, if that is known.
     """
-    quantity, reached, facts = getattr(error, "measured", (None, None, None))
+    quantity = getattr(error, "measured", None)
+    if quantity is None:
+        return None
+    reached, facts = error.reached  # type: ignore[attr-defined]
     tried = 0
-    for numbers in () if quantity is None else points(reached, facts):
+    for numbers in points(reached, facts):
         try:
             sizes = {name: valued(term, numbers, facts) for name, term in reached.values.items()}
             found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
-        if any(size.denominator != 1 or size < 1 for size in sizes.values()):
+        if any(size.denominator != 1 or not 0 <= size <= LARGEST_RUN for size in sizes.values()):
             continue
         case = {**{name: int(size) for name, size in sizes.items()}, **texts}
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
@@ -264,7 +339,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
         if not claimed.is_real or claimed == found:
             continue
         tried += 1
-        if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
+        if tried > MOST_RUNS:
             return None
         try:
             agrees, measured, claimed = _agrees(claim, case)
@@ -333,7 +408,7 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
-            raise Undecided(f"too many cases: {case.steps[-6:]}")
+            raise Undecided("there are too many cases, or it takes too long")
         few = case.finer(few=True)
         if few is not None:
             todo.extend(few)
@@ -353,8 +428,29 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
             todo.extend(finer)
 
 
+def tidied(case: Case) -> Case:
+    """The case with assumptions divided by what all their products have, and with larger lows."""
+    lows, kept = dict(case.lows), []
+    for term in case.assumed:
+        term = _without_common(term, case)
+        rest = {p: v for p, v in term.parts.items() if p != ONE}
+        ((powers, deep), value) = next(iter(rest.items()), (ONE, 0))
+        if len(rest) == 1 and value > 0 and not deep and len(powers) == 1 and powers[0][1] == 1:
+            (name, _), *_ = powers
+            if name in lows:
+                least = math.ceil(Fraction(-term.parts.get(ONE, 0)) / value)
+                lows[name] = max(lows[name], least)
+                continue
+        kept.append(term)
+    return replace(case, lows=lows, assumed=tuple(kept))
+
+
 def equated(case: Case) -> Case:
-    """The case with a symbol's term for it, where x <= y and x >= y are assumed."""
+    """The case with a symbol's term for it, where x <= y and x >= y are assumed.
+
+    What bounds one symbol from below is among its `lows`.
+    """
+    case = tidied(case)
     for at, term in enumerate(case.assumed):
         if any(term + other == 0 for other in case.assumed[:at]):
             for product, value in term.parts.items():
@@ -363,9 +459,19 @@ def equated(case: Case) -> Case:
                     rest = (term - Term({product: value})) * -value
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
-                        new = replace(case, assumed=kept)
+                        new = replace(case.moved("equal", name, rest), assumed=kept)
                         return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
+
+
+def _without_common(term: Term, case: Case) -> Term:
+    """A term without the symbols that all its products have, which are from 1 on."""
+    products = [dict(powers) for powers, _ in term.parts]
+    for name in sorted(term.symbols):
+        least = min((one.get(name, 0) for one in products), default=0)
+        if least > 0 and case.lows.get(name, 0) > 0:
+            term = term * Term({(((name, -least),), ()): 1})
+    return term
 
 
 def possible(case: Case, facts: Facts) -> bool:
@@ -376,19 +482,25 @@ def possible(case: Case, facts: Facts) -> bool:
         facts.assumed = before
         if never:
             return False
+        term = _without_common(term, case)
         number = term.parts.get(ONE, 0)
-        others = {p: v for p, v in term.parts.items() if p != ONE}
-        line = all(len(p[0]) == 1 and p[0][0][1] == 1 and not p[1] for p in others)
-        if line and others and all(v < 0 for v in others.values()):
-            # c >= a x + b y: x has few values.
-            names = {p[0][0][0]: -v for p, v in others.items()}
-            name, factor = next(iter(sorted(names.items())))
-            rest = sum(v * case.lows.get(n, 0) for n, v in names.items() if n != name)
-            most = math.floor(Fraction(number - rest) / factor)
-            if most < case.lows.get(name, 0):
+        others = {p: -v for p, v in term.parts.items() if p != ONE}
+        whole = all(power > 0 for (powers, deep) in others for _, power in powers) and not any(
+            deep for _, deep in others
+        )
+        if whole and others and all(v > 0 for v in others.values()):
+            # c >= a x + b x y: x has few values.
+            least = {p: v * facts.least_product(p) for p, v in others.items()}
+            if sum(least.values()) > number:
                 return False
-            if most - case.lows.get(name, 0) < MANY:
-                raise Split(name, at=Term.of(most + 1))
+            product, value = min(others.items(), key=lambda one: str(one[0]))
+            (name, power), *more = product[0]
+            by = value * facts.least_product((tuple(more), ()))
+            rest = number - sum(v for p, v in least.items() if p != product)
+            if by > 0 and power == 1:
+                most = math.floor(Fraction(rest) / by)
+                if most - case.lows.get(name, 0) < MANY:
+                    raise Split(name, at=Term.of(most + 1))
     return True
 
 
@@ -409,12 +521,27 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    explain: bool = False,
+    explain: Explain = False,
+    together: bool = True,
 ) -> Checked | None:
-    """Check that a claim's formula is the measured quantity in a case; None outside its domain."""
+    """Check that a claim's formula is the measured quantity in a case; None outside its domain.
+
+    Warps and trips of several residues are executed `together`, unless that says otherwise.
+    """
     facts = case.facts()
+    facts.together = together
     facts.until = until
     case = replace(case, values=dict(case.values))
+    try:
+        return _checked(claim, case, facts, texts, explain)
+    except Exception as error:
+        error.reached = case, facts  # type: ignore[attr-defined]
+        raise
+
+
+def _checked(
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: Explain
+) -> Checked | None:
     if not possible(case, facts):
         return None
     if not holds(case, facts):
@@ -434,8 +561,8 @@ def check(
                 by = facts.quotients[name].below.number
                 if isinstance(by, int):
                     raise facts.residue(facts.quotients[name].above, by)
-            raise Differs(difference, case)
+            raise Differs(difference)
     except Exception as error:
-        error.measured = quantity, case, facts  # type: ignore[attr-defined]
+        error.measured = quantity  # type: ignore[attr-defined]
         raise
     return Checked(case, facts, found, quantity, claimed, quantity - claimed)

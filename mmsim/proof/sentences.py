@@ -17,6 +17,7 @@ BETWEEN = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
 COMPARISON = re.compile(r"\s*(<=|>=|<|>|=)\s*")
 RELATION = re.compile(r" divides | (?:is|are) |[<>=]")
 KIND = re.compile(r"(.+) (?:is|are) (?:a )?(?:(square|fourth power)s?|powers? of (\w+))")
+MULTIPLE = re.compile(r"(.+) divides (.+), or is a multiple of it")
 FUNCTIONS = ("sqrt", "floor", "ceiling")
 WORDS = ("as", "at", "in", "is", "ln", "log", "of", "on", "to")
 """Words that are no products of letters."""
@@ -61,6 +62,7 @@ class Reader:
                 if not self.texts & set(parts[:count]):
                     continue
                 piece = piece[piece.index(parts[count - 1]) + len(parts[count - 1]) :].lstrip(", ")
+            piece = MULTIPLE.sub(r"\1 divides \2, or \2 divides \1", piece)
             options = [list(self._clauses(one)) for one in re.split(r",?\s+or\s+", piece)]
             if len(options) == 1:
                 yield from options[0]
@@ -171,7 +173,7 @@ class Reader:
         """An expression of SymPy: "d w^2", "sqrt n", "2w", "n/(rw)", "ceiling((p/w - 1)/w)"."""
         tokens: list[str] = []
         at = 0
-        text = text.strip()
+        text = text.strip().replace("**", "^")
         while at < len(text):
             match = TOKEN.match(text, at)
             if match is None or match[2] in WORDS:
@@ -195,11 +197,15 @@ class Reader:
         return found
 
     def _product(self, tokens: list[str]) -> Any:
+        import sympy
+
         found = self._close(tokens)
         while tokens and tokens[-1] in "*/":
             sign = tokens.pop()
+            rounded = sign == "/" and tokens[-1:] == ["/"] and tokens.pop()
             other = self._close(tokens)
             found = found * other if sign == "*" else found / other
+            found = sympy.floor(found) if rounded else found
         return found
 
     def _close(self, tokens: list[str]) -> Any:

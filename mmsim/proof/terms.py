@@ -17,8 +17,10 @@ import numpy as np
 Powers = tuple[tuple[str, int], ...]
 Product = tuple[Powers, Powers]
 """The powers of its symbols, and a power of two: its exponent's symbols with their factors."""
+Key = frozenset[tuple[Product, Any]]
 ONE: Product = ((), ())
 LARGE = 2**30
+least, most = np.minimum.reduce, np.maximum.reduce
 Coefficient = Any
 """An int, a Fraction, or an array of one of these for each lane."""
 
@@ -27,8 +29,8 @@ def _joined(one: Powers, other: Powers, sign: int = 1) -> Powers:
     """The sum of two lists of powers."""
     if not other:
         return one
-    if not one and sign == 1:
-        return other
+    if not one:
+        return other if sign == 1 else tuple((symbol, -power) for symbol, power in other)
     found = dict(one)
     for symbol, power in other:
         found[symbol] = found.get(symbol, 0) + sign * power
@@ -37,6 +39,8 @@ def _joined(one: Powers, other: Powers, sign: int = 1) -> Powers:
 
 def times(one: Product, other: Product, sign: int = 1) -> Product:
     """A product times another one; with sign -1, divided by it."""
+    if one == other and sign == -1:
+        return ONE
     return _joined(one[0], other[0], sign), _joined(one[1], other[1], sign)
 
 
@@ -47,18 +51,27 @@ def is_zero(value: Coefficient) -> bool:
 
 def simple(value: Coefficient) -> Coefficient:
     """One number for an array that is the same for all lanes; an int if it is whole."""
+    if type(value) is int:
+        return value
     if isinstance(value, np.ndarray):
-        first = value.flat[0]
-        if not (value == first).all():
-            if value.dtype != object and max(value.max(), -value.min()) > LARGE:
+        low, high = least(value), most(value)
+        if low != high:
+            if value.dtype != object and (high > LARGE or low < -LARGE):
                 value = value.astype(object)  # products would not fit into 64 bits
             return value
-        value = first
+        value = low
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return value
+
+
+def _sum(value: Coefficient, other: Coefficient) -> Coefficient:
+    """The sum of two coefficients; 0 if it is 0 for all lanes."""
+    if type(value) is int and type(other) is int:
+        return value + other
+    return simple(fitting(value, other) + fitting(other, value))
 
 
 def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
@@ -71,27 +84,32 @@ def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
 class Term:
     """A polynomial: `parts` maps products to coefficients other than 0."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("_key", "parts")
 
     def __init__(self, parts: Mapping[Product, Coefficient]) -> None:
         self.parts = parts
+        self._key: Key | None = None
 
     @staticmethod
     def of(value: Term | Coefficient) -> Term:
         """A term as it is, or a number as a term."""
         if isinstance(value, Term):
             return value
+        if type(value) is int:
+            return Term({ONE: value} if value else {})
         return Term({} if is_zero(value) else {ONE: simple(value)})
 
     def __add__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
         if not other.parts:
             return self
+        if not self.parts:
+            return other
         found = dict(self.parts)
         for product, value in other.parts.items():
             old = found.get(product)
-            both = value if old is None else simple(fitting(old, value) + fitting(value, old))
-            if is_zero(both):
+            both = value if old is None else _sum(old, value)
+            if type(both) is int and both == 0:
                 found.pop(product, None)
             else:
                 found[product] = both
@@ -110,15 +128,38 @@ class Term:
 
     def __mul__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
+        if len(other.parts) == 1:
+            if ONE in other.parts:
+                factor = other.parts[ONE]
+                if type(factor) is int and factor == 1:
+                    return self
+        elif not other.parts:
+            return other
+        if len(self.parts) == 1:
+            own = self.parts.get(ONE)
+            if type(own) is int and own == 1:
+                return other
         found: dict[Product, Coefficient] = {}
         for one, value in self.parts.items():
             for two, factor in other.parts.items():
                 product = times(one, two)
-                both = fitting(value, factor) * fitting(factor, value)
-                old = found.get(product, 0)
-                found[product] = fitting(old, both) + fitting(both, old)
+                if type(value) is int and type(factor) is int:
+                    both = value * factor
+                else:
+                    both = fitting(value, factor) * fitting(factor, value)
+                old = found.get(product)
+                if old is None:
+                    found[product] = both
+                elif type(both) is int and type(old) is int:
+                    found[product] = old + both
+                else:
+                    found[product] = fitting(old, both) + fitting(both, old)
         return Term(
-            {product: simple(value) for product, value in found.items() if not is_zero(value)}
+            {
+                product: value if type(value) is int else simple(value)
+                for product, value in found.items()
+                if not is_zero(value)
+            }
         )
 
     __rmul__ = __mul__
@@ -133,7 +174,17 @@ class Term:
         return not (self - other).parts
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.key)
+
+    @property
+    def key(self) -> Key:
+        """What is the same for equal terms, and hashable."""
+        if self._key is None:
+            self._key = frozenset(
+                (product, tuple(value.tolist()) if isinstance(value, np.ndarray) else value)
+                for product, value in self.parts.items()
+            )
+        return self._key
 
     @property
     def number(self) -> Coefficient | None:
@@ -171,11 +222,14 @@ class Term:
         """The factor of each power of a symbol; None if it stands in an exponent."""
         found: dict[int, dict[Product, Coefficient]] = {}
         for (powers, exponent), value in self.parts.items():
-            if any(one == symbol for one, _ in exponent):
+            if exponent and any(one == symbol for one, _ in exponent):
                 return None
-            power = next((power for one, power in powers if one == symbol), 0)
-            rest = tuple(one for one in powers if one[0] != symbol)
-            found.setdefault(power, {})[rest, exponent] = value
+            power, rest = 0, (powers, exponent)
+            for at, (one, degree) in enumerate(powers):
+                if one == symbol:
+                    power, rest = degree, (powers[:at] + powers[at + 1 :], exponent)
+                    break
+            found.setdefault(power, {})[rest] = value
         return {power: Term(parts) for power, parts in found.items()}
 
     def with_values(self, values: Mapping[str, Term]) -> Term:

@@ -25,6 +25,14 @@ class Unknown:
         return "unknown"
 
 
+@dataclass(frozen=True, eq=False)
+class Modulo(Unknown):
+    """A whole number that depends on memory, of which each lane's rest by a number is known."""
+
+    by: int
+    rest: Any
+
+
 UNKNOWN = Unknown()
 Value = Any
 """A `Term`, an array of bool for the lanes, or `UNKNOWN`."""
@@ -32,10 +40,16 @@ Value = Any
 
 @dataclass(frozen=True)
 class InTurn:
-    """The value of a variable in trips of even and of odd numbers."""
+    """The value of a variable in trips of even and of odd numbers; after the loop, of `count`."""
 
     even: Term
     odd: Term
+    count: Term | None = None
+
+    def map(self, changed: Callable[[Value], Value]) -> InTurn:
+        """The same with other terms."""
+        count = None if self.count is None else changed(self.count)
+        return InTurn(changed(self.even), changed(self.odd), count)
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,8 @@ class Warps:
 class Row:
     """An access of the program: requests, stages and rounds of all its executions.
 
-    `busy` is the sum over rounds of the stages of the unit that has most of them.
+    `busy` is the sum over rounds of the stages of the unit that has most of them. `made` says how
+    the row came about, if that is recorded: the rounds, and the ranges over which they are summed.
     """
 
     place: Place
@@ -79,10 +94,12 @@ class Row:
     busy: Term = field(default_factory=lambda: Term({}))
     rounds: Term = field(default_factory=lambda: Term({}))
     words: Term = field(default_factory=lambda: Term({}))
+    made: tuple[Any, ...] = ()
 
     def summed(self, over: str, low: Term, high: Term) -> Row:
         """The sums over a loop's trips."""
-        return self.map(lambda term: total(term, over, low, high))
+        made = ((Range(over, low, high), self.made),) if self.made else ()
+        return replace(self.map(lambda term: total(term, over, low, high)), made=made)
 
     def map(self, changed: Callable[[Term], Term]) -> Row:
         """The row with other terms."""
@@ -99,6 +116,43 @@ class Row:
 Rows = dict[int, Row]
 
 
+def spread(w: Warps, changed: Callable[[np.ndarray], np.ndarray]) -> Warps:
+    """Warps with other arrays for their lanes: in masks, values and numbers."""
+
+    def value_of(value: Value) -> Value:
+        if isinstance(value, Term):
+            return value if value.is_uniform else value.map(coefficient)
+        if isinstance(value, tuple):
+            return tuple(map(value_of, value))
+        if isinstance(value, InTurn):
+            return InTurn(value_of(value.even), value_of(value.odd))
+        if isinstance(value, Modulo):
+            return Modulo(value.by, coefficient(value.rest))
+        return coefficient(value)
+
+    def coefficient(value: Any) -> Any:
+        return changed(value) if isinstance(value, np.ndarray) else value
+
+    return replace(
+        w,
+        env={name: value_of(value) for name, value in w.env.items()},
+        mask=changed(w.mask),
+        gone={name: changed(lanes) for name, lanes in w.gone.items()},
+        outer=tuple((changed(mask), changed(lanes)) for mask, lanes in w.outer),
+        place={name: value_of(value) for name, value in w.place.items()},
+    )
+
+
+def copied(term: Term, times: int) -> Term:
+    """A term with all its lanes several times."""
+    return term.map(lambda v: np.tile(v, times) if isinstance(v, np.ndarray) else v)
+
+
+def repeated(term: Term, times: int) -> Term:
+    """A term with each of its lanes several times."""
+    return term.map(lambda v: np.repeat(v, times) if isinstance(v, np.ndarray) else v)
+
+
 def added(rows: Rows, more: Rows) -> None:
     """Add the costs of more executions."""
     for site, row in more.items():
@@ -113,6 +167,7 @@ def added(rows: Rows, more: Rows) -> None:
                 busy=old.busy + row.busy,
                 rounds=old.rounds + row.rounds,
                 words=old.words + row.words,
+                made=old.made + row.made,
             )
 
 
@@ -155,6 +210,8 @@ def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)
+        if isinstance(value, InTurn):
+            return value.map(changed)
         if isinstance(value, tuple) and value and isinstance(value[0], Term):
             return tuple(changed(one) for one in value)
         return value

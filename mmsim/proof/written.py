@@ -7,6 +7,7 @@ names are expressions of the sizes. The symbol of a quotient is written as it is
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
@@ -14,8 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts
-from mmsim.proof.terms import Term
+from mmsim.proof.facts import Facts, Undecided
+from mmsim.proof.terms import ONE, Term
+
+LONGEST = 60
+"""The characters of the longest term in a reason."""
+BOUNDS = {"trip": ("trip",), "turn": ("trip", "warp"), "warp": ("warp",), "block": ("block",)}
+"""What the symbols of loops, warps and blocks count."""
+BOUND = re.compile("|".join(BOUNDS))
+INTERNAL = re.compile(r"\b(trip) (\d+)")
+"""The number of a loop, beside its trip."""
 
 
 class Writer:
@@ -64,7 +73,11 @@ class Writer:
                 found = self.sizes[name]
             elif name in self.facts.quotients:
                 of = self.facts.quotients[name]
-                found = sympy.floor(self.term(of.above) / self.term(of.below))
+                below = self.term(of.below)
+                if of.above.is_uniform and of.above.parts.get(ONE, 0) < 0:  # of whole numbers
+                    found = sympy.ceiling(self.term(of.above + 1) / below) - 1
+                else:
+                    found = sympy.floor(self.term(of.above) / below)
             else:
                 try:
                     found = self.named(ast.parse(name, mode="eval").body)
@@ -105,6 +118,51 @@ class Writer:
                         return a**b
         raise KeyError(ast.unparse(node))
 
+    def reason(self, error: Undecided) -> str:
+        """The reason in the user's sizes; a term that has no short form in these is described."""
+        return error.text.format(*(self.plain(term) for term in error.terms))
+
+    def divisions(self, error: Undecided) -> tuple[str, ...]:
+        """The facts by which what is rounded in the terms of a reason would be whole."""
+        import sympy
+
+        terms = [self.term(one) for one in error.terms if isinstance(one, Term) and one.is_uniform]
+        ratios = {one.args[0] for term in terms for one in term.atoms(sympy.floor, sympy.ceiling)}
+        parts = sorted(map(sympy.fraction, ratios), key=str)
+        sizes = set(self.sizes.values())
+        return tuple(
+            f"{below} divides {above}" for above, below in parts if {above, below} <= sizes
+        )
+
+    def plain(self, value: Any) -> str:
+        """A term as text, or the numbers on which it depends."""
+        if not isinstance(value, Term):
+            return str(value)
+        if value.is_uniform:
+            found = short(self.term(value))
+            text = INTERNAL.sub(r"\1", str(found))
+            names = {INTERNAL.sub(r"\1", one.name): one.name for one in found.free_symbols}
+            known = {one for one in names if one in self.sizes or one in ("warp", "block", "trip")}
+            if len(text) <= LONGEST and len(known) == len(found.free_symbols):
+                return text
+        return f"a number that depends on {_listed(self.parameters(value))}"
+
+    def parameters(self, term: Term) -> list[str]:
+        """The sizes on which a term depends, and "the warp", "the block", "the trip"."""
+        found = set()
+        for name in term.symbols:
+            if name in self.facts.quotients:
+                of = self.facts.quotients[name]
+                found |= {*self.parameters(of.above), *self.parameters(of.below)}
+            elif match := BOUND.match(name):
+                found |= {f"the {one}" for one in BOUNDS[match[0]]}
+            else:
+                known = {str(one) for one in self.symbol(name).free_symbols} & self.sizes.keys()
+                found |= known or {"the sizes"}
+        if "the sizes" in found:
+            found -= self.sizes.keys()
+        return sorted(found, key=lambda one: (one.startswith("the "), one))
+
     def lanes(self, term: Term, lanes: int) -> str:
         """A term whose lanes may differ, as text: with `lane` if they are evenly spaced."""
         import sympy
@@ -126,7 +184,12 @@ class Writer:
                 listed = f"({some}, ...)" if len(value) > 4 else f"({some})"
                 shown.append(listed if rest == 1 else f"{listed}*({rest})")
         parts = [str(short(found)), *shown] if found != 0 or not shown else shown
-        return " + ".join(parts)
+        text = " + ".join(parts)
+        return INTERNAL.sub(r"\1", text) if len(set(INTERNAL.findall(text))) == 1 else text
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the lane"
 
 
 def _number(value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.printable import counted, printable_lines
-from mmsim.proof.prove import ClaimProof
+from mmsim.proof.prove import NOT_EXACT, ClaimProof
 from mmsim.view.tables import columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
@@ -41,8 +41,11 @@ def folded(proof: ClaimProof) -> str:
 
 
 def summary(proofs: Sequence[ClaimProof]) -> str:
-    """One sentence: the claims that are proved, and those that are not."""
-    proved = [one for one in proofs if one.proved]
-    refuted = [one.claim for one in proofs if one.against is not None]
-    text = f"{len(proved)} of {counted(len(proofs), 'claim is', 'claims are')} proved"
+    """One sentence: the exact claims that are proved, those that are refuted, and the others."""
+    exact = [one for one in proofs if one.why not in NOT_EXACT]
+    proved = sum(one.proved for one in exact)
+    refuted = [one.claim for one in exact if one.against is not None]
+    text = f"{proved} of {counted(len(exact), 'exact claim is', 'exact claims are')} proved"
+    if others := len(proofs) - len(exact):
+        text += f"; {counted(others, 'bound or misprint is', 'bounds and misprints are')} left out"
     return f"{text}; refuted: {', '.join(refuted)}" if refuted else text

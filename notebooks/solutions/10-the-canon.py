@@ -148,3 +148,42 @@ found = mm.fit(
     {"n": [256, 512, 1024, 2048], "w": [4, 8, 16, 32]},
 )
 answer_7 = (largest, found)
+
+
+# %% name="8"
+# The words of lanes i and j of a warp lie in one bank if w divides 2(i - j). With an even w that is
+# so for j = i + w/2: two stages for each read. With an odd w it is so only if w divides i - j, and
+# no two lanes of a warp are that far apart. All widths of the grid are even.
+def time_there(n, p, w, l):
+    return 3 * n / w + 3 * n * (l - 1) / p
+
+
+widths = range(1, 33, 2)
+answer_8 = (widths, time_there)
+
+
+# %% name="8" tags=["mistake"]
+# A warp of one thread has no conflict, too.
+def time_there(n, p, w, l):
+    return 3 * n / w + 3 * n * (l - 1) / p
+
+
+answer_8 = (range(3, 33, 2), time_there)
+
+
+# %% name="8" tags=["mistake"]
+# Also the second read has one stage.
+def time_there(n, p, w, l):
+    return 4 * n / w + 3 * n * (l - 1) / p
+
+
+answer_8 = (range(1, 33, 2), time_there)
+
+
+# %% name="8" tags=["mistake"]
+# Right where n = p only.
+def time_there(n, p, w, l):
+    return 3 * n / w + 3 * (l - 1)
+
+
+answer_8 = (range(1, 33, 2), time_there)

@@ -300,6 +300,10 @@ def test_choosing_claims_by_id():
     claims = [claim(id="A-1"), claim(id="A-1.printed"), claim(id="A-10")]
     assert [one.id for one in choose(claims, ["A-1"])] == ["A-1", "A-1.printed"]
     assert [one.id for one in choose(claims, ["A-10", "A-1.printed"])] == ["A-1.printed", "A-10"]
+    more = [*claims, claim(id="B-1", source="B, Lemma 1")]
+    assert [one.id for one in choose(more, ["B"])] == ["B-1"]
+    with pytest.raises(ClaimError, match="no claim has the id 'x'; the papers are a paper, B"):
+        choose(more, ["x"])
     with pytest.raises(ClaimError, match="no claim has the id 'A-11'; did you mean"):
         choose(claims, ["A-11"])
 

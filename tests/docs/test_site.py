@@ -171,6 +171,20 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
 
 
+def test_the_ledger_leads_to_a_proof_that_opens(site, browser):
+    page = browser.new_page()
+    page.goto((site / "ledger.html").as_uri())
+    row = page.locator("tr", has=page.locator("[id='SMM-L5.1']"))
+    row.get_by_text("proved for each w up to 64").click()
+    proof = page.locator("[id='proof-SMM-L5.1'] pre")
+    proof.get_by_text("The difference is 0").wait_for(timeout=20_000)
+    assert not page.locator("[id='proof-SMM-ROT'] pre").is_visible()
+    targets = re.findall(r'href="#(proof-[^"]+)"', (site / "proofs.html").read_text())
+    assert len(targets) > 100
+    assert all(f'id="{one}"' in (site / "proofs.html").read_text() for one in targets)
+    page.close()
+
+
 ANSWERS = {
     "bank conflict": "explanation/rules.html",
     "race condition": "checker.html",
@@ -265,7 +279,14 @@ def test_pictures_do_not_glare_in_the_dark(site, browser):
     page.close()
 
 
-SOME = ["index", "ledger", "algorithms/product", "_modules/index", "notebooks/09-is-my-tile-free"]
+SOME = [
+    "index",
+    "ledger",
+    "proofs",
+    "algorithms/product",
+    "_modules/index",
+    "notebooks/09-is-my-tile-free",
+]
 """Pages of each kind; a long test looks at all of them, in the dark too."""
 
 

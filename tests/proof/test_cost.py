@@ -28,6 +28,31 @@ def permute(T, a, b, p, k):
 
 
 @mm.program
+def spread(T, a, k):
+    a[T.id * k] = 1
+
+
+@mm.program
+def stencil(T, a, b):
+    if T.id > 0 and T.id + 1 < len(a):
+        b[T.id] = a[T.id - 1] + a[T.id + 1]
+
+
+@mm.program
+def while_copy(T, a, b):
+    i = T.id
+    while i < len(a):
+        b[i] = a[i]
+        i += T.count
+
+
+@mm.program
+def rows(T, a, b):
+    for j in range(a.shape[1]):
+        b[T.id, j] = a[T.id, j]
+
+
+@mm.program
 def reverse(T, a, b):
     c = mm.shared(T.block_size)
     c[T.index] = a[T.id]
@@ -111,16 +136,60 @@ def test_one_formula_with_its_lines():
 
 
 def test_cases_cover_the_domain():
-    cost = mm.cost(copy, shapes=VECTORS, threads="n", machine=mm.DMM(4, "l"))
+    shapes = {"a": ("n",), "k": "k"}
+    how = {"threads": "p", "machine": mm.DMM(4, "l"), "given": "4 divides p"}
+    cost = mm.cost(spread, shapes=shapes, **how)
     assert isinstance(cost.time, sympy.Piecewise)
-    assert "n mod 4 = 1" in str(cost)
-    for n in (1, 2, 3, 4, 5, 7, 10, 64):
-        run = mm.DMM(4, 3).run(copy, np.zeros(n), np.zeros(n), threads=n)
-        assert (
-            cost.at(n=n, l=3)
-            == run.time
-            == cost.time.subs({s: {"n": n, "l": 3}[s.name] for s in cost.time.free_symbols})
-        )
+    assert "k mod 4 = 1" in str(cost)
+    for k in range(1, 9):
+        run = mm.DMM(4, 3).run(spread, np.zeros(200), k, threads=8)
+        known = {"n": 200, "k": k, "p": 8, "l": 3}
+        at = {s: known[s.name] for s in cost.time.free_symbols}
+        assert cost.at(**known) == run.time == cost.time.subs(at)
+
+
+def test_cases_of_one_formula_are_joined():
+    how = {"threads": "n", "machine": mm.UMM(4, "l")}
+    cost = mm.cost(copy, shapes=VECTORS, **how)
+    assert str(cost.time) == "2*(l + ceiling(n/4) - 1)"
+    read, _ = cost.cases[0].accesses
+    assert str(read.requests) == "ceiling(n/4)"
+    assert read.why.startswith("where 4 divides n: 4 lanes ask")
+    inner = mm.cost(stencil, shapes=VECTORS, **how)
+    assert len(inner.cases) == 6
+    for program, found in ((copy, cost), (stencil, inner)):
+        for n in (1, 2, 3, 4, 5, 7, 8, 9, 13, 64):
+            run = mm.UMM(4, 3).run(program, np.zeros(n), np.zeros(n), threads=n)
+            assert found.at(n=n, l=3) == run.time, n
+            counts = [0, 0, 0]
+            for row in next(one for one in found.cases if holds_at(one.condition, n)).accesses:
+                at = {s: {"n": n, "l": 3}[s.name] for s in (row.stages + row.time).free_symbols}
+                counts[0] += row.requests.subs(at)
+                counts[1] += row.stages.subs(at)
+                counts[2] += row.time.subs(at)
+            assert counts[1:] == [run.stages, run.time]
+            assert counts[0] == sum(row.requests for row in run.accesses)
+
+
+def holds_at(condition, n):
+    return condition.subs({one: n for one in condition.free_symbols}) == True  # noqa: E712
+
+
+def test_the_fact_that_would_help():
+    with pytest.raises(CostError, match=r"given=\('p divides n',\)") as found:
+        mm.cost(while_copy, shapes=VECTORS, threads="p", machine=mm.DMM(2, "l"))
+    assert found.value.place.text.strip() == "while i < len(a):"
+    facts = ("2 divides p", "p divides n")
+    cost = mm.cost(while_copy, shapes=VECTORS, threads="p", machine=mm.DMM(2, "l"), given=facts)
+    assert str(cost.time) == "n*(2*l + p - 2)/p"
+
+
+def test_it_gives_up():
+    how = {"threads": "n", "machine": mm.UMM(32, "l"), "seconds": 0.2}
+    shapes = {"a": ("n", "m"), "b": ("n", "m")}
+    message = r"longer than 0.2 s; there are fewer cases with given=\('32 divides n'.*seconds="
+    with pytest.raises(CostError, match=message):
+        mm.cost(rows, shapes=shapes, **how)
 
 
 def test_a_width_that_is_a_name():

@@ -1,5 +1,6 @@
 """The domains of proofs: no case of a claim may be lost, neither by its terms nor by a split."""
 
+import math
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -12,6 +13,8 @@ import mmsim_algorithms
 from mmsim.claims.claim import call_with
 from mmsim.proof.domain import Case, domain, holds
 from mmsim.proof.facts import Split
+from mmsim.proof.prove import leaves, possible, tidied, valued
+from mmsim.proof.prove import points as numbers_of
 from mmsim.proof.terms import Term, power_of_two, symbol
 
 LARGEST = {"n": 40, "p": 40, "m": 24}
@@ -232,3 +235,51 @@ def test_an_equation_with_a_quotient_is_kept_by_a_split():
     case = domain("r", {"w": 16}, ["w/r is a square"])
     for r in (1, 4, 16):
         chosen(case.split(Split("sqrt(w/r)", modulus=3)), {"r": r}, {})
+
+
+EXACT = {
+    "w <= sqrt n; n is a power of two": lambda n, w: n >= w * w and n & (n - 1) == 0,
+    "w divides sqrt n": lambda n, w: math.isqrt(n) ** 2 == n and math.isqrt(n) % w == 0,
+    "n is a square; w divides sqrt(n), or is a multiple of it": (
+        lambda n, w: math.isqrt(n) ** 2 == n and (math.isqrt(n) % w == 0 or w % math.isqrt(n) == 0)
+    ),
+}
+
+
+@pytest.mark.parametrize("w", [2, 3, 4])
+@pytest.mark.parametrize("sentence", EXACT)
+def test_no_other_number_is_in_a_domain(sentence, w):
+    """Roots of numbers that are no squares, and divisors that are numbers, are decided."""
+    if "power of two" in sentence and w == 3:
+        return
+    whole = domain(["n"], {"w": w}, [sentence])
+    found = set()
+    for case, inside in leaves(whole, lambda case: holds(case, case.facts()), math.inf):
+        if inside:
+            facts = case.facts()
+            found |= {int(valued(case.values["n"], at, facts)) for at in numbers_of(case, facts)}
+    assert {n for n in found if n <= 60} == {n for n in range(1, 61) if EXACT[sentence](n, w)}
+
+
+def test_assumptions_with_common_symbols_and_of_one_symbol():
+    x, y = symbol("x"), symbol("y")
+    case = tidied(Case({}, {"x": 1, "y": 1}, assumed=(x * y - 2 * x, 5 - x * y)))
+    assert case.lows == {"x": 1, "y": 2}
+    assert case.assumed == (5 - x * y,)
+    kept = Case({}, {"x": 0, "y": 1}, assumed=(x * y - 2 * x,))
+    assert tidied(kept) == kept  # x may be 0
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 12])
+def test_few_values_of_products(most):
+    """The parts of a case with a bound on a product have all of its points, and few."""
+    x, y, z = symbol("x"), symbol("y"), symbol("z")
+    case = Case({"x": x, "y": y, "z": z}, {"x": 1, "y": 1, "z": 0}, assumed=(most - x * y * 2 - z,))
+    found = [
+        tuple(int(valued(part.values[name], at, part.facts())) for name in "xyz")
+        for part, inside in leaves(case, lambda part: possible(part, part.facts()), math.inf)
+        if inside
+        for at in numbers_of(part, part.facts())
+    ]
+    known = product(range(1, 7), range(1, 7), range(13))
+    assert sorted(found) == sorted(p for p in known if most >= 2 * p[0] * p[1] + p[2])

@@ -4,14 +4,21 @@
 """
 
 from dataclasses import replace
+from functools import partial
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pytest
+
 from mmsim.claims.claim import Precondition
+from mmsim.errors import FormatError
+from mmsim.host import plugins
 from mmsim.proof.kept import digest, from_json, kept_outcomes
 from mmsim.proof.prove import prove
 from mmsim.proof.shown import opening
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page
+from mmsim_algorithms.transpose import straightforward
 
 ROOT = Path(__file__).parents[2]
 KEPT = (ROOT / "algorithms" / "proofs.json").read_text(encoding="utf-8")
@@ -53,7 +60,7 @@ def test_an_outcome_counts_for_the_claim_as_it_was_only():
         {"formula": lambda n, p, w, l: 2 * n / p * (p / w + l)},
         {"requires": (*CLAIM.requires, more)},
         {"measure": lambda run: run.stages},
-        {"launches": lambda n, p, w, l: CLAIM.launches(n, p, w, l)},
+        {"launches": partial(CLAIM.launches.func, straightforward)},
         {"id": "SMM-L5.1.printed"},
     ):
         assert kept_outcomes([replace(CLAIM, **other)]) == {}, other
@@ -67,3 +74,20 @@ def test_a_width_without_a_case_is_no_proof():
     assert prove(claim, [3, 4]).widths == [4]
     wrong = prove(replace(claim, formula=lambda n: n), [3, 4])
     assert (wrong.widths, wrong.known) == ([], "")
+
+
+def test_a_package_may_keep_outcomes(tmp_path, monkeypatch):
+    folder = tmp_path / "has_claims"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise ImportError")  # it isn't imported for that
+    (folder / "proofs.json").write_text(KEPT)
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [
+        EntryPoint(name, value, "mmsim.algorithms")
+        for name, value in (("a", "has_claims.part:claims"), ("b", "absent:claims"))
+    ]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    assert list(kept_outcomes([CLAIM])) == ["SMM-L5.1"]
+    (folder / "proofs.json").write_text("{")
+    with pytest.raises(FormatError, match="these are not proofs"):
+        kept_outcomes([CLAIM])

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 import sympy
@@ -53,6 +54,12 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
     )
 
 
+def test_a_case_with_0_refutes_too():
+    claim = CLAIMS["SCAN-scan-then-add"]
+    wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
+    assert prove(wrong, [3]).against["k"] == 0
+
+
 def test_formulas_without_a_rule():
     for wrong in (lambda n: sympy.exp(n), lambda n, p: n / (p + 1), lambda n, p: 1 / (n - p)):
         against = prove(replace(DIAGONAL, formula=wrong), [3]).against
@@ -66,6 +73,24 @@ def test_an_empty_domain_proves_nothing():
     never = Precondition("n = 3", lambda n: True)  # a sentence that says something else
     proof = prove(replace(DIAGONAL, requires=(*DIAGONAL.requires, never)), [4])
     assert "w=4: no sizes seem to satisfy the conditions" in proof.why
+
+
+def test_what_a_proof_takes_from_the_claim_is_said():
+    known = prove(CLAIMS["SMM-L7.2"], [3])
+    assert known.known == known.verdict == "proved for w = 3, given the stages of b"
+    assert prove(CLAIMS["CFP-A.conflict-free"], [2]).given == ["a", "b"]
+    assert prove(CLAIMS["CFP-A.D"], [2]).given == []  # C is its name for a sum
+
+
+def test_without_a_width_nothing_is_proved():
+    proof = prove(DIAGONAL, [])
+    assert (proof.proved, proof.asked) == (False, [])
+    powers = CLAIMS["SUM-tree"]  # its width is a power of two
+    proof = prove(powers, [3])
+    assert (proof.widths, proof.proved, proof.known) == ([], False, "")
+    assert proof.why == "no sizes satisfy its conditions at these widths"
+    assert [*proof_text(powers, 3, float("inf"))][-1] == "For w=3: no sizes satisfy the conditions"
+    assert prove(powers, [3, 4]).verdict == "proved for w = 3, 4"
 
 
 def test_all_cases_of_a_finite_domain_are_a_proof():
@@ -130,15 +155,25 @@ def test_the_command(tmp_path, capsys):
     assert main(call) == 0
     printed = capsys.readouterr().out
     assert "proved for w = 2, 4, 5" in printed
-    assert "2 of 7 claims are proved" in printed
+    assert "2 of 2 exact claims are proved; 5 bounds and misprints are left out" in printed
     _, found = from_json(file.read_text())
     assert found[0].claim == "SMM-L5.1"
     assert main(["prove", "SMM-ROT", "--widths", "2", "--show"]) == 0
     assert "The difference is 0" in capsys.readouterr().out
-    assert main(["prove", "SMM-T3.1a.O", "--widths", "2", "--show"]) == 1
+    assert main(["prove", "SMM-T3.1a.O", "--show"]) == 1
+    assert capsys.readouterr().out == "not proved: SMM-T3.1a.O: it is a bound\n\n"
+    assert main(["prove", "SMM-E1", "SMM-L7.2", "--widths", "3", "--show"]) == 0
+    printed = capsys.readouterr().out
+    assert "The domain is finite, and each of its cases was run:\n  T = 5, claimed 5" in printed
+    assert main(["prove", "SMM-T3.1a.printed", "SMM-T6.1", "--show"]) == 1
+    assert "not proved: its launches are not given with symbols" in capsys.readouterr().out
+    assert main(["prove", "SMM-L5.1", "--show", "--json", str(file)]) == 2
+    assert "write one of them" in capsys.readouterr().err
+    assert main(["prove", "nothing"]) == 2
+    assert "the papers are SMM, CFP" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["0", "1-x", "5-2000", "", "3-"])
+@pytest.mark.parametrize("text", ["0", "1-x", "5-2000", "", "3-", "8-4"])
 def test_wrong_widths(text, capsys):
     with pytest.raises(SystemExit):
         main(["prove", f"--widths={text}"])
@@ -155,3 +190,26 @@ def test_a_proof_is_the_same_in_each_process():
         for seed in ("1", "2")
     ]
     assert printed[0] == printed[1] != b""
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "proofs.json"
+    file.write_text("of another day")
+    finished = []
+
+    def interrupted(ids, widths, seconds, processes, done):
+        for id_ in finished:
+            done(ClaimProof(id_, 3))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mmsim.proof.kept.prove_registered", interrupted)
+    call = ["prove", "SMM-L5.1", "SMM-ROT", "--json", str(file)]
+    assert main(call) == 130
+    assert "interrupted; 0 of 7 claims are done" in capsys.readouterr().err
+    assert file.read_text() == "of another day"
+    finished += ["SMM-ROT", "SMM-L5.1"]
+    assert main(call) == 130
+    shown = capsys.readouterr()
+    assert "interrupted; 2 of 7 claims are done" in shown.err
+    assert "checked on 3 cases" in shown.out
+    assert [one.claim for one in from_json(file.read_text())[1]] == ["SMM-L5.1", "SMM-ROT"]
