@@ -16,7 +16,7 @@ from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.proof.facts import Undecided
 from mmsim.proof.kept import from_json, to_json
-from mmsim.proof.prove import ClaimProof, prove
+from mmsim.proof.prove import ClaimProof, domains, prove
 from mmsim.proof.shown import proof_text
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page_of
@@ -213,3 +213,15 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch, capsys):
     assert "interrupted; 2 of 7 claims are done" in shown.err
     assert "checked on 3 cases" in shown.out
     assert [one.claim for one in from_json(file.read_text())[1]] == ["SMM-L5.1", "SMM-ROT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("SORT-partition", 1),  # whatever the words are
+        ("CFP-A.D", 2),  # n is a power of two for some permutations
+        ("SMM-SP", 2),  # two machines
+    ],
+)
+def test_texts_that_make_no_difference(name, count):
+    assert len(list(domains(CLAIMS[name], 4))) == count
