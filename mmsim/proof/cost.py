@@ -536,7 +536,8 @@ class Launched:
         elif "in memory" in text:
             advice = "the cost depends on data; give contents= for an array that is only read"
         else:
-            advice = "a fact may decide it, as given=('w divides n',)"
+            facts = () if reached is None else self.writer(*reached).divisions(error)
+            advice = f"a fact may decide it, as given={facts or ('w divides n',)}"
         return self.error(f"{text}; {advice}", place=getattr(error, "place", None), array=array)
 
 

@@ -17,7 +17,7 @@ from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Measured, Number, measured
+from mmsim.proof.launched import Explain, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.written import Writer
 
@@ -133,7 +133,19 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width: one for each of the texts that its cases have."""
+    """The domains of a claim at one width that aren't empty."""
+    for whole, fixed, texts in choices(claim, width):
+        if whole is not None:
+            yield Domain(whole, fixed, texts)
+
+
+def choices(
+    claim: Claim, width: int | None
+) -> Iterator[tuple[Case | None, dict[str, int], dict[str, Any]]]:
+    """The domains of a claim at one width: one for each of the texts that its cases have.
+
+    None stands for an empty one.
+    """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
@@ -144,9 +156,7 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
-        whole = domain(numbers, fixed, sentences, texts, zeros)
-        if whole is not None:
-            yield Domain(whole, fixed, texts)
+        yield domain(numbers, fixed, sentences, texts, zeros), fixed, texts
 
 
 def has_width(claim: Claim) -> bool:
@@ -319,7 +329,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
             found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
-        if any(size.denominator != 1 or size < 1 for size in sizes.values()):
+        if any(size.denominator != 1 or not 0 <= size <= LARGEST_RUN for size in sizes.values()):
             continue
         case = {**{name: int(size) for name, size in sizes.items()}, **texts}
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
@@ -329,7 +339,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
         if not claimed.is_real or claimed == found:
             continue
         tried += 1
-        if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
+        if tried > MOST_RUNS:
             return None
         try:
             agrees, measured, claimed = _agrees(claim, case)
@@ -449,7 +459,7 @@ def equated(case: Case) -> Case:
                     rest = (term - Term({product: value})) * -value
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
-                        new = replace(case, assumed=kept)
+                        new = replace(case.moved("equal", name, rest), assumed=kept)
                         return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
 
@@ -511,7 +521,7 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    explain: bool = False,
+    explain: Explain = False,
     together: bool = True,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain.
@@ -530,7 +540,7 @@ def check(
 
 
 def _checked(
-    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: bool
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: Explain
 ) -> Checked | None:
     if not possible(case, facts):
         return None

@@ -39,6 +39,14 @@ def stencil(T, a, b):
 
 
 @mm.program
+def while_copy(T, a, b):
+    i = T.id
+    while i < len(a):
+        b[i] = a[i]
+        i += T.count
+
+
+@mm.program
 def rows(T, a, b):
     for j in range(a.shape[1]):
         b[T.id, j] = a[T.id, j]
@@ -165,6 +173,15 @@ def test_cases_of_one_formula_are_joined():
 
 def holds_at(condition, n):
     return condition.subs({one: n for one in condition.free_symbols}) == True  # noqa: E712
+
+
+def test_the_fact_that_would_help():
+    with pytest.raises(CostError, match=r"given=\('p divides n',\)") as found:
+        mm.cost(while_copy, shapes=VECTORS, threads="p", machine=mm.DMM(2, "l"))
+    assert found.value.place.text.strip() == "while i < len(a):"
+    facts = ("2 divides p", "p divides n")
+    cost = mm.cost(while_copy, shapes=VECTORS, threads="p", machine=mm.DMM(2, "l"), given=facts)
+    assert str(cost.time) == "n*(2*l + p - 2)/p"
 
 
 def test_it_gives_up():

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 import sympy
@@ -51,6 +52,12 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
         one.holds(**{k: case[k] for k in one.holds.__code__.co_varnames})
         for one in DIAGONAL.requires
     )
+
+
+def test_a_case_with_0_refutes_too():
+    claim = CLAIMS["SCAN-scan-then-add"]
+    wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
+    assert prove(wrong, [3]).against["k"] == 0
 
 
 def test_formulas_without_a_rule():
