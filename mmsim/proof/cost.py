@@ -618,8 +618,8 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
 def _others(requests: Sequence[Request]) -> str:
     """The requests that a reason leaves out: how many kinds, and their stages."""
     text = f"and {counted(len(requests), 'other kind of request', 'other kinds of requests')}"
-    stages = [one.stages.number for one in requests if one.stages.number is not None]
-    if len(stages) < len(requests):
+    stages: set[Any] = {one.stages.number for one in requests}
+    if None in stages:
         return text
     least, most = int(min(stages)), int(max(stages))
     return f"{text}, of {least if least == most else f'{least} to {most}'} stage{'s' * (most > 1)}"
