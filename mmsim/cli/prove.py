@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmsim.cli.loading import CommandError
@@ -12,6 +13,7 @@ from mmsim.cli.values import at_least, jobs
 from mmsim.errors import MMSimError
 from mmsim.host.cores import cores
 from mmsim.host.progress import bar
+from mmsim.printable import counted
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 ABOUT = {
     "description": "Prove the exact claims of all installed algorithms for all sizes of their "
     "domains, at each width. Exit status 1 if a claim is refuted, a proof to be shown isn't found, "
-    "or claims can't be loaded.",
+    "a checked proof is wrong, or claims can't be loaded.",
 }
 MOST = 1024
 """The largest width of a proof."""
@@ -29,10 +31,15 @@ MOST = 1024
 def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("claims", nargs="*", metavar="ID", help="only these, as SMM-L5.1 or SMM (default: all)")
-    said = "as 4,8,16-20 (default: 1-64; 4 with --show)"
+    said = "as 4,8,16-20 (default: 1-64; 4 with --show or --data)"
     add("--widths", type=widths, help=said)
     add("--show", action="store_true", help="print the proofs, case by case")
-    add_targets(parser, json="save the outcomes as JSON; not with --show")
+    add_targets(
+        parser, json="save the outcomes as JSON; not with --show", data="save the proofs as data"
+    )
+    add(
+        "--check", type=Path, metavar="FILE", help="verify the proofs of a file, without the prover"
+    )
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
     add("--seconds", type=at_least(1), default=40, help="for each claim (default: %(default)s)")
 
@@ -60,7 +67,9 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims.verify import provenance
     from mmsim.proof.kept import to_json
     from mmsim.reports.proofs import proofs_table, summary
+    from mmsim.verifier.lemmas import require
 
+    require()
     if arguments.show and arguments.json is not None:
         raise CommandError("--show prints proofs, and --json saves outcomes; write one of them")
     broken: list[MMSimError] = []
@@ -69,6 +78,10 @@ def command(arguments: argparse.Namespace) -> int:
         complain(str(error))
     if arguments.claims:
         claims = choose(claims, arguments.claims)
+    if arguments.check is not None:
+        return _check(claims, arguments.check)
+    if arguments.data is not None:
+        return _write(claims, arguments)
     if arguments.show:
         return _show(claims, arguments.widths or [4], arguments.seconds)
     made = provenance(claims)
@@ -107,6 +120,52 @@ def _prove(
         ids = [claim.id for claim in claims]
         asked = arguments.widths or widths("1-64")
         return prove_registered(ids, asked, arguments.seconds, processes, add)
+
+
+def _write(claims: list[Claim], arguments: argparse.Namespace) -> int:
+    """Save proofs as data. Return 1 if one can't be written."""
+    from mmsim.proof.certificate import certificate, to_json
+    from mmsim.proof.prove import has_width
+
+    found, status = [], 0
+    exact = [claim for claim in claims if claim.kind == "exact" and not claim.printed]
+    for claim in exact or claims:
+        for width in (arguments.widths or [4]) if has_width(claim) else (None,):
+            try:
+                found.append(certificate(claim, width, arguments.seconds))
+            except Exception as error:  # claims' own functions may fail on terms in any way
+                complain(f"{_about(claim.id, width)}: no proof as data: {error}")
+                status = 1
+    save_text(arguments.data, lambda: to_json(found))
+    show(f"{counted(len(found), 'proof')} in {arguments.data}")
+    return status
+
+
+def _check(claims: list[Claim], file: Path) -> int:
+    """Verify the proofs of a file. Return 1 if one is wrong."""
+    from mmsim.verifier.polynomials import Refused
+    from mmsim.verifier.proof import read_proofs, verify
+
+    status = 0
+    try:
+        proofs = read_proofs(file.read_text("utf-8"))
+    except Refused as error:
+        complain(f"{file}: {error}")
+        return 1
+    for proof in proofs:
+        try:
+            done = verify(claims, proof)
+        except Refused as error:
+            complain(f"refused: {error}")
+            status = 1
+        else:
+            counts = ", ".join(f"{number} {name}" for name, number in done.items())
+            show(f"{_about(proof['claim'], proof['width'])}: verified: {counts}", soft_wrap=True)
+    return status
+
+
+def _about(claim: str, width: int | None) -> str:
+    return claim if width is None else f"{claim}, w = {width}"
 
 
 def _show(claims: list[Claim], widths: list[int], seconds: int) -> int:

@@ -19,6 +19,7 @@ from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
+    InTurn,
     Row,
     Rule,
     Unknown,
@@ -180,6 +181,8 @@ class Accesses(Evaluation):
         """A value with terms for symbols, also for those that a quotient hides."""
         if isinstance(value, tuple):
             return tuple(self.with_quotients(one, values) for one in value)
+        if isinstance(value, InTurn):
+            return value.map(lambda one: self.with_quotients(one, values))
         if not isinstance(value, Term):
             return value
         found = {}
@@ -312,6 +315,7 @@ class Accesses(Evaluation):
             if atomic:
                 raise Undecided(f"an atomic access to {one.array} in pairs of words")
             words = [self.facts.reduced(rule.words(word)) for word in words]
+        self.asked = words
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
         return Term.of(found), value, Term.of(count * several)
 
@@ -437,7 +441,8 @@ class Accesses(Evaluation):
                     found, count = self.of_neighbours(kinds)
             dmms = self.sizes.dmms
             assert dmms is not None
-            busy = found * facts.divmod(count + dmms - 1, dmms)[0]
+            self.share = facts.divmod(count + dmms - 1, dmms)[0]
+            busy = found * self.share
         else:
             busy = staged
         kind = (

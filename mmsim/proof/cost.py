@@ -610,9 +610,19 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
         if text not in texts:
             texts.append(text)
         if len(texts) == SHOWN and len(requests) > at + 1:
-            texts.append(f"and {counted(len(requests) - at - 1, 'other request')}")
+            texts.append(_others(requests[at + 1 :]))
             break
     return "; ".join(texts)
+
+
+def _others(requests: Sequence[Request]) -> str:
+    """The requests that a reason leaves out: how many kinds, and their stages."""
+    text = f"and {counted(len(requests), 'other kind of request', 'other kinds of requests')}"
+    stages = {one.stages.number for one in requests}
+    if None in stages:
+        return text
+    least, most = int(min(stages)), int(max(stages))
+    return f"{text}, of {least if least == most else f'{least} to {most}'} stage{'s' * (most > 1)}"
 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:

@@ -47,7 +47,7 @@ class Case:
     `values` are terms for the parameters, in free symbols. Each symbol is a whole number, from its
     value in `lows` on, such that the equations in `shares` hold and the terms in `assumed` are at
     least 0. `conditions` are facts that aren't in these terms: `holds` looks at them. `steps` say
-    in words how the case came about.
+    in words how the case came about, and `moves` as data: rules with the number of the part.
     """
 
     values: dict[str, Term]
@@ -56,6 +56,7 @@ class Case:
     conditions: tuple[Fact, ...] = ()
     steps: tuple[str, ...] = ()
     assumed: tuple[Term, ...] = ()
+    moves: tuple[Any, ...] = ()
 
     def facts(self) -> Facts:
         """The facts that are known in this case."""
@@ -71,6 +72,10 @@ class Case:
                     left, a, right, b = right, b, left, a
                 found.same.append((left, Term({right: simple(Fraction(b, a))})))
         return found
+
+    def moved(self, *rule: Any, part: int = 0) -> Case:
+        """The case with one more move."""
+        return replace(self, moves=(*self.moves, (rule, part)))
 
     # Parts of a case.
 
@@ -94,14 +99,17 @@ class Case:
             raise Undecided("a case for each value of {}", symbol(name))
         found = []
         if split.modulus:
-            by = split.modulus
+            by, inner = split.modulus, _inner(name)
             if by > MOST_RESIDUES:
                 raise Undecided("the remainder of {} divided by {}", symbol(name), by)
-            for residue in range(by):
-                new = f"{_inner(name)}/{by}" if residue == 0 else f"({_inner(name)}-{residue})/{by}"
+            names = [
+                f"({inner}-{residue})/{by}" if residue else f"{inner}/{by}" for residue in range(by)
+            ]
+            for residue, new in enumerate(names):
                 term = symbol(new) * by + residue
                 least = max(0, -((residue - low) // by))
-                found.append(self.with_values({name: term}, {new: least}, f"{name} = {term}"))
+                part = self.moved("residue", name, names, part=residue)
+                found.append(part.with_values({name: term}, {new: least}, f"{name} = {term}"))
             return found
         at = None if split.at is None else split.at.number
         if not isinstance(at, int):
@@ -110,21 +118,27 @@ class Case:
             other = split.other
             more, less = f"({name}-{other}-{at})", f"({other}-{name}+{at - 1})"
             above, below = symbol(other) + at + symbol(more), symbol(name) - at + 1 + symbol(less)
+            one, two = (self.moved("beside", name, other, at, more, less, part=k) for k in (0, 1))
             return [
-                self.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
-                self.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
+                one.with_values({name: above}, {more: 0}, f"{name} >= {other} + {at}"),
+                two.with_values({other: below}, {less: 0}, f"{name} < {other} + {at}"),
             ]
         if at <= low:
             raise Undecided("whether {} is at least {}", symbol(name), at)
         if at - low > MANY:
             step = f"{name} < {at}"
             assumed = (*self.assumed, at - 1 - symbol(name))
-            found.append(replace(self, assumed=assumed, steps=(*self.steps, step)))
-            low = at
+            part = self.moved("below", name, at)
+            found.append(replace(part, assumed=assumed, steps=(*self.steps, step)))
+            lows = {**self.lows, name: at}
+            rest = self.moved("below", name, at, part=1)
+            return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
         for value in range(low, at):
-            found.append(self.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
+            part = self.moved("at", name, at, part=value - low)
+            found.append(part.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}
-        return [*found, replace(self, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
+        rest = self.moved("at", name, at, part=at - low)
+        return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
 
     def _by_sign(self, term: Term) -> list[Case]:
         """The cases in which a term is at least 0, and is negative."""
@@ -135,8 +149,12 @@ class Case:
             1, math.lcm(*(Fraction(value).denominator for value in term.parts.values()))
         )
         return [
-            replace(self, assumed=(*self.assumed, one), steps=(*self.steps, f"{one} >= 0"))
-            for one in (term, -term - least)
+            replace(
+                self.moved("sign", term, part=part),
+                assumed=(*self.assumed, one),
+                steps=(*self.steps, f"{one} >= 0"),
+            )
+            for part, one in enumerate((term, -term - least))
         ]
 
     def with_values(self, values: Mapping[str, Term], lows: Mapping[str, int], step: str) -> Case:
@@ -157,6 +175,7 @@ class Case:
             self.conditions,
             (*self.steps, step),
             tuple(one for one in assumed if one.number is None or one.number < 0),
+            self.moves,
         ).solved()
 
     def related(self, above: Term, below: Term, quotient: Term, step: str) -> Case:
@@ -164,7 +183,8 @@ class Case:
         lows = dict.fromkeys(quotient.symbols, 1) | self.lows
         clear = _denominator(above) * _denominator(below * quotient)
         shares = (*self.shares, (above * clear, below * clear, quotient))
-        return replace(self, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
+        case = self.moved("equation", *shares[-1])
+        return replace(case, lows=lows, shares=shares, steps=(*self.steps, step)).solved()
 
     def solved(self) -> Case:
         """The case without the equations of a symbol alone on one side."""
@@ -182,6 +202,7 @@ class Case:
                 name = _alone(one)
                 if name is not None and factor == 1:
                     term = Term({other: value})
+                    rest = rest.moved("solve", name, term)
                     return rest.with_values({name: term}, {}, f"{name} = {term}")
         return self
 
@@ -234,7 +255,8 @@ class Case:
         every = [*weights.values(), *twos.values()]
         values = dict.fromkeys(names, Term.of(1)) | dict.fromkeys(twos, Term.of(0))
         lows: dict[str, int] = {}
-        for one in _minimal(every):
+        minimal = _minimal(every)
+        for one in minimal:
             new = f"part {len(self.steps)}.{len(lows)}"
             in_twos = any(one[len(weights) :])
             lows[new] = 0 if in_twos else 1
@@ -252,7 +274,8 @@ class Case:
             firsts.append([(prime, first) for first in _minimal(used, constant)])
         found = []
         rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
-        for choice in combinations(*firsts):
+        choices = list(combinations(*firsts))
+        for part, choice in enumerate(choices):
             chosen = dict(values)
             for prime, first in choice:
                 for name, power in zip(names, first, strict=False):
@@ -260,7 +283,9 @@ class Case:
                         chosen[name] + power if name in twos else chosen[name] * prime**power
                     )
             step = ", ".join(f"{name} = {term}" for name, term in chosen.items())
-            found.append(rest.with_values(chosen, lows, step))
+            columns = dict(zip(lows, minimal, strict=True))
+            case = rest.moved("factors", equation, names, columns, choices, part=part)
+            found.append(case.with_values(chosen, lows, step))
         return found
 
 
@@ -443,7 +468,8 @@ def _sum(case: Case, one: Term, other: Term) -> Case | None:
         if name is not None and name not in term.symbols and whole:
             # The sum may be 0, so the symbol's least value says nothing.
             lows = {key: low for key, low in case.lows.items() if key != name}
-            return replace(case, lows=lows).with_values({name: term}, {}, f"{name} = {term}")
+            case = replace(case.moved("sum", name, term), lows=lows)
+            return case.with_values({name: term}, {}, f"{name} = {term}")
     return None
 
 
@@ -479,7 +505,8 @@ def _power_of(case: Case, term: Term, base: Term) -> Case:
     logs = {name: f"log2({name})" if by == 2 else f"log2({name})/{each}" for name, _ in powers}
     values = {name: power_of_two(symbol(log) * each) for name, log in logs.items()}
     step = f"{', '.join(logs)} power of {by}"
-    return case.with_values(values, dict.fromkeys(logs.values(), 0), step)
+    moved = case.moved("powers", values)
+    return moved.with_values(values, dict.fromkeys(logs.values(), 0), step)
 
 
 def _multiple(

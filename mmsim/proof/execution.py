@@ -28,6 +28,7 @@ from mmsim.proof.warps import (
     InTurn,
     Rows,
     Unknown,
+    Value,
     Warps,
     added,
     copied,
@@ -37,6 +38,10 @@ from mmsim.proof.warps import (
 
 LONGEST = 130
 """The most trips of a loop that is executed trip by trip."""
+
+
+COMMON = ("+", "*", "//", "%", ">>", "<<", "min", "max")
+"""Operations that give whole numbers from 0 on for such numbers."""
 
 
 class Endless(Exception):
@@ -199,7 +204,60 @@ class Execution(Accesses):
             try:
                 return self.unrolled(one, classes)
             except Endless:
-                raise reason from None
+                found = self.aside(one, classes)
+                if found is None:
+                    raise reason from None
+                return found
+
+    def aside(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
+        """The warps after a loop of assignments alone, of which some values aren't known.
+
+        A variable that all lanes have from sums, products, quotients and rests of numbers from 0
+        on is one itself, and the same for all lanes. None if there is more in the loop.
+        """
+        body = [*one.body, *(one.prelude if isinstance(one, ir.While) else ())]
+        if not all(isinstance(s, ir.Assign) for s in body):
+            return None
+        parts = (one.start, one.stop, one.step) if isinstance(one, ir.For) else (one.test,)
+        changed = {t for s in body for t in targets(s)} | set(targets(one))
+        result = []
+        for w in classes:
+            with self.facts.within(w.ranges):
+                wrong = {name for name in changed if not self.is_common(w.env.get(name, Term({})))}
+                known = {k: v for k, v in w.env.items() if k not in changed}
+                while True:
+                    more = {
+                        s.target
+                        for s in body
+                        if isinstance(s, ir.Assign)
+                        and not self.is_common_of(s.value, known, changed - wrong)
+                    }
+                    if more <= wrong:
+                        break
+                    wrong |= more
+                if not all(self.is_common_of(part, known, changed - wrong) for part in parts):
+                    return None
+            for name in sorted(changed):
+                value = UNKNOWN if name in wrong else self.facts.any_number()
+                w = self.set(w, name, value)
+            result.append(w)
+        return result
+
+    def is_common(self, value: Value) -> bool:
+        """Return whether a value is a number from 0 on that all lanes have."""
+        return isinstance(value, Term) and value.is_uniform and bool(self.facts.bound(value) >= 0)
+
+    def is_common_of(self, value: ir.Expr, known: dict[str, Value], others: set[str]) -> bool:
+        """Return whether an expression of known and other common numbers is such a number."""
+        if isinstance(value, ir.Var):
+            return value.name in others or self.is_common(known.get(value.name))
+        if isinstance(value, ir.Binary | ir.Compare):
+            fine = isinstance(value, ir.Compare) or value.op in COMMON
+            sides = (value.left, value.right)
+            return fine and all(self.is_common_of(side, known, others) for side in sides)
+        if isinstance(value, ir.Const | ir.Number | ir.Extent | ir.ThreadField):
+            return self.is_common(self.value(value, Warps((), {}, self.everyone)))
+        return False
 
     def without_trips(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
         """The warps after a loop whose first test is false for all lanes; else None."""
@@ -357,7 +415,10 @@ class Execution(Accesses):
                 not self.facts.bound(most - count) >= 0 and np.all(self.facts.holds(count - most))
             ):
                 most = count
-        if self.facts.holds(most - 1):
+        any_trip = self.facts.holds(most - 1)
+        if not any_trip and isinstance(one, ir.For):
+            return [*([self.set(w, one.target, UNKNOWN) for w in classes]), *idle]
+        if any_trip:
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
         together = self.trips_agree(carried, name, counts)
@@ -372,6 +433,8 @@ class Execution(Accesses):
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
+                elif isinstance(value, InTurn) and target in steady and together:
+                    env[target] = replace(value, count=most)
                 elif target in self.needed and known:
                     env.pop(target, None)
                 else:
@@ -575,7 +638,8 @@ class Execution(Accesses):
                     return False
                 if row.space == "shared" or row.requests != row.rounds * number:
                     return False
-                self.rows[site] = replace(row, rounds=row.rounds * trips.high)
+                made = ((trips.high, warp.high, row.made),) if row.made else ()
+                self.rows[site] = replace(row, rounds=row.rounds * trips.high, made=made)
             self._check_sums(trips)
         except Split as split:
             self.rows = before
@@ -624,7 +688,7 @@ class Execution(Accesses):
                     self._check_sums(range_)
             except (Undecided, Split) as split:
                 self.rows, self.totals = rows, totals
-                own = isinstance(split, Split) and split.name == range_.name and length != 1
+                own = isinstance(split, Split) and split.name == range_.name and split.modulus
                 if copies > 1 and value is not None and not own:
                     # It may be open for the trips together, and not for each.
                     singles = reversed([value.of_lanes(copy) for copy in range(copies)])
@@ -643,7 +707,7 @@ class Execution(Accesses):
                             raise Undecided("whether {} is negative", inside) from None
                 parts = divided_range(self.facts, range_, split)
                 if split.at is not None:
-                    todo.extend((part, value, copies) for part, _ in reversed(parts))
+                    todo.extend((part, value, 1) for part, _ in reversed(parts))
                     continue
                 residues = [(part, term) for part, term in parts if term is not None]
                 most = max((len(w.mask) for w in classes), default=0) * copies
@@ -676,7 +740,8 @@ class Execution(Accesses):
         if not isinstance(rest, int):
             raise Undecided("trips of both parities")
         env = {
-            k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
+            k: (v.odd if rest else v.even) if isinstance(v, InTurn) and v.count is None else v
+            for k, v in w.env.items()
         }
         return replace(w, env=env)
 

@@ -148,13 +148,14 @@ class Facts:
             if ranges:
                 del self.ranges[-len(ranges) :]
 
-    def any_number(self, high: Term) -> Term:
-        """A symbol for any whole number from 0 to `high` - 1, another one in each warp."""
-        if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
-            raise Undecided(f"a number below {high}")
+    def any_number(self, high: Term | None = None) -> Term:
+        """A symbol for any whole number from 0 on, another one in each warp; below `high`."""
         name = f"any {len(self.anything)}"
         self.anything.add(name)
-        self.ranges.insert(0, Range(name, Term({}), high))
+        if high is not None:
+            if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
+                raise Undecided(f"a number below {high}")
+            self.ranges.insert(0, Range(name, Term({}), high))
         return symbol(name)
 
     def check_known(self, *terms: Term) -> None:

@@ -165,6 +165,10 @@ class Explained(Located):
         return found
 
 
+Explain = bool | type[Located]
+"""Whether the requests are kept, or the class that executes a program."""
+
+
 @dataclass(frozen=True)
 class Executed:
     """The rows of a launch, the latencies of its memories by space, and requests to explain.
@@ -191,7 +195,9 @@ class Executed:
         return row.busy + row.rounds * (self.latencies[row.space] - 1)
 
 
-def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = False) -> Executed:
+def executed(
+    launch: SymbolicLaunch, case: Case, facts: Facts, explain: Explain = False
+) -> Executed:
     """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
 
     def of(value: Any) -> Term:
@@ -251,13 +257,14 @@ def executed(launch: SymbolicLaunch, case: Case, facts: Facts, explain: bool = F
         },
     )
     latencies = {unit.space: of(unit.latency) for unit in units}
-    execution = (Explained if explain else Located)(sizes, facts)
+    by = explain if isinstance(explain, type) else Explained if explain else Located
+    execution = by(sizes, facts)
     try:
         rows = execution.run()
     except Undecided:
         if not execution.spread:
             raise
-        execution = Located(sizes, facts)
+        execution = by(sizes, facts)
         execution.widest = 0
         rows = execution.run()
     kinds = {rule.space: rule.unit for rule in rules}
@@ -300,7 +307,7 @@ SUMMED = ("requests", "stages", "busy", "rounds", "words")
 class Launches(Accesses):
     """Executes launches whose number is a term: as warps, they are divided where they differ."""
 
-    def __init__(self, case: Case, facts: Facts, explain: bool) -> None:
+    def __init__(self, case: Case, facts: Facts, explain: Explain) -> None:
         self.case, self.facts, self.explain = case, facts, explain
 
     def number(self, one: Repeated) -> Term:
@@ -428,7 +435,10 @@ class Measured:
 
 
 def measured(
-    launches: Iterable[SymbolicLaunch | Repeated], case: Case, facts: Facts, explain: bool = False
+    launches: Iterable[SymbolicLaunch | Repeated],
+    case: Case,
+    facts: Facts,
+    explain: Explain = False,
 ) -> Measured:
     """Execute launches in a case."""
 

@@ -12,11 +12,12 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.claims.launch import each_launch
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Measured, Number, measured
+from mmsim.proof.launched import Explain, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.written import Writer
 
@@ -44,8 +45,10 @@ class ClaimProof:
     those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
     the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
     `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
-    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
-    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `given`
+    has the arrays whose requests take as many stages as the claim says; the proof assumes that.
+    `digest` is that of the claim, and `shown` the beginning of the proof as text
+    (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -58,6 +61,7 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    given: list[str] = field(default_factory=list)
     digest: str = ""
     shown: str = ""
 
@@ -66,7 +70,11 @@ class ClaimProof:
         """The widths or the cases for which it is proved, in words; "" if there are none."""
         if self.proved:
             return self.verdict
-        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
+        return f"proved for w = {ranges(self.widths)}{self._given}" if self.widths else ""
+
+    @property
+    def _given(self) -> str:
+        return f", given the stages of {' and '.join(self.given)}" if self.given else ""
 
     @property
     def verdict(self) -> str:
@@ -86,10 +94,10 @@ class ClaimProof:
             checked = f"checked on {counted(self.checked, 'case')}"
             return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved for all sizes"
+            return f"proved for all sizes{self._given}"
         if self.asked == list(range(1, len(self.asked) + 1)):
-            return f"proved for each w up to {self.asked[-1]}"
-        return f"proved for w = {ranges(self.asked)}"
+            return f"proved for each w up to {self.asked[-1]}{self._given}"
+        return f"proved for w = {ranges(self.asked)}{self._given}"
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -125,7 +133,19 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width: one for each of the texts that its cases have."""
+    """The domains of a claim at one width that aren't empty."""
+    for whole, fixed, texts in choices(claim, width):
+        if whole is not None:
+            yield Domain(whole, fixed, texts)
+
+
+def choices(
+    claim: Claim, width: int | None
+) -> Iterator[tuple[Case | None, dict[str, int], dict[str, Any]]]:
+    """The domains of a claim at one width: one for each of the texts that its cases have.
+
+    None stands for an empty one.
+    """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
     strings = [name for name in names if any(isinstance(one.get(name), str) for one in cases)]
@@ -136,9 +156,7 @@ def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
     base = {} if width is None else {"w": width}
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
-        whole = domain(numbers, fixed, sentences, texts, zeros)
-        if whole is not None:
-            yield Domain(whole, fixed, texts)
+        yield domain(numbers, fixed, sentences, texts, zeros), fixed, texts
 
 
 def has_width(claim: Claim) -> bool:
@@ -163,6 +181,8 @@ def prove(
         _prove(claim, list(widths), proof, begun + seconds)
     except TimeUp:
         proof.why = proof.why or f"it takes longer than {seconds:g} s"
+    if proof.known and not proof.covered:
+        proof.given = given_stages(claim)
     proof.seconds = round(time.monotonic() - begun, 2)
     return proof
 
@@ -206,6 +226,28 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if by_width and not proof.widths:
         proof.why = proof.why or "no sizes satisfy its conditions at these widths"
     proof.proved = not proof.why
+
+
+def given_stages(claim: Claim) -> list[str]:
+    """The arrays whose requests take a number of stages that the claim's launches give.
+
+    A symbol isn't such a number, but the name of a sum.
+    """
+    import sympy
+
+    assert claim.launches is not None
+    strings = {
+        tuple(v for v in case.values() if isinstance(v, str)): case for case in claim.cases()
+    }
+    return sorted(
+        {
+            name
+            for case in strings.values()
+            for launch in each_launch(call_with(claim.launches, case))
+            for name, stages in launch.stages.items()
+            if not isinstance(stages, sympy.Symbol)
+        }
+    )
 
 
 def _cases(claim: Claim, one: Domain, until: float) -> int:
@@ -417,7 +459,7 @@ def equated(case: Case) -> Case:
                     rest = (term - Term({product: value})) * -value
                     if power == 1 and name in case.lows and name not in rest.symbols:
                         kept = tuple(k for k in case.assumed if k not in (term, -term))
-                        new = replace(case, assumed=kept)
+                        new = replace(case.moved("equal", name, rest), assumed=kept)
                         return equated(new.with_values({name: rest}, {}, f"{name} = {rest}"))
     return case
 
@@ -479,7 +521,7 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    explain: bool = False,
+    explain: Explain = False,
     together: bool = True,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain.
@@ -498,7 +540,7 @@ def check(
 
 
 def _checked(
-    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: bool
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: Explain
 ) -> Checked | None:
     if not possible(case, facts):
         return None

@@ -40,10 +40,16 @@ Value = Any
 
 @dataclass(frozen=True)
 class InTurn:
-    """The value of a variable in trips of even and of odd numbers."""
+    """The value of a variable in trips of even and of odd numbers; after the loop, of `count`."""
 
     even: Term
     odd: Term
+    count: Term | None = None
+
+    def map(self, changed: Callable[[Value], Value]) -> InTurn:
+        """The same with other terms."""
+        count = None if self.count is None else changed(self.count)
+        return InTurn(changed(self.even), changed(self.odd), count)
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,8 @@ class Warps:
 class Row:
     """An access of the program: requests, stages and rounds of all its executions.
 
-    `busy` is the sum over rounds of the stages of the unit that has most of them.
+    `busy` is the sum over rounds of the stages of the unit that has most of them. `made` says how
+    the row came about, if that is recorded: the rounds, and the ranges over which they are summed.
     """
 
     place: Place
@@ -87,10 +94,12 @@ class Row:
     busy: Term = field(default_factory=lambda: Term({}))
     rounds: Term = field(default_factory=lambda: Term({}))
     words: Term = field(default_factory=lambda: Term({}))
+    made: tuple[Any, ...] = ()
 
     def summed(self, over: str, low: Term, high: Term) -> Row:
         """The sums over a loop's trips."""
-        return self.map(lambda term: total(term, over, low, high))
+        made = ((Range(over, low, high), self.made),) if self.made else ()
+        return replace(self.map(lambda term: total(term, over, low, high)), made=made)
 
     def map(self, changed: Callable[[Term], Term]) -> Row:
         """The row with other terms."""
@@ -158,6 +167,7 @@ def added(rows: Rows, more: Rows) -> None:
                 busy=old.busy + row.busy,
                 rounds=old.rounds + row.rounds,
                 words=old.words + row.words,
+                made=old.made + row.made,
             )
 
 
@@ -200,6 +210,8 @@ def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)
+        if isinstance(value, InTurn):
+            return value.map(changed)
         if isinstance(value, tuple) and value and isinstance(value[0], Term):
             return tuple(changed(one) for one in value)
         return value

@@ -75,6 +75,13 @@ def test_an_empty_domain_proves_nothing():
     assert "w=4: no sizes seem to satisfy the conditions" in proof.why
 
 
+def test_what_a_proof_takes_from_the_claim_is_said():
+    known = prove(CLAIMS["SMM-L7.2"], [3])
+    assert known.known == known.verdict == "proved for w = 3, given the stages of b"
+    assert prove(CLAIMS["CFP-A.conflict-free"], [2]).given == ["a", "b"]
+    assert prove(CLAIMS["CFP-A.D"], [2]).given == []  # C is its name for a sum
+
+
 def test_without_a_width_nothing_is_proved():
     proof = prove(DIAGONAL, [])
     assert (proof.proved, proof.asked) == (False, [])

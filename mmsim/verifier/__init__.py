@@ -1,0 +1,1 @@
+"""Proofs that are written as data, verified without the prover."""
