@@ -566,7 +566,7 @@ def _checked(
     try:
         formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
         claimed = facts.reduced(of_sympy(formula, case.values, facts))
-        difference = facts.reduced(cleared(quantity - claimed))
+        difference = facts.whole(facts.reduced(cleared(quantity - claimed)))
         if difference.parts:
             for name in sorted(difference.symbols & facts.quotients.keys()):
                 by = facts.quotients[name].below.number
