@@ -26,7 +26,9 @@ HEAD = """\
 
 {proved} of {count} exact claims are proved: {all_widths} for each width up to {widest}, {plain}
 that have no width, and {finite} by running all cases of a finite domain. The others are checked on
-the cases of their grids; the last column says why a proof fails first, in short.
+the cases of their grids; the last column says why a proof fails first, in short. {given} of the
+proofs take from the claim how many stages the requests to some arrays have, whose indices are read
+from memory; that is checked on cases.
 {others} bounds and misprints of [the ledger](ledger.md) are not proved. [What a proof
 says](explanation/proofs.md) is a page of its own, and [a guide](how-to/cost.md) opens a proof.
 
@@ -59,6 +61,7 @@ def page_of(made: Provenance, proofs: Sequence[ClaimProof], opened: bool = False
             widest=max([width for one in proved for width in one.asked], default=0),
             plain=len(proved) - finite - all_widths,
             finite=finite,
+            given=sum(bool(one.given) for one in proved),
             others=len(proofs) - len(exact),
             made=made,
         )

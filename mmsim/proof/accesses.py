@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cmp_to_key
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from mmsim.proof.stages import stages
 from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
+    InTurn,
     Row,
     Rule,
     Unknown,
@@ -75,12 +78,26 @@ class Accesses(Evaluation):
             try:
                 with self.facts.within(one.ranges):
                     done.append((one, action(one)))
-            except Split as split:
+            except Split as found:
+                with self.facts.within(one.ranges):
+                    split = self.plain(found)
                 ranges = [r for r in one.ranges if r.name == split.name]
                 if not ranges:
-                    raise
+                    raise split from None
                 todo.extend(reversed(self.divided(one, ranges[0], split)))
         return done
+
+    def plain(self, split: Split) -> Split:
+        """A split by the remainder of a quotient as one by that of a symbol in it."""
+        while split.modulus and split.name in self.facts.quotients:
+            of = self.facts.quotients[split.name]
+            if not isinstance(of.below.number, int):
+                break
+            found = self.facts.residue(of.above, of.below.number * split.modulus)
+            if not isinstance(found, Split):
+                raise found
+            split = found
+        return split
 
     def divided(self, one: Warps, range_: Range, split: Split) -> list[Warps]:
         """Two parts of a class of warps, below and from a number on; or one for each residue."""
@@ -164,6 +181,8 @@ class Accesses(Evaluation):
         """A value with terms for symbols, also for those that a quotient hides."""
         if isinstance(value, tuple):
             return tuple(self.with_quotients(one, values) for one in value)
+        if isinstance(value, InTurn):
+            return value.map(lambda one: self.with_quotients(one, values))
         if not isinstance(value, Term):
             return value
         found = {}
@@ -279,7 +298,7 @@ class Accesses(Evaluation):
         for term, extent in zip(terms, shape, strict=True):
             inside = np.all(self.facts.holds(term))
             if not inside or self.facts.bound(self.largest(term) - extent) >= 0:
-                raise Undecided(f"an index of {one.array} is {term}, out of range for some size")
+                raise Undecided("an index of {} is {}, out of range for some size", one.array, term)
         rule = self.rule(one.array)
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")
@@ -374,6 +393,7 @@ class Accesses(Evaluation):
         shared = self.is_shared(one.array)
         plain = True
         by_blocks: dict[str, tuple[Term, Term]] = {}
+        kinds: list[tuple[Term, Term, Term]] = []
         senders: dict[str, set[str]] = {}  # the same warps: then no block is in two of the kinds
         for w, (found, _, count) in sent:
             if found is None:
@@ -404,6 +424,7 @@ class Accesses(Evaluation):
                 by_blocks[key] = stages_ + each_stage, count
                 senders.setdefault(key, set()).add(str((one_block, w.active.tolist())))
                 plain = plain and (not outer or w.place["block"] == symbol(outer[0].name))
+                kinds += [(r.low, r.high, each_stage) for r in outer]
         rounds = Term.of(self.rounds_of([w for w, _ in sent]))
         if shared:
             found, count = next(iter(by_blocks.values()))
@@ -415,7 +436,9 @@ class Accesses(Evaluation):
                 same = all(one == senders[next(iter(senders))] for one in senders.values())
                 equal = all(each == found for each, _ in by_blocks.values())
                 if not same or not equal or count != self.blocks:
-                    raise Undecided("blocks that access their shared memories differently")
+                    if not plain:
+                        raise Undecided("blocks that access their shared memories differently")
+                    found, count = self.of_neighbours(kinds)
             dmms = self.sizes.dmms
             assert dmms is not None
             self.share = facts.divmod(count + dmms - 1, dmms)[0]
@@ -441,6 +464,36 @@ class Accesses(Evaluation):
                 if (sends & ~found).any() and certain(w):
                     found = found | sends
         return int(found.sum())
+
+    def of_neighbours(self, kinds: list[tuple[Term, Term, Term]]) -> tuple[Term, Term]:
+        """The stages of each block, and the number of blocks, if these are neighbours.
+
+        For ranges of blocks, with the stages of some of their warps: they may overlap. Of k
+        neighbours, the largest number on one DMM is k/d, rounded up.
+        """
+
+        def above(one: Term, other: Term) -> int:
+            if one == other:
+                return 0
+            if self.facts.bound(one - other) >= 0:
+                return 1
+            if self.facts.bound(other - one) >= 0:
+                return -1
+            raise Undecided("blocks that access their shared memories differently")
+
+        ends = sorted((end for kind in kinds for end in kind[:2]), key=cmp_to_key(above))
+        found = [
+            summed(
+                stages
+                for first, last, stages in kinds
+                if above(first, low) <= 0 and above(high, last) <= 0
+            )
+            for low, high in pairwise(ends)
+            if low != high
+        ]
+        if not found or any(one != found[0] for one in found):
+            raise Undecided("blocks that access their shared memories differently")
+        return found[0], ends[-1] - ends[0]
 
     def is_sure(self, w: Warps) -> bool:
         """Return whether a class certainly has a warp."""

@@ -470,9 +470,9 @@ class Launched:
     def too_long(self, path: tuple[Branch, ...], error: Undecided) -> CostError:
         """The error when the time is up."""
         by = {f"{one.modulus} divides {one.size}": None for one in path if one.modulus}
-        advice = f"there are fewer cases with given={tuple(by)}, or" if by else ""
+        advice = f"there are fewer cases with given={tuple(by)}, or " if by else ""
         return self.error(
-            f"it takes longer than {self.seconds:g} s; {advice} give more with seconds=",
+            f"it takes longer than {self.seconds:g} s; {advice}give more with seconds=",
             place=getattr(error, "place", None),
         )
 
@@ -497,7 +497,7 @@ class Launched:
         writer = self.writer(case, facts)
 
         def formula(term: Term) -> Any:
-            return writer.term(facts.reduced(term))
+            return writer.term(facts.whole(facts.reduced(term)))
 
         def rows() -> dict[int, CostRow]:
             explained = executed(self.launch, case, facts, explain=True)
@@ -536,7 +536,8 @@ class Launched:
         elif "in memory" in text:
             advice = "the cost depends on data; give contents= for an array that is only read"
         else:
-            advice = "a fact may decide it, as given=('w divides n',)"
+            facts = () if reached is None else self.writer(*reached).divisions(error)
+            advice = f"a fact may decide it, as given={facts or ('w divides n',)}"
         return self.error(f"{text}; {advice}", place=getattr(error, "place", None), array=array)
 
 
@@ -609,9 +610,19 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
         if text not in texts:
             texts.append(text)
         if len(texts) == SHOWN and len(requests) > at + 1:
-            texts.append(f"and {counted(len(requests) - at - 1, 'other request')}")
+            texts.append(_others(requests[at + 1 :]))
             break
     return "; ".join(texts)
+
+
+def _others(requests: Sequence[Request]) -> str:
+    """The requests that a reason leaves out: how many kinds, and their stages."""
+    text = f"and {counted(len(requests), 'other kind of request', 'other kinds of requests')}"
+    stages: set[Any] = {one.stages.number for one in requests}
+    if None in stages:
+        return text
+    least, most = int(min(stages)), int(max(stages))
+    return f"{text}, of {least if least == most else f'{least} to {most}'} stage{'s' * (most > 1)}"
 
 
 def _of_request(one: Request, unit: str, array: str, writer: Writer) -> str:

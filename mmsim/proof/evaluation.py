@@ -15,7 +15,18 @@ from mmsim.ir.walk import all_parts, numbered
 from mmsim.proof.facts import Facts, Undecided, is_power
 from mmsim.proof.steps import needed
 from mmsim.proof.terms import Term, power_of_two, simple
-from mmsim.proof.warps import UNKNOWN, Modulo, Rows, Sizes, Unknown, Value, Warps, merged, only
+from mmsim.proof.warps import (
+    UNKNOWN,
+    InTurn,
+    Modulo,
+    Rows,
+    Sizes,
+    Unknown,
+    Value,
+    Warps,
+    merged,
+    only,
+)
 
 
 class Evaluation:
@@ -64,7 +75,13 @@ class Evaluation:
             case ir.Var(name=name):
                 if name not in w.env:
                     raise Undecided("{} changes from trip to trip without a rule", name)
-                return w.env[name]
+                found = w.env[name]
+                if isinstance(found, InTurn) and found.count is not None:
+                    rest = self.facts.divmod(found.count, Term.of(2))[1].number
+                    if rest is None:
+                        raise self.facts.residue(found.count, 2)
+                    return found.odd if rest else found.even
+                return found
             case ir.Number(name=name):
                 return self.sizes.numbers.get(name, UNKNOWN)
             case ir.Extent(array=array, axis=axis):

@@ -28,6 +28,7 @@ from mmsim.proof.warps import (
     InTurn,
     Rows,
     Unknown,
+    Value,
     Warps,
     added,
     copied,
@@ -37,6 +38,10 @@ from mmsim.proof.warps import (
 
 LONGEST = 130
 """The most trips of a loop that is executed trip by trip."""
+
+
+COMMON = ("+", "*", "//", "%", ">>", "<<", "min", "max")
+"""Operations that give whole numbers from 0 on for such numbers."""
 
 
 class Endless(Exception):
@@ -199,7 +204,60 @@ class Execution(Accesses):
             try:
                 return self.unrolled(one, classes)
             except Endless:
-                raise reason from None
+                found = self.aside(one, classes)
+                if found is None:
+                    raise reason from None
+                return found
+
+    def aside(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
+        """The warps after a loop of assignments alone, of which some values aren't known.
+
+        A variable that all lanes have from sums, products, quotients and rests of numbers from 0
+        on is one itself, and the same for all lanes. None if there is more in the loop.
+        """
+        body = [*one.body, *(one.prelude if isinstance(one, ir.While) else ())]
+        if not all(isinstance(s, ir.Assign) for s in body):
+            return None
+        parts = (one.start, one.stop, one.step) if isinstance(one, ir.For) else (one.test,)
+        changed = {t for s in body for t in targets(s)} | set(targets(one))
+        result = []
+        for w in classes:
+            with self.facts.within(w.ranges):
+                wrong = {name for name in changed if not self.is_common(w.env.get(name, Term({})))}
+                known = {k: v for k, v in w.env.items() if k not in changed}
+                while True:
+                    more = {
+                        s.target
+                        for s in body
+                        if isinstance(s, ir.Assign)
+                        and not self.is_common_of(s.value, known, changed - wrong)
+                    }
+                    if more <= wrong:
+                        break
+                    wrong |= more
+                if not all(self.is_common_of(part, known, changed - wrong) for part in parts):
+                    return None
+            for name in sorted(changed):
+                value = UNKNOWN if name in wrong else self.facts.any_number()
+                w = self.set(w, name, value)
+            result.append(w)
+        return result
+
+    def is_common(self, value: Value) -> bool:
+        """Return whether a value is a number from 0 on that all lanes have."""
+        return isinstance(value, Term) and value.is_uniform and bool(self.facts.bound(value) >= 0)
+
+    def is_common_of(self, value: ir.Expr, known: dict[str, Value], others: set[str]) -> bool:
+        """Return whether an expression of known and other common numbers is such a number."""
+        if isinstance(value, ir.Var):
+            return value.name in others or self.is_common(known.get(value.name))
+        if isinstance(value, ir.Binary | ir.Compare):
+            fine = isinstance(value, ir.Compare) or value.op in COMMON
+            sides = (value.left, value.right)
+            return fine and all(self.is_common_of(side, known, others) for side in sides)
+        if isinstance(value, ir.Const | ir.Number | ir.Extent | ir.ThreadField):
+            return self.is_common(self.value(value, Warps((), {}, self.everyone)))
+        return False
 
     def without_trips(self, one: ir.For | ir.While, classes: list[Warps]) -> list[Warps] | None:
         """The warps after a loop whose first test is false for all lanes; else None."""
@@ -288,12 +346,33 @@ class Execution(Accesses):
         gone[name] = gone.get(name, False) | lanes
         return replace(w, gone=gone)
 
-    def bounds(self, one: ir.For, w: Warps) -> tuple[Term, Term, Term]:
-        """start, stop and step of a range."""
+    def bounds(self, one: ir.For | ir.While, w: Warps) -> tuple[Term, Term, Term]:
+        """start, stop and step of a range; or those of a while loop that counts as a range does."""
+        if isinstance(one, ir.While):
+            return self.bounds_of_test(one, w)
         found = tuple(self.value(part, w) for part in (one.start, one.stop, one.step))
         if any(not isinstance(part, Term) for part in found):
             raise Undecided("the range of a loop depends on what is in memory")
         return found
+
+    def bounds_of_test(self, one: ir.While, w: Warps) -> tuple[Term, Term, Term]:
+        """The range of `while i < n`, where each trip adds the same number to i and n is fixed."""
+        name = f"trip {one.number}"
+        trip = symbol(name)
+        test = one.test
+        further = {"<": 0, "<=": 1, ">": 0, ">=": -1}
+        if one.prelude or not isinstance(test, ir.Compare) or test.op not in further:
+            raise Undecided("the number of trips of a loop with such a test")
+        at, stop = self.value(test.left, w), self.value(test.right, w)
+        if not isinstance(at, Term) or not isinstance(stop, Term):
+            raise Undecided("a loop depends on what is in memory")
+        parts = at.by_power(name) or {}
+        start, step = parts.get(0, Term({})), parts.get(1, Term({}))
+        sign = 1 if test.op.startswith("<") else -1
+        fixed = name not in stop.symbols and name not in step.symbols and at == start + step * trip
+        if not fixed or not self.facts.bound(step * sign - 1) >= 0:
+            raise Undecided("a while loop whose number of trips differs among lanes")
+        return start, stop + further[test.op], step
 
     def symbolic_loop(
         self, one: ir.For | ir.While, classes: list[Warps], known: bool = True
@@ -315,41 +394,47 @@ class Execution(Accesses):
         classes = [w for w in classes if w.active.any()]
         changed = {t for s in statements(one.body) for t in targets(s)}
         carried, steady = self.carried(one, classes, changed, trip, known)
-        if isinstance(one, ir.For):
-            done = self.each(carried, lambda w: self.trips_of(one, w))
-            carried = [
-                replace(
-                    w, env={**w.env, name: found[1], one.target: found[1][0] + found[1][2] * trip}
-                )
-                for w, found in done
-            ]
-            counts = [found[0] for _, found in done]
-        else:
+        try:
+            if isinstance(one, ir.For):
+                raise Undecided("no test")
             done = self.each(carried, lambda w: self.trips_of_test(one, w, name))
-            carried, counts = [w for w, _ in done], [found for _, found in done]
+            counts = [found for _, found in done]
+            if any(count != counts[0] for count in counts):
+                raise Undecided("a while loop whose number of trips differs among warps")
+            carried = [w for w, _ in done]
+        except Undecided:
+            done = self.each(carried, lambda w: self.trips_of(one, w))
+            counts = [found[0] for _, found in done]
+            carried = [replace(w, env={**w.env, name: found[1]}) for w, found in done]
+            if isinstance(one, ir.For):
+                values = [(w, w.env[name][0] + w.env[name][2] * trip) for w in carried]
+                carried = [replace(w, env={**w.env, one.target: at}) for w, at in values]
         most = counts[0]
         for count in counts[1:]:
             if self.facts.bound(count - most) >= 0 or (
                 not self.facts.bound(most - count) >= 0 and np.all(self.facts.holds(count - most))
             ):
                 most = count
-        if isinstance(one, ir.While) and any(count != most for count in counts):
-            raise Undecided("a while loop whose number of trips differs among warps")
-        if self.facts.holds(most - 1):
+        any_trip = self.facts.holds(most - 1)
+        if not any_trip and isinstance(one, ir.For):
+            return [*([self.set(w, one.target, UNKNOWN) for w in classes]), *idle]
+        if any_trip:
             self.pieces(one, carried, Range(name, Term({}), most), steady)
         result = []
-        together = isinstance(one, ir.While) or self.trips_agree(carried, name, counts)
+        together = self.trips_agree(carried, name, counts)
         for w in carried:
             env = dict(w.env)
+            env.pop(name, None)
             if isinstance(one, ir.For):
                 env[one.target] = UNKNOWN
-                env.pop(name)
             for target in changed:
                 value = env.get(target)
                 if isinstance(value, Term) and target in steady and together:
                     env[target] = value = value.with_values({name: most})
                     if steady[target] == "halve" and isinstance(value.number, Fraction):
                         env[target] = Term.of(math.floor(value.number))
+                elif isinstance(value, InTurn) and target in steady and together:
+                    env[target] = replace(value, count=most)
                 elif target in self.needed and known:
                     env.pop(target, None)
                 else:
@@ -361,11 +446,11 @@ class Execution(Accesses):
         """Return whether all lanes make as many trips."""
         for w in classes:
             own = {r.name for r in w.ranges}
-            if any(not term.is_uniform or term.symbols & own for term in w.env[name]):
+            if any(not term.is_uniform or term.symbols & own for term in w.env.get(name, ())):
                 return False
         return all(count == counts[0] for count in counts)
 
-    def trips_of(self, one: ir.For, w: Warps) -> tuple[Term, tuple[Term, Term, Term]]:
+    def trips_of(self, one: ir.For | ir.While, w: Warps) -> tuple[Term, tuple[Term, Term, Term]]:
         """At most as many trips as a warp of the class makes, and the range."""
         start, stop, step = bounds = self.bounds(one, w)
         active = w.active
@@ -496,12 +581,17 @@ class Execution(Accesses):
         saved = dict(self.rows), dict(self.totals)
         try:
             self.pieces_of_trips(one, classes, whole, steady)
-        except Undecided:
+        except Undecided as reason:
             self.rows, self.totals = saved
-            if not isinstance(one, ir.For) or not self.flattened(one, classes, whole):
+            ranged = all(whole.name in w.env for w in classes)
+            try:
+                done = ranged and self.flattened(one, classes, whole)
+            except Undecided:
+                raise reason from None
+            if not done:
                 raise
 
-    def flattened(self, one: ir.For, classes: list[Warps], trips: Range) -> bool:
+    def flattened(self, one: ir.For | ir.While, classes: list[Warps], trips: Range) -> bool:
         """Execute all trips of all warps as those of one range of warps, if they are numbered so.
 
         The number of a warp plus the number of warps times that of the trip takes each value once.
@@ -598,7 +688,7 @@ class Execution(Accesses):
                     self._check_sums(range_)
             except (Undecided, Split) as split:
                 self.rows, self.totals = rows, totals
-                own = isinstance(split, Split) and split.name == range_.name and length != 1
+                own = isinstance(split, Split) and split.name == range_.name and split.modulus
                 if copies > 1 and value is not None and not own:
                     # It may be open for the trips together, and not for each.
                     singles = reversed([value.of_lanes(copy) for copy in range(copies)])
@@ -608,7 +698,8 @@ class Execution(Accesses):
                     raise
                 if split.name != range_.name or length == 1:
                     raise
-                if isinstance(one, ir.For) and range_ == whole and split.at is not None:
+                ranged = all(name in w.env for w in classes)
+                if ranged and range_ == whole and split.at is not None:
                     split = Split(name, at=whole.high - 1)  # the last trip may be for some lanes
                 elif split.at is not None:
                     for inside in (split.at - range_.low, range_.high - split.at):
@@ -616,7 +707,7 @@ class Execution(Accesses):
                             raise Undecided("whether {} is negative", inside) from None
                 parts = divided_range(self.facts, range_, split)
                 if split.at is not None:
-                    todo.extend((part, value, copies) for part, _ in reversed(parts))
+                    todo.extend((part, value, 1) for part, _ in reversed(parts))
                     continue
                 residues = [(part, term) for part, term in parts if term is not None]
                 most = max((len(w.mask) for w in classes), default=0) * copies
@@ -649,7 +740,8 @@ class Execution(Accesses):
         if not isinstance(rest, int):
             raise Undecided("trips of both parities")
         env = {
-            k: (v.odd if rest else v.even) if isinstance(v, InTurn) else v for k, v in w.env.items()
+            k: (v.odd if rest else v.even) if isinstance(v, InTurn) and v.count is None else v
+            for k, v in w.env.items()
         }
         return replace(w, env=env)
 
@@ -676,10 +768,12 @@ class Execution(Accesses):
 
     def trip(self, one: ir.For | ir.While, classes: list[Warps]) -> None:
         """One trip, for the lanes that make it."""
-        if isinstance(one, ir.For):
-            name = f"trip {one.number}"
+        name = f"trip {one.number}"
+        if any(name in w.env for w in classes):
 
             def goes(w: Warps) -> Any:
+                if isinstance(one, ir.While):
+                    return self.truth(one.test, w)
                 _, stop, step = w.env[name]
                 at = w.env[one.target]
                 return self.facts.holds(

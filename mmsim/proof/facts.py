@@ -148,13 +148,14 @@ class Facts:
             if ranges:
                 del self.ranges[-len(ranges) :]
 
-    def any_number(self, high: Term) -> Term:
-        """A symbol for any whole number from 0 to `high` - 1, another one in each warp."""
-        if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
-            raise Undecided(f"a number below {high}")
+    def any_number(self, high: Term | None = None) -> Term:
+        """A symbol for any whole number from 0 on, another one in each warp; below `high`."""
         name = f"any {len(self.anything)}"
         self.anything.add(name)
-        self.ranges.insert(0, Range(name, Term({}), high))
+        if high is not None:
+            if not high.symbols <= self.lows.keys() or not self.holds(high - 1):
+                raise Undecided(f"a number below {high}")
+            self.ranges.insert(0, Range(name, Term({}), high))
         return symbol(name)
 
     def check_known(self, *terms: Term) -> None:
@@ -166,6 +167,31 @@ class Facts:
     def reduced(self, term: Term) -> Term:
         """The term after the known equations."""
         return self._rewritten(term, self.same)
+
+    def whole(self, term: Term) -> Term:
+        """The term with x for [x/m] + [(x + 1)/m] + ... + [(x + m - 1)/m], for a number m."""
+        groups: dict[tuple[str, int], list[str]] = {}
+        for name in sorted(term.symbols & self.quotients.keys()):
+            of = self.quotients[name]
+            by = of.below.number
+            if isinstance(by, int) and of.rest == of.below and of.above.is_uniform:
+                groups.setdefault((str(of.above - self._constant(of.above)), by), []).append(name)
+        for (_, by), names in groups.items():
+            rests = {self._constant(self.quotients[name].above): name for name in names}
+            parts = [term.by_power(name) for name in names]
+            first = min(rests)
+            if sorted(rests) != [first + at for at in range(by)]:
+                continue
+            if any(one is None or set(one) - {0, 1} or one[1] != parts[0][1] for one in parts):  # type: ignore[index]
+                continue
+            above = self.quotients[rests[first]].above
+            for name in names:
+                term = term - parts[0][1] * symbol(name)  # type: ignore[index]
+            term = term + parts[0][1] * above  # type: ignore[index]
+        return term
+
+    def _constant(self, term: Term) -> Any:
+        return term.parts.get(ONE, 0)
 
     def other_ways(self, term: Term, powers: bool = False) -> Iterator[Term]:
         """The term as it is, and after the known equations read backwards."""
@@ -490,6 +516,8 @@ class Facts:
         if not rest.parts:
             return whole, rest
         self._compare_powers(rest, divisor)
+        if rest.number is not None:
+            divisor = self._power_known(divisor)
         if divisor.number is not None and rest.number is not None:
             by = divisor.number
             return whole + simple(rest.number // by), Term.of(simple(rest.number % by))
@@ -542,6 +570,16 @@ class Facts:
             line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
                 self._decided(line)
+
+    def _power_known(self, term: Term) -> Term:
+        """The number that a power of two is, if the bounds of its exponent are one number."""
+        for (powers, exponent), value in term.parts.items():
+            if exponent and not powers and len(term.parts) == 1:
+                line = exponent_of(((), exponent))
+                low = self.bound(line)
+                if math.isfinite(low) and self.bound(low - line) == 0:
+                    return Term.of(simple(value * Fraction(2) ** int(low)))
+        return term
 
     def _known(self, term: Term, divisor: Term) -> Term | None:
         """The quotient of one product that is whole by a stated fact."""

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from mmsim.claims.claim import Claim
@@ -49,11 +51,23 @@ def from_json(text: str) -> tuple[Provenance, list[ClaimProof]]:
 def digest(claim: Claim, texts: Texts | None = None) -> str:
     """Return a word that changes with what a proof is about: the claim, its programs and launches.
 
-    It is the same in every process, on every version of Python. `texts` keeps texts of functions.
+    It is the same in every process, on every version of Python, also in an installed package.
+    `texts` keeps texts of functions.
     """
-    said = [claim.text, [(one.text, one.holds) for one in claim.requires], claim.derived]
-    run = claim.run if claim.launches is None else claim.launches
-    return fingerprint([[*said, claim.formula, claim.measure, run]], texts)
+    formula = claim.formula
+    while isinstance(formula, partial):
+        formula = formula.func
+    proved = SimpleNamespace(
+        __module__=formula.__module__,  # other modules of its package are its own code
+        said=claim.text,
+        requires=[(one.text, one.holds) for one in claim.requires],
+        derived=claim.derived,
+        formula=claim.formula,
+        measure=claim.measure,
+        launches=claim.launches,
+        run=claim.run,
+    )
+    return fingerprint([proved], texts)
 
 
 def kept_outcomes(claims: Iterable[Claim]) -> dict[str, ClaimProof]:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.claims.launch import each_launch
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
@@ -44,8 +45,10 @@ class ClaimProof:
     those that were asked for. Both are empty if the claim has no width. `cases` counts the cases of
     the proofs, and `covered` is the number of runs that are the whole domain, if it is finite.
     `checked` is the number of cases of the grid. `why` says why the claim isn't proved at some
-    width. `against` is a case that a run refutes, with the measured and the claimed value. `digest`
-    is that of the claim, and `shown` the beginning of the proof as text (`mmsim.proof.kept`).
+    width. `against` is a case that a run refutes, with the measured and the claimed value. `given`
+    has the arrays whose requests take as many stages as the claim says; the proof assumes that.
+    `digest` is that of the claim, and `shown` the beginning of the proof as text
+    (`mmsim.proof.kept`).
     """
 
     claim: str
@@ -58,6 +61,7 @@ class ClaimProof:
     why: str = ""
     against: dict[str, Any] | None = None
     seconds: float = 0.0
+    given: list[str] = field(default_factory=list)
     digest: str = ""
     shown: str = ""
 
@@ -66,7 +70,11 @@ class ClaimProof:
         """The widths or the cases for which it is proved, in words; "" if there are none."""
         if self.proved:
             return self.verdict
-        return f"proved for w = {ranges(self.widths)}" if self.widths else ""
+        return f"proved for w = {ranges(self.widths)}{self._given}" if self.widths else ""
+
+    @property
+    def _given(self) -> str:
+        return f", given the stages of {' and '.join(self.given)}" if self.given else ""
 
     @property
     def verdict(self) -> str:
@@ -86,10 +94,10 @@ class ClaimProof:
             checked = f"checked on {counted(self.checked, 'case')}"
             return "; ".join(filter(None, [self.known, checked]))
         if not self.asked:
-            return "proved for all sizes"
+            return f"proved for all sizes{self._given}"
         if self.asked == list(range(1, len(self.asked) + 1)):
-            return f"proved for each w up to {self.asked[-1]}"
-        return f"proved for w = {ranges(self.asked)}"
+            return f"proved for each w up to {self.asked[-1]}{self._given}"
+        return f"proved for w = {ranges(self.asked)}{self._given}"
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -125,9 +133,20 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width that aren't empty."""
+    """The domains of a claim at one width that aren't empty.
+
+    Texts that neither the launches nor the formula name, nor a sentence, make no difference.
+    """
+    named = set(claim.parameters)
+    if claim.launches is not None:
+        named |= inspect.signature(claim.launches).parameters.keys()
+    seen: list[tuple[Case, dict[str, int], dict[str, Any]]] = []
     for whole, fixed, texts in choices(claim, width):
-        if whole is not None:
+        if whole is None:
+            continue
+        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
+        if one not in seen:
+            seen.append(one)
             yield Domain(whole, fixed, texts)
 
 
@@ -173,6 +192,8 @@ def prove(
         _prove(claim, list(widths), proof, begun + seconds)
     except TimeUp:
         proof.why = proof.why or f"it takes longer than {seconds:g} s"
+    if proof.known and not proof.covered:
+        proof.given = given_stages(claim)
     proof.seconds = round(time.monotonic() - begun, 2)
     return proof
 
@@ -216,6 +237,28 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if by_width and not proof.widths:
         proof.why = proof.why or "no sizes satisfy its conditions at these widths"
     proof.proved = not proof.why
+
+
+def given_stages(claim: Claim) -> list[str]:
+    """The arrays whose requests take a number of stages that the claim's launches give.
+
+    A symbol isn't such a number, but the name of a sum.
+    """
+    import sympy
+
+    assert claim.launches is not None
+    strings = {
+        tuple(v for v in case.values() if isinstance(v, str)): case for case in claim.cases()
+    }
+    return sorted(
+        {
+            name
+            for case in strings.values()
+            for launch in each_launch(call_with(claim.launches, case))
+            for name, stages in launch.stages.items()
+            if not isinstance(stages, sympy.Symbol)
+        }
+    )
 
 
 def _cases(claim: Claim, one: Domain, until: float) -> int:
@@ -297,7 +340,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
             found = valued(quantity, numbers, facts)
         except (KeyError, ZeroDivisionError):
             return None
-        if any(size.denominator != 1 or size < 1 for size in sizes.values()):
+        if any(size.denominator != 1 or not 0 <= size <= LARGEST_RUN for size in sizes.values()):
             continue
         case = {**{name: int(size) for name, size in sizes.items()}, **texts}
         case |= {name: call_with(one, case) for name, one in claim.derived.items()}
@@ -307,7 +350,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
         if not claimed.is_real or claimed == found:
             continue
         tried += 1
-        if tried > MOST_RUNS or max(int(size) for size in sizes.values()) > LARGEST_RUN:
+        if tried > MOST_RUNS:
             return None
         try:
             agrees, measured, claimed = _agrees(claim, case)
@@ -523,7 +566,7 @@ def _checked(
     try:
         formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
         claimed = facts.reduced(of_sympy(formula, case.values, facts))
-        difference = facts.reduced(cleared(quantity - claimed))
+        difference = facts.whole(facts.reduced(cleared(quantity - claimed)))
         if difference.parts:
             for name in sorted(difference.symbols & facts.quotients.keys()):
                 by = facts.quotients[name].below.number

@@ -98,7 +98,7 @@ class TwoLanes:
         def ask(*lie: Truth, **how: Any) -> tuple[Answer, Any]:
             return pair.ask([one.path, inside], [one.path, inside], [*both, *lie], **how)
 
-        lies = self._possible(self._rest(apart, its.banks), its.banks, ask)
+        lies = self._possible(self._rest(apart, its.banks), its.banks, partial(ask, bits=False))
 
         in_one_bank = self._is_multiple(apart, its.banks)
         if lies is None:

@@ -13,6 +13,7 @@ import z3
 
 from mmsim.proof.whole_numbers import Number, Space, Term, Truth, constant
 
+NONE = constant(0)
 OPERATIONS = {"^": operator.xor, "&": operator.and_, "|": operator.or_}
 MOST = 12
 """So many of a symbol's bits are known."""
@@ -25,7 +26,8 @@ class LowBits:
         self.space = space
         self._of_symbol: dict[tuple[str, int], Term] = {}
         self._own: dict[str, Term] = {}
-        self._above: dict[str, Term] = {}
+        self._above: dict[Number, Term] = {}
+        self._facts: dict[Number, list[Truth]] = {}
         self._operated: dict[str, list[Truth]] = {}
         self._function = z3.Function("bits of", z3.IntSort(), z3.BitVecSort(MOST))
 
@@ -46,7 +48,10 @@ class LowBits:
         return self._of_symbol[key]
 
     def _made(self, name: str, count: int) -> Term:
-        op, x, y = self.space.made.get(name, ("", constant(0), constant(0)))
+        if self._is_own(name):
+            parts = self.space.parts.get(name)
+            return self._bits(name, count) if parts is None else self.of(parts, count)
+        op, x, y = self.space.made[name]
         if not isinstance(op, str):  # a test
             return z3.If(op, self.of(x, count), self.of(y, count))
         if op in OPERATIONS:
@@ -63,38 +68,54 @@ class LowBits:
                 return z3.Extract(count + places - 1, places, self.of(x, count + places))
         return self._bits(name, count)
 
+    def _is_own(self, name: str) -> bool:
+        """Return whether a symbol has own bits: those that it is a part of have none then."""
+        op, x, _ = self.space.made.get(name, ("", NONE, NONE))
+        if not isinstance(op, str) or op not in ("", "//", "%"):
+            return False
+        parts = next((self.space.parts[one] for one in x.symbols if one in self.space.parts), NONE)
+        return op == "" or (name in parts.symbols and all(map(self._is_own, x.symbols)))
+
     def _bits(self, name: str, count: int) -> Term:
         """The bits of a symbol, as far as there are some; others are unknown."""
         if name not in self._own:
-            space, one = self.space, self.space.symbols[name]
-            bits = space.fresh("bits", space.origin(Number({(name,): 1})), z3.BitVecSort(MOST))
-            bits.facts += self._tied(one.term, bits.term, name)
+            number = Number({(name,): 1})
+            bits = self.space.fresh("bits", self.space.origin(number), z3.BitVecSort(MOST))
+            bits.facts += self._tied(number, bits.term)
             self._own[name] = bits.term
         return z3.Extract(count - 1, 0, self._own[name])
 
-    def _tied(self, term: Term, bits: Term, name: str) -> list[Truth]:
+    def _tied(self, number: Number, bits: Term) -> list[Truth]:
         """Say that a number has these bits, and a number above them."""
-        space = self.space
-        above = space.fresh("above", space.origin(Number({(name,): 1})))
-        each = [z3.If(z3.Extract(place, place, bits) == 1, 1 << place, 0) for place in range(MOST)]
-        total = z3.Sum([*each, above.term * (1 << MOST)])
-        whole = z3.And(term <= total, term >= total)  # Z3 would put in an equal term
-        above.facts.append(whole)
-        self._above[name] = above.term
-        few = [
-            z3.Implies(z3.And(term >= 0, term < 1 << n), z3.Extract(MOST - 1, n, bits) == 0)
-            for n in range(1, MOST)
-        ]
-        return [whole, bits == self._function(term), *few]
+        if number not in self._facts:
+            above = self.space.fresh("above", self.space.origin(number))
+            term = self.space.term(number)
+            each = [
+                z3.If(z3.Extract(place, place, bits) == 1, 1 << place, 0) for place in range(MOST)
+            ]
+            total = z3.Sum([*each, above.term * (1 << MOST)])
+            whole = z3.And(term <= total, term >= total)  # Z3 would put in an equal term
+            above.facts.append(whole)
+            few = [
+                z3.Implies(z3.And(term >= 0, term < 1 << n), z3.Extract(MOST - 1, n, bits) == 0)
+                for n in range(1, MOST)
+            ]
+            self._above[number] = above.term
+            self._facts[number] = [whole, bits == self._function(term), *few]
+        return self._facts[number]
 
     def operated(self, name: str) -> list[Truth]:
         """Facts about x ^ y, x & y or x | y, given by name."""
         if name not in self._operated:
-            _, x, y = self.space.made[name]
-            found = self._tied(self.space.symbols[name].term, self._symbol(name, MOST), name)
-            small = [
-                fact for one in map(self.space.term, (x, y)) for fact in (one >= 0, one < 1 << MOST)
-            ]
-            found.append(z3.Implies(z3.And(*small), self._above[name] == 0))
+            op, x, y = self.space.made[name]
+            found: list[Truth] = []
+            numbers = x, y, Number({(name,): 1})
+            for number in numbers:
+                found += self._tied(number, self.of(number, MOST))
+            one, other, above = (self._above[number] for number in numbers)
+            function = z3.Function(f"above {op}", *[z3.IntSort()] * 3)
+            found.append(above == function(one, other))
+            for here, there in ((one, other), (other, one)):
+                found.append(z3.Implies(here == 0, above == (0 if op == "&" else there)))
             self._operated[name] = found
         return self._operated[name]

@@ -8,9 +8,10 @@ from typing import Any
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
+from mmsim.proof.domain import Case
 from mmsim.proof.facts import Undecided
 from mmsim.proof.launched import Executed
-from mmsim.proof.prove import Checked, check, domains, finite_cases, has_width, leaves
+from mmsim.proof.prove import Checked, Domain, check, domains, finite_cases, has_width, leaves
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
 
@@ -63,10 +64,17 @@ def _domains(claim: Claim, width: int, until: float) -> Iterator[tuple[str, list
     for one in domains(claim, width if has_width(claim) else None):
         about = show({**one.fixed, **one.texts}) or "all sizes"
 
-        def action(case: Any, texts: dict[str, Any] = one.texts) -> Checked | None:
-            return check(claim, case, texts, until, explain=True)
+        def cases(together: bool, one: Domain = one) -> list[Checked]:
+            def action(case: Case) -> Checked | None:
+                return check(claim, case, one.texts, until, explain=True, together=together)
 
-        yield about, [done for _, done in leaves(one.whole, action, until) if done is not None]
+            return [done for _, done in leaves(one.whole, action, until) if done is not None]
+
+        try:
+            found = cases(together=True)
+        except Undecided:  # as in `prove`
+            found = cases(together=False)
+        yield about, found
 
 
 def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:
@@ -100,16 +108,22 @@ def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:
 
 
 def _accesses(launch: Executed, writer: Writer, formula: Any) -> Iterator[str]:
+    before = ""
     for site, row in launch.rows.items():
         requests = list(launch.requests.get(site, {}).values())
         place = row.place
-        text = f": {place.text.strip()}" if place.text else ""
-        yield f"  {place}{text}"
+        line = f"  {place}: {place.text.strip()}" if place.text else f"  {place}"
+        if line != before:
+            yield line
+        before = line
         yield f"    {row.kind} of {row.array}: {reason(requests, row, launch.unit(row), writer)}"
         latency = formula(launch.latencies[row.space])
-        counts = [formula(term) for term in (row.requests, row.stages, row.rounds)]
-        busy = "" if row.busy == row.stages else f", {formula(row.busy)} of them in turn"
-        yield f"    {counts[0]} requests, {counts[1]} stages{busy}, {counts[2]} rounds"
-        rounds = f"({counts[2]})" if " " in str(counts[2]) else counts[2]
-        whole = f"{formula(row.busy)} + ({latency} - 1) * {rounds}"
-        yield f"    {whole} = {formula(launch.time_of(row))} time units"
+        terms = {"request": row.requests, "stage": row.stages, "round": row.rounds}
+        counts = [f"{formula(term)} {name}{'s' * (term != 1)}" for name, term in terms.items()]
+        if row.busy != row.stages:
+            counts[1] += f", {formula(row.busy)} of them in turn"
+        yield f"      {', '.join(counts)}"
+        rounds = formula(row.rounds)
+        rounds = f"({rounds})" if " " in str(rounds) else rounds
+        whole = f"{formula(row.busy)} + ({latency} - 1) * {rounds} = " if latency != 1 else ""
+        yield f"      {whole}{formula(launch.time_of(row))} time units"

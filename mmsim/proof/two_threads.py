@@ -88,11 +88,13 @@ class Pair:
         both: Sequence[Truth] = (),
         *,
         exact: bool = False,
+        bits: bool = True,
         more: Sequence[Truth] = (),
     ) -> tuple[Answer, Any]:
         """Return whether it can be that all hold: of the first thread, of the second, and of both.
 
-        `both` have the second thread's symbols already. With `exact` products are multiplied.
+        `both` have the second thread's symbols already. With `exact` products are multiplied, and
+        with `bits` operations on them are bit by bit.
         """
         space = self.space
         goals = [*first, *(self.second(one) for one in second), *both]
@@ -126,7 +128,7 @@ class Pair:
         elif products and solver.check() != z3.unsat:
             solver.add(*self.laws.of(asked.values(), names))
         answer: Answer = str(solver.check())  # type: ignore[assignment]
-        if answer != "unsat" and (of_bits := self._of_bits(names, back)):
+        if bits and answer != "unsat" and (of_bits := self._of_bits(names, back)):
             solver.add(*of_bits)
             solver.set("rlimit", 4 * STEPS)
             answer = str(solver.check())  # type: ignore[assignment]

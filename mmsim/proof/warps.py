@@ -40,10 +40,16 @@ Value = Any
 
 @dataclass(frozen=True)
 class InTurn:
-    """The value of a variable in trips of even and of odd numbers."""
+    """The value of a variable in trips of even and of odd numbers; after the loop, of `count`."""
 
     even: Term
     odd: Term
+    count: Term | None = None
+
+    def map(self, changed: Callable[[Value], Value]) -> InTurn:
+        """The same with other terms."""
+        count = None if self.count is None else changed(self.count)
+        return InTurn(changed(self.even), changed(self.odd), count)
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,8 @@ def with_symbols(w: Warps, values: dict[str, Term]) -> Warps:
     def changed(value: Value) -> Value:
         if isinstance(value, Term):
             return value.with_values(values)
+        if isinstance(value, InTurn):
+            return value.map(changed)
         if isinstance(value, tuple) and value and isinstance(value[0], Term):
             return tuple(changed(one) for one in value)
         return value

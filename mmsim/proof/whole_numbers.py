@@ -158,6 +158,7 @@ class Space:
         self.is_power = z3.Function("is a power of two", z3.IntSort(), z3.BoolSort())
         self.knows_powers = False  # facts say that something is a power of two
         self.made: dict[str, tuple[Any, Value, Value]] = {}  # what low bits follow from
+        self.parts: dict[str, Number] = {}  # symbols as a multiple of a constant and a rest
         self.halves: set[str] = set()  # symbols of which the double is a quotient
         self.given: list[Truth] = []  # facts of the user
         self.defined: dict[str, Number] = {}  # symbols that the facts say to be others
@@ -413,6 +414,8 @@ class Space:
             names[1].nonnegative = by.value is not None
             for op, one in zip(("//", "%"), names, strict=True):
                 self.made[one.name] = op, rest, by
+            if by.value is not None and rest == Number({tuple(rest.symbols): 1}):
+                self.parts.setdefault(rest.name, quotient * by + left)
             self._memo[key] = quotient, left
         quotient, left = self._memo[key]
         return whole + quotient, left

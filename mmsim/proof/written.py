@@ -74,7 +74,7 @@ class Writer:
             elif name in self.facts.quotients:
                 of = self.facts.quotients[name]
                 below = self.term(of.below)
-                if of.above.parts.get(ONE) == -1:  # of whole numbers
+                if of.above.is_uniform and of.above.parts.get(ONE, 0) < 0:  # of whole numbers
                     found = sympy.ceiling(self.term(of.above + 1) / below) - 1
                 else:
                     found = sympy.floor(self.term(of.above) / below)
@@ -122,17 +122,29 @@ class Writer:
         """The reason in the user's sizes; a term that has no short form in these is described."""
         return error.text.format(*(self.plain(term) for term in error.terms))
 
+    def divisions(self, error: Undecided) -> tuple[str, ...]:
+        """The facts by which what is rounded in the terms of a reason would be whole."""
+        import sympy
+
+        terms = [self.term(one) for one in error.terms if isinstance(one, Term) and one.is_uniform]
+        ratios = {one.args[0] for term in terms for one in term.atoms(sympy.floor, sympy.ceiling)}
+        parts = sorted(map(sympy.fraction, ratios), key=str)
+        sizes = set(self.sizes.values())
+        return tuple(
+            f"{below} divides {above}" for above, below in parts if {above, below} <= sizes
+        )
+
     def plain(self, value: Any) -> str:
         """A term as text, or the numbers on which it depends."""
         if not isinstance(value, Term):
             return str(value)
-        if value.is_uniform:
-            found = short(self.term(value))
-            text = INTERNAL.sub(r"\1", str(found))
-            names = {INTERNAL.sub(r"\1", one.name): one.name for one in found.free_symbols}
-            known = {one for one in names if one in self.sizes or one in ("warp", "block", "trip")}
-            if len(text) <= LONGEST and len(known) == len(found.free_symbols):
-                return text
+        count = max((len(v) for v in value.parts.values() if isinstance(v, np.ndarray)), default=1)
+        text = INTERNAL.sub(r"\1", self.lanes(value, count))
+        symbols = {one for name in value.symbols for one in self.symbol(name).free_symbols}
+        names = {INTERNAL.sub(r"\1", one.name) for one in symbols}
+        known = [one for one in names if one in self.sizes or one in ("warp", "block", "trip")]
+        if len(text) <= LONGEST and len(known) == len(symbols):
+            return text
         return f"a number that depends on {_listed(self.parameters(value))}"
 
     def parameters(self, term: Term) -> list[str]:

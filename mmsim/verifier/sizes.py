@@ -198,7 +198,16 @@ class Sizes:
         import sympy
 
         if isinstance(formula, str):
-            formula = sympy.sympify(formula, locals=symbols_of(self.values))
+            names = symbols_of(self.values)
+            formula = sympy.sympify(formula, locals=names)
+            values = {names[name]: term.number for name, term in self.values.items()}
+            numbers = {name: sympy.Integer(n) for name, n in values.items() if n is not None}
+            try:
+                return self.value(formula)
+            except Refused:  # sqrt(w)/sqrt(r), where w and r are 2
+                if not formula.free_symbols & numbers.keys():
+                    raise
+                return self.value(formula.xreplace(numbers))
         one = sympy.sympify(formula)
         if one.is_Rational:
             return of(Fraction(int(one.p), int(one.q)))

@@ -64,7 +64,7 @@ def test_the_wheel_has_every_file_under_our_names(wheel):
 
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_it_is_installed_next_to_the_other_algorithms(wheel, tmp_path, ours_first):
-    place, other = tmp_path / "installed", tmp_path / "algorithms-1.0-py3-none-any.whl"
+    place, other = tmp_path / "site-packages", tmp_path / "algorithms-1.0-py3-none-any.whl"
     with zipfile.ZipFile(other, "w") as file:
         file.writestr("algorithms/__init__.py", "WHOSE = 'theirs'\n")
         file.writestr("algorithms/transpose.py", "")
@@ -80,6 +80,9 @@ def test_it_is_installed_next_to_the_other_algorithms(wheel, tmp_path, ours_firs
         "from mmsim_algorithms.printed import table\n"
         "assert algorithms.WHOSE == 'theirs'\n"
         "assert table('rap_table2')\n"
+        "from mmsim.proof.kept import kept_outcomes\n"
+        "diagonal = [claim for claim in registered() if claim.id == 'SMM-L5.1']\n"
+        "assert kept_outcomes(diagonal)['SMM-L5.1'].proved\n"
         "print(mmsim.__file__, mmsim_algorithms.__file__)\n"
         "print(len(registered()), len(mmsim_algorithms.programs()))\n"
     )

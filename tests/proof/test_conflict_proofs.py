@@ -332,7 +332,7 @@ def accesses(T, a, c, d, m, x, y):
 SMALL = st.integers(0, 9)
 
 
-@settings(max_examples=draws(6), deadline=None)
+@settings(max_examples=draws(3), deadline=None)
 @given(st.sampled_from([4, 6, 8]), st.integers(1, 40), SMALL, SMALL, SMALL, SMALL, SMALL)
 def test_no_run_contradicts_a_proof(width, size, c, d, m, x, y):
     from mmsim.api.binding import bind

@@ -8,6 +8,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
+from mmsim.proof.accesses import Accesses
 from mmsim.proof.facts import Undecided
 from tests.kit.generators.random_sizes import case_of, differences, sized_case
 
@@ -58,6 +59,11 @@ PROGRAMS = {
     "blocks of even and of odd numbers": (
         "s = mm.shared(64); a[T.id] = 1; s[(T.id ^ 1) & 1] = 1",
         (mm.HMM(d, 2, L, 1), "2 * n", "n", *HALVES),
+    ),
+    "all blocks but the first one, and the last one with a guard": (
+        "s = mm.shared(64); if T.block > 0:;     s[T.index] = 1"
+        "; if T.index == 3 and T.id + 1 < T.count:;     s[9] = 1; s[T.index * 2] = 1",
+        (mm.HMM(d, 2, L, l), "4 * m", 4),
     ),
     "blocks of even numbers alone": (
         "s = mm.shared(64); a[T.id] = 1; if T.block % 2 == 0:;     s[T.lane] = 1",
@@ -117,6 +123,16 @@ PROGRAMS = {
         "for i in range(T.id, n * (1 + T.lane % 2), T.count):;     a[i] = 1",
         (mm.UMM(2, l), "2 * m"),
     ),
+    "a while loop of which lanes make different numbers of trips": (
+        "x = T.id; while x < n:;     a[x] = 1;     x += T.count; b[T.id] = 1; x = n - T.lane"
+        "; while x >= 2:;     b[x] = 1;     x -= 2;     a[x] = 1",
+        (mm.DMM(4, l), 8),
+    ),
+    "a while loop of warps, with more rounds than one": (
+        "s = mm.shared(90); x = T.index * 2; while x <= m:;     s[x] = 1;     x += 3;     y = x"
+        ";     s[y] = 2; a[T.id] = 1",
+        (mm.HMM(2, 2, L, l), 12, 6),
+    ),
     "lanes that leave": (
         "if T.id < n:;     return; a[T.id] = 1; for i in range(5):;     if i == T.lane:"
         ";         break;     a[i] = 1;     if T.lane % 2 == 0:;         continue"
@@ -127,12 +143,108 @@ PROGRAMS = {
         "for i in range(n, m, -1):;     a[0] = 1; for i in range(n, m, -2):;     b[T.id] = 1",
         (mm.DMM(3, l), 4),
     ),
+    "a number that all lanes have, though no one knows it": (
+        "y = 0; for i in range(m):;     y = 2 * y + (T.warp >> i) % 2; a[y * 4 + T.lane] = 1"
+        "; z = 5; for i in range(n - n):;     z = z * T.lane; b[z] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "a number that lanes don't have in common": (
+        "y = 0; for i in range(m):;     y = 2 * y + (T.id >> i) % 2; a[y] = 1",
+        (mm.DMM(4, l), 8),
+    ),
+    "a number that may be negative": (
+        "y = 0; for i in range(m):;     y = y + i - 1; a[y + T.lane + 4] = 1",
+        (mm.DMM(4, l), 4),
+    ),
+    "swapped in a loop, and used behind it": (
+        "x = T.warp; y = 3 * T.lane; for i in range(m):;     a[y] = 1;     x, y = y, x"
+        "; if T.warp > 0:;     a[x * 2 + y] = 1; a[y] = 1; b[x] = 1",
+        (mm.DMM(4, l), 12),
+    ),
     "swapped by way of a third name": (
         "x = 1; y = 2; for i in range(n):;     a[x * T.lane] = 1;     t = x;     x = y;     y = t"
         ";     t = 5",
         (mm.UMM(4, l), 4),
     ),
 }  # fmt: skip
+
+TOGETHER = {
+    "trips of each residue, of which some have no round": (
+        "for i in range(4 * n):;     if i % 4 != 1:;         a[T.lane * (i % 4) + i] = 1",
+        (mm.UMM(4, l), 8),
+    ),
+    "trips of each residue for some warps": (
+        "for i in range(3 * n):;     if T.warp < i % 3:;         a[T.lane * (i % 3)] = 1",
+        (mm.DMM(3, l), "3 * m"),
+    ),
+    "trips with as many trips within as their residue": (
+        "for i in range(3 * n):;     for j in range(i % 3):;         a[(i + T.lane * j) % 3] = 1",
+        (mm.DMM(3, l), 6),
+    ),
+    "warps of each residue, of which some send nothing": (
+        "if T.warp % 4 != 2:;     a[T.warp % 4 * T.lane] = 1; b[T.id * 3 % 4 + T.warp % 2] = 1",
+        (mm.UMM(4, l), "16 * n"),
+    ),
+    "warps of each residue in trips of each residue": (
+        "for i in range(3 * n):;     if T.warp % 3 <= i % 3:"
+        ";         a[(T.warp + i) % 3 * T.lane] = 1",
+        (mm.DMM(3, l), "9 * m"),
+    ),
+    "a value that warps of each residue keep": (
+        "x = T.warp % 3; for i in range(n):;     x += 3;     a[x * T.lane] = 1"
+        ";     if i % 2 == T.warp % 3:;         b[T.lane * 2] = 1; b[x] = 1",
+        (mm.UMM(3, l), "9 * m"),
+    ),
+    "blocks in trips of each residue": (
+        "s = mm.shared(64); for i in range(2 * n):;     s[T.lane * (i % 2) * 2] = 1"
+        ";     if T.warp % 2 == i % 2:;         s[T.lane * 2 + i % 2] = 1",
+        (mm.HMM(d, 2, L, 1), "16 * m", 8),
+    ),
+    "trips of each residue for some blocks": (
+        "s = mm.shared(64); for i in range(2 * n):;     if T.block % 2 == i % 2:"
+        ";         s[T.lane] = 1;     a[i % 2 * T.lane] = 1",
+        (mm.HMM(2, 2, L, 1), "8 * m", 4),
+    ),
+    "blocks of two kinds, which take turns": (
+        "s = mm.shared(64); for i in range(2 * n):;     s[(2 - (i + T.block) % 2) * T.lane] = 1",
+        (mm.HMM(2, 2, L, 1), "8 * m", 4),
+    ),
+    "several words of a lane in trips of each residue": (
+        "for i in range(4 * n):;     mm.atomic.add(a, i % 4 * T.lane // 2, 1)"
+        ";     a[i % 4 * T.lane] += 1",
+        (mm.UMM(4, l), 4),
+    ),
+}  # fmt: skip
+
+
+def test_residues_together(monkeypatch):
+    """Costs of programs whose trips or warps are executed together, by residues, and apart."""
+    most: list[tuple[int, int]] = []
+    rounds_of = Accesses.rounds_of
+
+    def counted(self, classes):
+        most.append((self.trips, max(len(w.mask) for w in classes) // self.width // self.trips))
+        return rounds_of(self, classes)
+
+    monkeypatch.setattr(Accesses, "rounds_of", counted)
+    for name, (text, launch) in TOGETHER.items():
+        one = case_of(re.split(r"; ?", text), *launch)
+        sizes = []
+        for widest in (1 << 16, 0):
+            monkeypatch.setattr(Accesses, "widest", widest)
+            most.clear()
+            try:
+                found, points = differences(one, time.monotonic() + SECONDS, Random(0), most=6)
+            except Undecided:
+                assert "blocks" in name
+                continue
+            assert points
+            assert not found, f"{one}\n{found}"
+            sizes.append((max(t for t, _ in most), max(w for _, w in most)))
+        if sizes:
+            together, apart = sizes
+            assert max(together) > 1, name
+            assert apart == (1, 1), name
 
 
 OPEN = {
@@ -141,6 +253,8 @@ OPEN = {
     "blocks of even numbers alone",
     "trips that depend on the block",
     "a loop of all warps as one, with bounds of lanes",
+    "a number that lanes don't have in common",
+    "a number that may be negative",
 }
 """Those whose cost isn't found."""
 

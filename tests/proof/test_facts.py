@@ -10,8 +10,9 @@ import pytest
 
 from mmsim.proof.domain import domain, holds
 from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.launched import Number
 from mmsim.proof.prove import leaves, points, valued
-from mmsim.proof.terms import Term, symbol
+from mmsim.proof.terms import Term, summed, symbol
 from tests.kit.generators.random_facts import LANES, World
 from tests.kit.generators.random_sizes import value
 
@@ -151,3 +152,48 @@ def test_a_size_is_compared_with_half_of_another_one(op):
     compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[op]
     every = {(n, p) for n in range(1, 5) for p in range(1, 5) if compare(n / 2, p)}
     assert every <= covered
+
+
+def test_quotients_of_all_remainders_are_what_is_divided():
+    facts = Facts()
+    facts.lows = {"n": 1, "m": 1}
+    n, m = symbol("n"), symbol("m")
+    parts = [facts.divmod(n + rest, Term.of(3))[0] for rest in range(3)]
+    assert facts.whole(summed(parts) * m + 1) == n * m + 1
+    lower = [facts.divmod(n - 1 + rest, Term.of(3))[0] for rest in range(3)]
+    assert facts.whole(summed(lower)) == n - 1
+    for other in (parts[0] * 2 + parts[1] + parts[2], parts[0] + parts[2], parts[0] * parts[1]):
+        assert facts.whole(other) == other
+
+
+def test_lanes_that_differ_by_a_number_alone():
+    facts = Facts()
+    facts.lows = {"n": 3}
+    facts.ranges = [Range("i", Term.of(2), Term.of(5))]
+    for numbers in ([-9, -1, 0, 7, -1], [5, 3, -20], [-9, -8], [0, 4]):
+        term = symbol("i") - 5 + Term.of(np.array(numbers) * 6)
+        apart = [facts.holds(term.of_lanes(lane)) for lane in range(len(numbers))]
+        assert np.broadcast_to(facts.holds(term), len(numbers)).tolist() == apart
+    with pytest.raises(Split) as caught:  # as for the first lane that is open
+        facts.holds(symbol("n") - Term.of(np.array([3, 5, 4])))
+    assert caught.value.at == Term.of(5)
+
+
+def test_a_bound_belongs_to_its_ranges_and_assumptions():
+    facts = Facts()
+    i, n = symbol("i"), symbol("n")
+    for low in (1, 3, 2):
+        with facts.within([Range("i", Term.of(low), n)]):
+            assert facts.bound(i) == low
+            assert facts.holds(i - low)
+    assert facts.bound(n - 4) == -4
+    facts.assumed = [n - 4]
+    assert facts.bound(n - 4) == 0
+
+
+def test_a_number_that_differs_among_lanes_is_not_compared():
+    number = Number(Term.of(np.arange(4)), Term.of, Facts())
+    assert number >= 0
+    assert not number > 3
+    with pytest.raises(Undecided):
+        number >= 2  # noqa: B015

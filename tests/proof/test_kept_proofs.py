@@ -4,6 +4,7 @@
 """
 
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from mmsim.proof.prove import prove
 from mmsim.proof.shown import opening
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page
+from mmsim_algorithms.transpose import straightforward
 
 ROOT = Path(__file__).parents[2]
 KEPT = (ROOT / "algorithms" / "proofs.json").read_text(encoding="utf-8")
@@ -58,7 +60,7 @@ def test_an_outcome_counts_for_the_claim_as_it_was_only():
         {"formula": lambda n, p, w, l: 2 * n / p * (p / w + l)},
         {"requires": (*CLAIM.requires, more)},
         {"measure": lambda run: run.stages},
-        {"launches": lambda n, p, w, l: CLAIM.launches(n, p, w, l)},
+        {"launches": partial(CLAIM.launches.func, straightforward)},
         {"id": "SMM-L5.1.printed"},
     ):
         assert kept_outcomes([replace(CLAIM, **other)]) == {}, other

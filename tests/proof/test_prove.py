@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 import sympy
@@ -15,7 +16,7 @@ from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.proof.facts import Undecided
 from mmsim.proof.kept import from_json, to_json
-from mmsim.proof.prove import ClaimProof, prove
+from mmsim.proof.prove import ClaimProof, domains, prove
 from mmsim.proof.shown import proof_text
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page_of
@@ -53,6 +54,12 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
     )
 
 
+def test_a_case_with_0_refutes_too():
+    claim = CLAIMS["SCAN-scan-then-add"]
+    wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
+    assert prove(wrong, [3]).against["k"] == 0
+
+
 def test_formulas_without_a_rule():
     for wrong in (lambda n: sympy.exp(n), lambda n, p: n / (p + 1), lambda n, p: 1 / (n - p)):
         against = prove(replace(DIAGONAL, formula=wrong), [3]).against
@@ -66,6 +73,13 @@ def test_an_empty_domain_proves_nothing():
     never = Precondition("n = 3", lambda n: True)  # a sentence that says something else
     proof = prove(replace(DIAGONAL, requires=(*DIAGONAL.requires, never)), [4])
     assert "w=4: no sizes seem to satisfy the conditions" in proof.why
+
+
+def test_what_a_proof_takes_from_the_claim_is_said():
+    known = prove(CLAIMS["SMM-L7.2"], [3])
+    assert known.known == known.verdict == "proved for w = 3, given the stages of b"
+    assert prove(CLAIMS["CFP-A.conflict-free"], [2]).given == ["a", "b"]
+    assert prove(CLAIMS["CFP-A.D"], [2]).given == []  # C is its name for a sum
 
 
 def test_without_a_width_nothing_is_proved():
@@ -110,6 +124,7 @@ def test_the_text_of_a_proof():
         "For w=32, on=DMM: 1 case",
         "Whole numbers from 1 on: l, n/p, p/32, sqrt(n)/32",
         "sqrt(n) + 1 apart: 1 stage, as no two of them lie in one bank",
+        "and 30 other kinds of requests, of 1 stage\n",
         "n/32 requests, n/32 stages, n/p rounds",
         "n/32 + (l - 1) * n/p = l*n/p + n/32 - n/p time units",
         "Together, T = 2*n*(l + p/32 - 1)/p",
@@ -199,3 +214,33 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch, capsys):
     assert "interrupted; 2 of 7 claims are done" in shown.err
     assert "checked on 3 cases" in shown.out
     assert [one.claim for one in from_json(file.read_text())[1]] == ["SMM-L5.1", "SMM-ROT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("SORT-partition", 1),  # whatever the words are
+        ("CFP-A.D", 2),  # n is a power of two for some permutations
+        ("SMM-SP", 2),  # two machines
+    ],
+)
+def test_texts_that_make_no_difference(name, count):
+    assert len(list(domains(CLAIMS[name], 4))) == count
+
+
+def test_verify_says_what_is_proved(capsys, tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    call = ["verify", "--claim", "SMM-ROT", "--points", "1", "--html", str(page)]
+    assert main(call) == 0
+    printed = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "proved for each" in printed
+    assert "a proof opens by mmsim prove SMM-ROT --show" in printed
+    assert (
+        '<a href="#proof-SMM-ROT">proved for each w up to 64</a>; checked on ' in page.read_text()
+    )
+    monkeypatch.setattr("mmsim.proof.kept.texts_in", lambda group, name: ["{"])
+    assert main(call) == 1
+    said = capsys.readouterr()
+    assert "a file proofs.json of a package: these are not proofs" in said.err
+    assert "proved" not in said.out
+    assert "checked on" in said.out

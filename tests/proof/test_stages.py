@@ -105,6 +105,30 @@ def test_many_random_requests():
     assert compare_random(1, 20_000) > 5000
 
 
+def test_requests_of_several_warps():
+    """Their stages add up, whatever each warp's lanes ask for."""
+    random = Random(2)
+    decided = 0
+    for _ in range(150):
+        width, warps = random.choice((2, 4, 8)), random.randint(2, 4)
+        facts, _ = known_facts(random)
+        each = [random.randint(1, width) for _ in range(warps)]
+        offset = random_offset(random, width, sum(each))
+        unit, atomic = random.choice(list(RULES)), random.random() < 0.4
+        senders = np.repeat(np.arange(warps), each)
+        try:
+            found = stages(facts, unit, width, [offset], sum(each), atomic, senders)
+        except (Split, Undecided):
+            continue
+        apart = [
+            stages(facts, unit, width, [offset.of_lanes(senders == warp)], count, atomic)
+            for warp, count in enumerate(each)
+        ]
+        assert found == sum(apart), (unit, width, offset, each, atomic)
+        decided += 1
+    assert decided > 50
+
+
 def test_a_request_that_depends_on_a_size_asks_for_it():
     facts = Facts()
     facts.lows = {"x": 0}

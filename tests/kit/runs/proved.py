@@ -1,17 +1,19 @@
 """Claims that are proved: their parts, points of these, and changed formulas."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import islice, product
 from random import Random
+from unittest.mock import patch
 
 import sympy
 
 import mmsim_algorithms
 from mmsim.claims.claim import call_with, symbols_of
-from mmsim.errors import MMSimError
+from mmsim.engines import selection
 from mmsim.proof.prove import check, domains, has_width, leaves, prove
+from mmsim_algorithms.remembered import STORE, Store
 from tests.kit.generators.random_sizes import Part, known_by
 
 CLAIMS = [
@@ -124,26 +126,34 @@ def differ(tree, other, points):
     )
 
 
-def wrongly_proved(claim, seed, count, width=WIDTH):
-    """Changed formulas that are proved although they are wrong; and how many were tried."""
+@dataclass
+class Refused:
+    """Changed formulas: how many were tried, how many were refuted by a run, and wrong proofs."""
+
+    tried: int = 0
+    refuted: int = 0
+    wrong: list = field(default_factory=list)
+
+
+def refused(claim, seed, count, width=WIDTH):
+    """Try to prove changed formulas that are wrong at a point of the domain."""
     random = Random(f"{claim.id} {seed}")
-    points = proof_points(claim, width)
-    tried, wrong = 0, []
+    points = [one for one in proof_points(claim, width) or () if belongs(claim, one)]
+    found = Refused()
     texts_of = [one.texts for one in domains(claim, width if has_width(claim) else None)]
-    for texts in texts_of[:2] if points else ():
+    for texts in texts_of[:2]:
         of_texts = [one for one in points if one.items() >= texts.items()]
         grid = [one for one in claim.cases() if one.items() >= texts.items()]
         only = replace(claim, grid=lambda grid=grid: grid)
-        for tree, other, changed in changed_formulas(only, texts, random, count):
+        changes = changed_formulas(only, texts, random, count) if of_texts else ()
+        for tree, other, changed in changes:
             if differ(tree, other, of_texts):
-                tried += 1
-                try:
-                    proved = prove(changed, [width], seconds=2).proved
-                except MMSimError:  # of a run in search of a counterexample
-                    proved = False
-                if proved:
-                    wrong.append((claim.id, texts, str(tree), str(other)))
-    return wrong, tried
+                proof = prove(changed, [width], seconds=2)
+                found.tried += 1
+                found.refuted += proof.against is not None
+                if proof.proved:
+                    found.wrong.append((claim.id, texts, str(tree), str(other)))
+    return found
 
 
 # ------------------------------------------------------------ points
@@ -163,3 +173,36 @@ def small_points(claim, width, most):
             case["w"] = width
         if all(call_with(condition.holds, case) for condition in claim.requires):
             yield case | {name: call_with(of, case) for name, of in claim.derived.items()}
+
+
+LARGEST = 2000
+"""The largest number of a point at which claims are run."""
+
+
+def some_points(claim, width, most):
+    """Points of a proof that belong to the domain: a third are the smallest ones, then random ones.
+
+    None if the claim isn't proved at this width.
+    """
+    found = proof_points(claim, width)
+    if found is None:
+        return None
+    size = {
+        at: max((value for value in case.values() if isinstance(value, int)), default=0)
+        for at, case in enumerate(found)
+        if belongs(claim, case)
+    }
+    ordered = sorted((at for at in size if size[at] <= LARGEST), key=size.get)
+    first, rest = ordered[: most // 3], ordered[most // 3 :]
+    more = Random(f"{claim.id} {width}").sample(rest, min(len(rest), most - len(first)))
+    return [found[at] for at in (*first, *more)]
+
+
+def compare(claim, case):
+    """Compare the formula with runs on both engines, neither of which is remembered."""
+    claimed = claim.evaluate(case)
+    for engine in ("array", "events"):
+        fresh = vars(Store(room=STORE.room))
+        with patch.object(selection, "default_engine", engine), patch.dict(vars(STORE), fresh):
+            run = claim.run(schedule="synchronous", **case)
+            assert claim.measure(run) == claimed, (claim.id, engine, case)
