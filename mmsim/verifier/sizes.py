@@ -200,8 +200,8 @@ class Sizes:
         if isinstance(formula, str):
             names = symbols_of(self.values)
             formula = sympy.sympify(formula, locals=names)
-            values = {names[name]: term.number for name, term in self.values.items()}
-            numbers = {name: sympy.Integer(n) for name, n in values.items() if n is not None}
+            known = {names[name]: term.number for name, term in self.values.items()}
+            numbers = {name: sympy.Integer(n) for name, n in known.items() if n is not None}
             try:
                 return self.value(formula)
             except Refused:  # sqrt(w)/sqrt(r), where w and r are 2
