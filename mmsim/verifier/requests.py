@@ -118,7 +118,7 @@ class Rounds:
         case.ranges, case.memory, case.samples = before
 
     def counts(self, made: Any) -> Counts:
-        """The counts of parts, one after the other: L4."""
+        """The counts of parts, in turn: L4."""
         found = [of(0)] * 4
         for one in made:
             if "over" in one:
