@@ -133,9 +133,20 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width that aren't empty."""
+    """The domains of a claim at one width that aren't empty.
+
+    Texts that neither the launches nor the formula name, nor a sentence, make no difference.
+    """
+    named = set(claim.parameters)
+    if claim.launches is not None:
+        named |= inspect.signature(claim.launches).parameters.keys()
+    seen: list[tuple[Case, dict[str, int], dict[str, Any]]] = []
     for whole, fixed, texts in choices(claim, width):
-        if whole is not None:
+        if whole is None:
+            continue
+        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
+        if one not in seen:
+            seen.append(one)
             yield Domain(whole, fixed, texts)
 
 
@@ -144,8 +155,7 @@ def choices(
 ) -> Iterator[tuple[Case | None, dict[str, int], dict[str, Any]]]:
     """The domains of a claim at one width: one for each of the texts that its cases have.
 
-    None stands for an empty one. Texts that neither the launches nor the formula name, nor a
-    sentence, make no difference.
+    None stands for an empty one.
     """
     cases = claim.cases()
     names = dict.fromkeys(name for one in cases for name in one)
@@ -155,17 +165,9 @@ def choices(
     zeros = [name for name in numbers if any(one.get(name) == 0 for one in cases)]
     sentences = [one.text for one in claim.requires]
     base = {} if width is None else {"w": width}
-    named = set(claim.parameters)
-    if claim.launches is not None:
-        named |= inspect.signature(claim.launches).parameters.keys()
-    seen: list[tuple[Case | None, dict[str, int], dict[str, Any]]] = []
     for fixed, values in product(_fixed(claim, base), chosen):
         texts = dict(zip(strings, values, strict=True))
-        whole = domain(numbers, fixed, sentences, texts, zeros)
-        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
-        if one not in seen:
-            seen.append(one)
-            yield whole, fixed, texts
+        yield domain(numbers, fixed, sentences, texts, zeros), fixed, texts
 
 
 def has_width(claim: Claim) -> bool:
@@ -565,7 +567,7 @@ def _checked(
     try:
         formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
         claimed = facts.reduced(of_sympy(formula, case.values, facts))
-        difference = facts.reduced(cleared(quantity - claimed))
+        difference = facts.whole(facts.reduced(cleared(quantity - claimed)))
         if difference.parts:
             for name in sorted(difference.symbols & facts.quotients.keys()):
                 by = facts.quotients[name].below.number
