@@ -618,7 +618,7 @@ def reason(requests: Sequence[Request], row: Row, unit: str, writer: Writer) -> 
 def _others(requests: Sequence[Request]) -> str:
     """The requests that a reason leaves out: how many kinds, and their stages."""
     text = f"and {counted(len(requests), 'other kind of request', 'other kinds of requests')}"
-    stages = {one.stages.number for one in requests}
+    stages: set[Any] = {one.stages.number for one in requests}
     if None in stages:
         return text
     least, most = int(min(stages)), int(max(stages))

@@ -133,9 +133,20 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width that aren't empty."""
+    """The domains of a claim at one width that aren't empty.
+
+    Texts that neither the launches nor the formula name, nor a sentence, make no difference.
+    """
+    named = set(claim.parameters)
+    if claim.launches is not None:
+        named |= inspect.signature(claim.launches).parameters.keys()
+    seen: list[tuple[Case, dict[str, int], dict[str, Any]]] = []
     for whole, fixed, texts in choices(claim, width):
-        if whole is not None:
+        if whole is None:
+            continue
+        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
+        if one not in seen:
+            seen.append(one)
             yield Domain(whole, fixed, texts)
 
 
