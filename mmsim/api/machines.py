@@ -158,7 +158,8 @@ class Machine(machines.Machine, Guessed):
         prove
             Try to prove, for all sizes and inputs for which the facts in `given` hold, that the
             program has no data race, no index out of range and no divergent barrier, whatever the
-            order of the warps. See `Report.proved`. Needs Z3, of the extra `proof`.
+            order of the warps, and no bank conflict at this width. See `Report.proved`. Needs Z3,
+            of the extra `proof`.
         given
             Facts for `prove`, each as text: comparisons of number parameters, `a.size`,
             `a.shape[0]`, `threads`, `block_size`, `blocks`, `width`, `blockDim.x`, `gridDim.x`,

@@ -21,7 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--shared-words", type=at_least(1), help=words)
     unset = "an array parameter that holds nothing yet; may be given several times"
     add("--unset", action="append", default=[], metavar="NAME", help=unset)
-    prove = "prove for all sizes that there is no race, index out of range or divergent barrier"
+    prove = (
+        "prove for all sizes that there is no race, index out of range, divergent barrier or bank "
+        "conflict"
+    )
     add("--prove", action="store_true", help=f"{prove} (needs Z3)")
     given = "a fact for --prove, as 'threads == a.size'; may be given several times"
     add("--given", action="append", default=[], metavar="FACT", help=given)

@@ -66,6 +66,8 @@ def command(arguments: argparse.Namespace) -> int:
         raise KeyboardInterrupt(text) from None
     verdicts = with_proofs(verdicts, proofs)
     show(verdicts_table(verdicts), summary(verdicts))
+    if one := next((one for one in verdicts if one.id in proofs and proofs[one.id].shown), None):
+        show(f"a proof opens by mmsim prove {one.id} --show")
     save_text(arguments.json, lambda: to_json(verdicts, made))
     save_text(arguments.html, lambda: verdicts_page(verdicts, names, proofs))
     return 0 if not broken and all(verdict.good for verdict in verdicts) else 1

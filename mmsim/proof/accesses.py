@@ -298,7 +298,7 @@ class Accesses(Evaluation):
         for term, extent in zip(terms, shape, strict=True):
             inside = np.all(self.facts.holds(term))
             if not inside or self.facts.bound(self.largest(term) - extent) >= 0:
-                raise Undecided(f"an index of {one.array} is {term}, out of range for some size")
+                raise Undecided("an index of {} is {}, out of range for some size", one.array, term)
         rule = self.rule(one.array)
         if several > 1 and one.array in self.sizes.layouts:
             raise Undecided(f"several words of {one.array}, which has a layout")

@@ -470,9 +470,9 @@ class Launched:
     def too_long(self, path: tuple[Branch, ...], error: Undecided) -> CostError:
         """The error when the time is up."""
         by = {f"{one.modulus} divides {one.size}": None for one in path if one.modulus}
-        advice = f"there are fewer cases with given={tuple(by)}, or" if by else ""
+        advice = f"there are fewer cases with given={tuple(by)}, or " if by else ""
         return self.error(
-            f"it takes longer than {self.seconds:g} s; {advice} give more with seconds=",
+            f"it takes longer than {self.seconds:g} s; {advice}give more with seconds=",
             place=getattr(error, "place", None),
         )
 
@@ -497,7 +497,7 @@ class Launched:
         writer = self.writer(case, facts)
 
         def formula(term: Term) -> Any:
-            return writer.term(facts.reduced(term))
+            return writer.term(facts.whole(facts.reduced(term)))
 
         def rows() -> dict[int, CostRow]:
             explained = executed(self.launch, case, facts, explain=True)

@@ -168,6 +168,31 @@ class Facts:
         """The term after the known equations."""
         return self._rewritten(term, self.same)
 
+    def whole(self, term: Term) -> Term:
+        """The term with x for [x/m] + [(x + 1)/m] + ... + [(x + m - 1)/m], for a number m."""
+        groups: dict[tuple[str, int], list[str]] = {}
+        for name in sorted(term.symbols & self.quotients.keys()):
+            of = self.quotients[name]
+            by = of.below.number
+            if isinstance(by, int) and of.rest == of.below and of.above.is_uniform:
+                groups.setdefault((str(of.above - self._constant(of.above)), by), []).append(name)
+        for (_, by), names in groups.items():
+            rests = {self._constant(self.quotients[name].above): name for name in names}
+            parts = [term.by_power(name) for name in names]
+            first = min(rests)
+            if sorted(rests) != [first + at for at in range(by)]:
+                continue
+            if any(one is None or set(one) - {0, 1} or one[1] != parts[0][1] for one in parts):  # type: ignore[index]
+                continue
+            above = self.quotients[rests[first]].above
+            for name in names:
+                term = term - parts[0][1] * symbol(name)  # type: ignore[index]
+            term = term + parts[0][1] * above  # type: ignore[index]
+        return term
+
+    def _constant(self, term: Term) -> Any:
+        return term.parts.get(ONE, 0)
+
     def other_ways(self, term: Term, powers: bool = False) -> Iterator[Term]:
         """The term as it is, and after the known equations read backwards."""
         yield term

@@ -64,7 +64,8 @@ def digest(claim: Claim, texts: Texts | None = None) -> str:
         derived=claim.derived,
         formula=claim.formula,
         measure=claim.measure,
-        run=claim.run if claim.launches is None else claim.launches,
+        launches=claim.launches,
+        run=claim.run,
     )
     return fingerprint([proved], texts)
 

@@ -166,7 +166,7 @@ class Explained(Located):
 
 
 Explain = bool | type[Located]
-"""Whether the requests are kept, or the class that executes a program."""
+"""The class that executes a program; True stands for one that keeps the requests."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,13 @@ def _content(
     function: Callable[..., Any], of: Callable[[Any], Term], facts: Facts
 ) -> Callable[..., Term]:
     def found(*index: Term) -> Term:
-        value = function(*(Number(term, of, facts) for term in index))
+        try:
+            value = function(*(Number(term, of, facts) for term in index))
+        except (Undecided, Split):
+            raise
+        except Exception as error:  # of a function that the user gives
+            text = "the function that is given in contents= can't take a symbol ({}: {})"
+            raise Undecided(text, type(error).__name__, error) from error
         return value.term if isinstance(value, Number) else of(value)
 
     return found

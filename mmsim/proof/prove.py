@@ -133,9 +133,20 @@ class Domain:
 
 
 def domains(claim: Claim, width: int | None) -> Iterator[Domain]:
-    """The domains of a claim at one width that aren't empty."""
+    """The domains of a claim at one width that aren't empty.
+
+    Texts that neither the launches nor the formula name, nor a sentence, make no difference.
+    """
+    named = set(claim.parameters)
+    if claim.launches is not None:
+        named |= inspect.signature(claim.launches).parameters.keys()
+    seen: list[tuple[Case, dict[str, int], dict[str, Any]]] = []
     for whole, fixed, texts in choices(claim, width):
-        if whole is not None:
+        if whole is None:
+            continue
+        one = whole, fixed, {name: text for name, text in texts.items() if name in named}
+        if one not in seen:
+            seen.append(one)
             yield Domain(whole, fixed, texts)
 
 
@@ -555,7 +566,7 @@ def _checked(
     try:
         formula = claim.formula(**{name: symbols[name] for name in claim.parameters})
         claimed = facts.reduced(of_sympy(formula, case.values, facts))
-        difference = facts.reduced(cleared(quantity - claimed))
+        difference = facts.whole(facts.reduced(cleared(quantity - claimed)))
         if difference.parts:
             for name in sorted(difference.symbols & facts.quotients.keys()):
                 by = facts.quotients[name].below.number

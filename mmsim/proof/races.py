@@ -1,8 +1,9 @@
-"""Proves that a program has no data race, index out of range or divergent barrier, for all sizes.
+"""Proves that a program has no mistake and no bank conflict, for all sizes.
 
-The proof is about the asynchronous schedule, and so about every order of the warps. Sizes, numbers
-of threads, the width, number parameters and the words of arrays are unknown, as far as the given
-facts leave them open. It assumes that
+A mistake is a data race, an index out of range, or a divergent barrier. The proof is about the
+asynchronous schedule, and so about every order of the warps. Sizes, numbers of threads, the width,
+number parameters and the words of arrays are unknown, as far as the given facts leave them open. It
+assumes that
 
 - the sizes of a launch and its whole numbers are less than 2^31, and no arithmetic on sizes,
   numbers of threads, numbers of iterations and parameters leaves 64 bits;

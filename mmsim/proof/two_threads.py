@@ -130,7 +130,7 @@ class Pair:
         answer: Answer = str(solver.check())  # type: ignore[assignment]
         if bits and answer != "unsat" and (of_bits := self._of_bits(names, back)):
             solver.add(*of_bits)
-            solver.set("rlimit", 2 * STEPS)
+            solver.set("rlimit", 4 * STEPS)
             answer = str(solver.check())  # type: ignore[assignment]
         return answer, solver.model() if answer == "sat" else None
 

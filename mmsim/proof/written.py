@@ -138,13 +138,13 @@ class Writer:
         """A term as text, or the numbers on which it depends."""
         if not isinstance(value, Term):
             return str(value)
-        if value.is_uniform:
-            found = short(self.term(value))
-            text = INTERNAL.sub(r"\1", str(found))
-            names = {INTERNAL.sub(r"\1", one.name): one.name for one in found.free_symbols}
-            known = {one for one in names if one in self.sizes or one in ("warp", "block", "trip")}
-            if len(text) <= LONGEST and len(known) == len(found.free_symbols):
-                return text
+        count = max((len(v) for v in value.parts.values() if isinstance(v, np.ndarray)), default=1)
+        text = INTERNAL.sub(r"\1", self.lanes(value, count))
+        symbols = {one for name in value.symbols for one in self.symbol(name).free_symbols}
+        names = {INTERNAL.sub(r"\1", one.name) for one in symbols}
+        known = [one for one in names if one in self.sizes or one in ("warp", "block", "trip")]
+        if len(text) <= LONGEST and len(known) == len(symbols):
+            return text
         return f"a number that depends on {_listed(self.parameters(value))}"
 
     def parameters(self, term: Term) -> list[str]:

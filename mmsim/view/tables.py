@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_ROWS = 40
+MOST_CASES = 12
+"""The most cases of a cost that are shown."""
 CODE = "font-family:monospace;white-space:pre;background:none;margin:0"
 NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
 
@@ -130,10 +132,13 @@ def _(found: CostTables) -> list[Table]:
         return [Table(printable(f"{found.heading}: a cost for each width"), (), ())]
     names = (*PLACE, "requests", "stages", "rounds", "time", "why")
     shown = []
-    for case in found.cases:
+    for case in found.cases[:MOST_CASES]:
         where = f", where {' and '.join(case.steps)}" if case.steps else ""
         head = f"{found.heading}{where}: {case.time} time units"
         shown.append(_of_attributes(head, case.accesses, names))
+    more = len(found.cases) - MOST_CASES
+    if more > 0:
+        shown.append(Table(f"and {counted(more, 'other case')}: cost.cases", (), ()))
     return shown
 
 

@@ -184,6 +184,15 @@ def test_the_fact_that_would_help():
     assert str(cost.time) == "n*(2*l + p - 2)/p"
 
 
+def test_many_cases_are_shown_in_part():
+    how = {"shapes": {"a": ("n",), "k": "k"}, "threads": "p", "given": "32 divides p"}
+    cost = mm.cost(spread, **how, machine=mm.DMM(32, "l"))
+    assert len(cost.cases) == 32
+    assert str(cost).endswith("and 20 other cases: cost.cases")
+    with pytest.raises(CostError, match=r"an index of a is k\*\(lane \+ 32\*warp\), out of range"):
+        mm.cost(spread, **{**how, "shapes": {"a": (8,), "k": "k"}}, machine=mm.DMM(32, "l"))
+
+
 def test_it_gives_up():
     how = {"threads": "n", "machine": mm.UMM(32, "l"), "seconds": 0.2}
     shapes = {"a": ("n", "m"), "b": ("n", "m")}
@@ -228,6 +237,8 @@ def test_indices_from_memory_need_their_stages():
     )
     named = mm.cost(permute, **how, stages={"b": "C"})
     assert named.at(n=8, l=3, C=5) - named.at(n=8, l=3, C=2) == 3
+    with pytest.raises(CostError, match=r"contents= can't take a symbol .TypeError"):
+        mm.cost(permute, **how, contents={"p": lambda i: range(i)[0]})
     known = mm.cost(permute, **how, contents={"p": lambda i: i})
     p = np.arange(8)
     run = mm.DMM(4, 3).run(permute, np.zeros(8), np.zeros(8), p, 4, threads=8)

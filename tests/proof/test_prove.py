@@ -16,7 +16,7 @@ from mmsim.cli.main import main
 from mmsim.errors import FormatError
 from mmsim.proof.facts import Undecided
 from mmsim.proof.kept import from_json, to_json
-from mmsim.proof.prove import ClaimProof, prove
+from mmsim.proof.prove import ClaimProof, domains, prove
 from mmsim.proof.shown import proof_text
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page_of
@@ -124,6 +124,7 @@ def test_the_text_of_a_proof():
         "For w=32, on=DMM: 1 case",
         "Whole numbers from 1 on: l, n/p, p/32, sqrt(n)/32",
         "sqrt(n) + 1 apart: 1 stage, as no two of them lie in one bank",
+        "and 30 other kinds of requests, of 1 stage\n",
         "n/32 requests, n/32 stages, n/p rounds",
         "n/32 + (l - 1) * n/p = l*n/p + n/32 - n/p time units",
         "Together, T = 2*n*(l + p/32 - 1)/p",
@@ -213,3 +214,33 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch, capsys):
     assert "interrupted; 2 of 7 claims are done" in shown.err
     assert "checked on 3 cases" in shown.out
     assert [one.claim for one in from_json(file.read_text())[1]] == ["SMM-L5.1", "SMM-ROT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("SORT-partition", 1),  # whatever the words are
+        ("CFP-A.D", 2),  # n is a power of two for some permutations
+        ("SMM-SP", 2),  # two machines
+    ],
+)
+def test_texts_that_make_no_difference(name, count):
+    assert len(list(domains(CLAIMS[name], 4))) == count
+
+
+def test_verify_says_what_is_proved(capsys, tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    call = ["verify", "--claim", "SMM-ROT", "--points", "1", "--html", str(page)]
+    assert main(call) == 0
+    printed = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "proved for each" in printed
+    assert "a proof opens by mmsim prove SMM-ROT --show" in printed
+    assert (
+        '<a href="#proof-SMM-ROT">proved for each w up to 64</a>; checked on ' in page.read_text()
+    )
+    monkeypatch.setattr("mmsim.proof.kept.texts_in", lambda group, name: ["{"])
+    assert main(call) == 1
+    said = capsys.readouterr()
+    assert "a file proofs.json of a package: these are not proofs" in said.err
+    assert "proved" not in said.out
+    assert "checked on" in said.out
