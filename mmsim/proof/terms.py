@@ -178,7 +178,7 @@ class Term:
 
     @property
     def key(self) -> Key:
-        """A hashable value, the same for equal terms."""
+        """A hashable key that equal terms share."""
         if self._key is None:
             self._key = frozenset(
                 (product, tuple(value.tolist()) if isinstance(value, np.ndarray) else value)
