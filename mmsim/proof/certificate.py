@@ -29,6 +29,7 @@ from mmsim.proof.warps import Row, Value, Warps
 FORMAT = "mmsim proof 1"
 ROUNDED = ("Min", "Max", "ceiling", "floor", "GCD", "Log2")
 """The functions of formulas whose values are given as terms."""
+MACHINES = ("DMM", "UMM", "HMM")
 Request = tuple[Warps, tuple[Term | None, Value, Term]]
 
 
@@ -54,6 +55,8 @@ class Recorded(Located):
             name, term = list(self.facts.replaced.items())[-1]
             (new,) = term.symbols
             outer.append((name, [new, words]))
+        if not words and w.active.sum() > 1 and one.array not in self.sizes.stages:
+            raise Undecided(f"words of {one.array} that memory names have no form as data")
         self.noted[id(w)] = w, words
         return found
 
@@ -157,6 +160,8 @@ class Leaf:
         given = call_with(self.claim.launches, symbols)
         if any(not isinstance(one, SymbolicLaunch) for one in given):
             raise Undecided("launches whose number is a size have no form as data")
+        if any(type(one.machine).__name__ not in MACHINES for one in given):
+            raise Undecided("there are lemmas for a DMM, an UMM and an HMM only")
         launches = [
             self._launch(executed, launch)
             for executed, launch in zip(done.measured.done, given, strict=True)

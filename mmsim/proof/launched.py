@@ -166,7 +166,7 @@ class Explained(Located):
 
 
 Explain = bool | type[Located]
-"""Whether the requests are kept, or the class that executes a program."""
+"""The class that executes a program; True stands for one that keeps the requests."""
 
 
 @dataclass(frozen=True)

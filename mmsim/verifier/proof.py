@@ -39,8 +39,8 @@ from mmsim.verifier.sizes import points, valued
 FORMAT = "mmsim proof 1"
 POINTS = 60
 """The most points at which the conditions are compared with the claim's own tests."""
-LARGEST = 2000
-"""The largest size of a run."""
+LARGEST = 2000, 500
+"""The largest size in the run of the least sizes, and in the one of larger sizes."""
 
 
 class Verifier:
@@ -249,15 +249,19 @@ class Verifier:
     def runs(self, case: Case, data: Any, measured: P, texts: Any) -> None:
         """Compare the data with a run of the least sizes, and with one of larger sizes."""
         larger = ({name: low + more for name, low in case.lows.items()} for more in (2, 1, 3, 4))
-        for few in (points(case), filter(case.has, larger)):
-            any(self.run(case, data, measured, texts, point) for point in few)
+
+        def fits(point: Mapping[str, int], most: int) -> bool:
+            return all(valued(case, one, point) <= most for one in case.values.values())
+
+        for few, most in zip((points(case), filter(case.has, larger)), LARGEST, strict=True):
+            any(self.run(case, data, measured, texts, point) for point in few if fits(point, most))
 
     def run(self, case: Case, data: Any, measured: P, texts: Any, point: Mapping[str, int]) -> bool:
         """Compare the requests of the data with those of a run; False if there is no such run."""
         values = {name: valued(case, one, point) for name, one in case.values.items()}
         numbers = {**{name: int(value) for name, value in values.items()}, **texts}
         whole = all(value.denominator == 1 for value in values.values())
-        if not whole or max(values.values(), default=0) > LARGEST or not self.holds(numbers):
+        if not whole or not self.holds(numbers):
             return False
         run, traces = traced(self.claim, numbers)
         if not traces:  # a run that the claim remembers

@@ -16,9 +16,7 @@ from mmsim.verifier.sizes import Sizes
 def stages(case: Sizes, unit: str, width: int, words: list[P], atomic: bool = False) -> int:
     """The stages of a request for words, each a sum in the symbols of a case: L1 to L3, and L6."""
     if unit == "banks":
-        first = words[0].parts.items()
-        common = [one for one in first if one[0] and all(one in w.parts.items() for w in words)]
-        words = [word - P(dict(common)) for word in words]
+        words = [word - words[0] for word in words]
     known: dict[Any, bool] = {}
     cells, rests = [], []
     for word in words:
@@ -120,7 +118,7 @@ class Rounds:
         case.ranges, case.memory, case.samples = before
 
     def counts(self, made: Any) -> Counts:
-        """The counts of parts, one after the other: L4."""
+        """The counts of parts, in turn: L4."""
         found = [of(0)] * 4
         for one in made:
             if "over" in one:
@@ -185,7 +183,11 @@ class Rounds:
             return of(0) if self.together else self.case.value(given)
         self.requests += 1
         given = read(own["stages"])
+        meant = {*self.case.lows, *(name for name, _, _ in self.case.ranges)}
         for words in self.alternatives(own["words"], own["lanes"]):
+            names = {name for word in words for name in word.names}
+            if strange := names - meant - self.case.quotients.keys():
+                raise Refused(f"{min(strange)} stands for nothing")
             found = stages(self.case, self.unit, self.width, words, self.kind == "atomic")
             if given != found:
                 raise Refused(f"a request has {given} stages in the data, but {found}")

@@ -106,12 +106,12 @@ class Sizes:
         if term != rest + factor * symbol(name):
             return []
         if factor.number is not None:  # whole numbers: q >= -r if and only if a >= -r b
-            rest = rest / abs(factor.number)
-            number = rest.parts.get((), 0)
-            rest = rest - number + math.floor(number)
-            if self.whole(rest):
+            scaled = rest / abs(factor.number)
+            number = scaled.parts.get((), 0)
+            scaled = scaled - number + math.floor(number)
+            if self.whole(scaled):
                 up = factor.number > 0
-                return [above + rest * below if up else (rest + 1) * below - above - 1]
+                return [above + scaled * below if up else (scaled + 1) * below - above - 1]
         return [rest * below + factor * one for one in (above, above - below + 1)]
 
     def over_range(self, term: P, name: str, low: P, high: P, depth: int) -> bool:
@@ -198,7 +198,16 @@ class Sizes:
         import sympy
 
         if isinstance(formula, str):
-            formula = sympy.sympify(formula, locals=symbols_of(self.values))
+            names = symbols_of(self.values)
+            formula = sympy.sympify(formula, locals=names)
+            known = {names[name]: term.number for name, term in self.values.items()}
+            numbers = {name: sympy.Integer(n) for name, n in known.items() if n is not None}
+            try:
+                return self.value(formula)
+            except Refused:  # sqrt(w)/sqrt(r), where w and r are 2
+                if not formula.free_symbols & numbers.keys():
+                    raise
+                return self.value(formula.xreplace(numbers))
         one = sympy.sympify(formula)
         if one.is_Rational:
             return of(Fraction(int(one.p), int(one.q)))
