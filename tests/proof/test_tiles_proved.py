@@ -18,6 +18,7 @@ LINES = re.findall(
     r"^\| `(.*)` \| (\d+), (\d+) \| (.*) \| `(.*)` \| (.*) \|$", PAGE.read_text(), re.M
 )
 LAYOUTS = RAW, Padded, Strided, Swizzle, XorRows
+SLOW = ("Swizzle(3, 3, 3)", "2", "1")
 DTYPES = {1: np.int8, 2: np.float16, 4: np.float32}
 PROGRAM = """
 import mmsim as mm
@@ -75,7 +76,13 @@ def proof(where, layout, size, vector, tiles, element, places):
     return report.proved.conflict
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda line: " ".join(line))
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, id=" ".join(line), marks=[pytest.mark.long] * (line[:3] == SLOW))
+        for line in LINES
+    ],
+)
 def test_an_access_is_free_in_all_tiles(line, tmp_path):
     layout, size, vector, *others = line
     assert proof(tmp_path, layout, int(size), int(vector), *others).answer == "yes"
