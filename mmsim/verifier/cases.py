@@ -30,11 +30,12 @@ class Case(Sizes):
             if kind == "equal":
                 return self.never((one - other).cleared)
             if kind == "divides":
+                if self.negative(other - one) and self.negative(-other):
+                    return True
                 quotient = other / one
                 rest = {p: v for p, v in quotient.parts.items() if not self.whole(P({p: v}))}
                 odd = P(rest).number
-                less = self.negative(other - one) and self.negative(-other)
-                return less or (odd is not None and odd % 1 != 0)
+                return odd is not None and odd % 1 != 0
         except Refused:
             return False
         numbers = one.number, other.number
@@ -152,6 +153,9 @@ class Case(Sizes):
             raise Refused(f"it isn't a condition that {above} = {below} * {quotient}")
         found = self.put({}, dict.fromkeys(new, 1))
         found.equal.append((above - below * quotient).cleared)
+        for kind, *parts in self.facts if new else ():
+            if kind == "square" and found.same(self.value(parts[0]), quotient**2):
+                found.known[f"sqrt({parts[0]})"] = quotient
         return found
 
     def powers(self, values: dict[str, P]) -> Case:
