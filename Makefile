@@ -83,7 +83,7 @@ QUICK := $(addprefix tests/, \
 	monitors/test_races.py monitors/test_listener.py papers/test_permutations.py \
 	proof/test_launches.py \
 	results/test_difference.py sweeps/test_machine_columns.py \
-	view/test_tabular.py)
+	verifier/test_verified_proofs.py view/test_tabular.py)
 quick: $(VENV)/.testable ## check style, types and the core of each room, in a minute; for a first change
 	@$(MAKE) --no-print-directory --jobs $(JOBS) quick-style quick-types quick-tests
 quick-style: $(VENV)/.testable

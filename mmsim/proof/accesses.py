@@ -49,7 +49,7 @@ class Accesses(Evaluation):
     widest = 1 << 16
     """The most lanes of a class; with 0, there are as many as a warp has."""
     spread = False
-    """Whether warps of several residues are in one class."""
+    """True when warps of several residues are in one class."""
 
     def together(
         self, parts: list[tuple[Range, Term]], lanes: int

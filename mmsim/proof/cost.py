@@ -46,7 +46,7 @@ MOST_PRODUCTS = 6
 LONGEST = 80
 """The characters of the longest index that a row shows."""
 UNFORESEEN = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-"""The errors of steps that nobody foresaw."""
+"""The errors of steps that have no rule, and no reason in words."""
 Size = Any
 
 

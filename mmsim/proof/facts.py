@@ -87,7 +87,7 @@ class Range:
 
     @cached_property
     def key(self) -> tuple[str, Key, Key]:
-        """What is the same for equal ranges."""
+        """A key that equal ranges share."""
         return self.name, self.low.key, self.high.key
 
 
@@ -102,7 +102,7 @@ class Quotient:
 
 @dataclass
 class _Found:
-    """What was found with the same bound symbols: bounds, and which terms are at least 0."""
+    """Results with the same bound symbols: bounds, and which terms are at least 0."""
 
     bounds: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     decided: dict[tuple[Any, ...], bool] = field(default_factory=dict)

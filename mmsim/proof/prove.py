@@ -272,9 +272,9 @@ def _cases(claim: Claim, one: Domain, until: float) -> int:
 
     try:
         return proved(True)
-    except Undecided:
+    except Undecided as error:
         # It may be open for warps together, and not for those of each residue.
-        if time.monotonic() > until:
+        if isinstance(error, Differs) or time.monotonic() > until:
             raise
         return proved(False)
 

@@ -178,7 +178,7 @@ class Term:
 
     @property
     def key(self) -> Key:
-        """What is the same for equal terms, and hashable."""
+        """A hashable key that equal terms share."""
         if self._key is None:
             self._key = frozenset(
                 (product, tuple(value.tolist()) if isinstance(value, np.ndarray) else value)

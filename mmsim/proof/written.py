@@ -21,7 +21,7 @@ from mmsim.proof.terms import ONE, Term
 LONGEST = 60
 """The characters of the longest term in a reason."""
 BOUNDS = {"trip": ("trip",), "turn": ("trip", "warp"), "warp": ("warp",), "block": ("block",)}
-"""What the symbols of loops, warps and blocks count."""
+"""The things that the symbols of loops, warps and blocks count."""
 BOUND = re.compile("|".join(BOUNDS))
 INTERNAL = re.compile(r"\b(trip) (\d+)")
 """The number of a loop, beside its trip."""

@@ -108,9 +108,10 @@ def test_a_proof_leaves_with_0_only_if_it_succeeds(call, capsys):
     pytest.importorskip("z3", reason="proofs need z3-solver")
     sizes = [f"--given={name} == threads" for name in ("a.size", "b.size")]
     assert main([*call, "--schedule", "synchronous", "--prove", *sizes]) == 1
-    *_, race, index, barrier = capsys.readouterr().out.splitlines()
+    *_, race, index, barrier, conflict = capsys.readouterr().out.splitlines()
     assert race.startswith("- no data race: no: ")
     assert (index, barrier) == ("- no index out of range: yes", "- no divergent barrier: yes")
+    assert conflict.startswith("- no bank conflict at this width: no: ")
     one = ["--given=threads == 1"]
     call[2:6] = "arange:1", "zeros:1", "--threads", "1"
     assert main([*call, "--prove", *sizes, *one]) == 0

@@ -182,7 +182,7 @@ def test_wrong_widths(text, capsys):
 
 
 def test_a_proof_is_the_same_in_each_process():
-    """Whatever the order of sets of texts."""
+    """The order of sets of texts has no influence."""
     call = [sys.executable, "-m", "mmsim", "prove", "SMM-L5.2.copy", "--show", "--widths", "3"]
     printed = [
         subprocess.run(
