@@ -30,11 +30,16 @@ class Case(Sizes):
             if kind == "equal":
                 return self.never((one - other).cleared)
             if kind == "divides":
+                if self.negative(other - one) and self.negative(-other):
+                    return True
                 quotient = other / one
+                for twos, value in quotient.parts.items() if len(quotient.parts) == 1 else ():
+                    below = value.denominator  # 2^k has no odd divisor but 1
+                    if below & (below - 1) and all(name[:2] == "2^" for name, _ in twos):
+                        return True
                 rest = {p: v for p, v in quotient.parts.items() if not self.whole(P({p: v}))}
                 odd = P(rest).number
-                less = self.negative(other - one) and self.negative(-other)
-                return less or (odd is not None and odd % 1 != 0)
+                return odd is not None and odd % 1 != 0
         except Refused:
             return False
         numbers = one.number, other.number
@@ -47,7 +52,16 @@ class Case(Sizes):
             any(self.negative(one) for one in self.least)
             or any(self.never(one.cleared) or self.unsolvable(one) for one in self.equal)
             or any(self.fails(fact) for fact in self.facts)
+            or any(case.empty for case in self.as_powers())
         )
+
+    def as_powers(self) -> Iterator[Case]:
+        """The same case with the logarithm of a symbol that is a power of two."""
+        for term, base in self.stated("power"):
+            for name in term.names if base == 2 else ():
+                if term == symbol(name):
+                    yield self.powers({name: two(symbol(f"log {name}"))})
+                    return
 
     def unsolvable(self, equation: P) -> bool:
         """Return whether the powers of a prime in an equation of two products never agree."""
@@ -152,6 +166,9 @@ class Case(Sizes):
             raise Refused(f"it isn't a condition that {above} = {below} * {quotient}")
         found = self.put({}, dict.fromkeys(new, 1))
         found.equal.append((above - below * quotient).cleared)
+        for kind, *parts in self.facts if new else ():
+            if kind == "square" and found.same(self.value(parts[0]), quotient**2):
+                found.known[f"sqrt({parts[0]})"] = quotient
         return found
 
     def powers(self, values: dict[str, P]) -> Case:

@@ -161,7 +161,7 @@ class Verifier:
     def leaf(self, case: Case, data: Any, texts: Any) -> None:
         """Verify a case: sums, requests, the measured and the claimed term, and runs."""
         where = self.where
-        case.known = {name: read(term) for name, term in data["expressions"].items()}
+        case.known |= {name: read(term) for name, term in data["expressions"].items()}
         for name, terms in data["quotients"].items():
             case.quotients[name] = read(terms[0]), read(terms[1])
         for name, term in data["values"].items():

@@ -38,6 +38,7 @@ class Sizes:
             raise Refused("a symbol stands for two things")
         kept = {name: low for name, low in self.lows.items() if name not in values} | dict(lows)
         found = type(self)({k: v.put(values) for k, v in self.values.items()}, kept, self.facts)
+        found.known = {text: term.put(values) for text, term in self.known.items()}
         limits = [one - self.lows[name] for name, one in values.items()]
         least = [*(one.put(values) for one in self.least), *limits]
         found.equal = [one for one in (old.put(values) for old in self.equal) if one.parts]
@@ -265,8 +266,28 @@ class Sizes:
         return one.is_Pow and self.value(one.base) == 2 and self.same(two(values[1]), term)
 
     def same(self, one: P, other: P) -> bool:
-        """Return whether two terms are equal."""
-        return not self.reduced((one - other).cleared).parts
+        """Return whether two terms are equal, for each residue of a symbol in a quotient too."""
+        rest = self.reduced((one - other).cleared)
+        for name in sorted(rest.names & self.quotients.keys()):
+            above, below = self.quotients[name]
+            if below.number is not None and len(above.names) == 1 and above.names <= set(self.lows):
+                (own,) = above.names
+                by = int(below.number)
+                parts = (self.with_residue(own, by, residue) for residue in range(by))
+                return all(not self.reduced(rest.put(values)).parts for values in parts)
+        return not rest.parts
+
+    def with_residue(self, own: str, by: int, residue: int) -> dict[str, P]:
+        """The values of a symbol and of its quotients, if its residue is known."""
+        values = {own: symbol(own) * by + residue}
+        for name, (above, below) in self.quotients.items():
+            if below.number == by and above.names == {own}:
+                term = above.put(values) / by
+                number = term.parts.get((), 0)
+                term = term - number + math.floor(number)
+                if self.whole(term):
+                    values[name] = term
+        return values
 
 
 def linear(term: P) -> bool:

@@ -42,6 +42,12 @@ def refused(proof, words=None):
     return str(error.value)
 
 
+def test_an_empty_domain_is_seen_to_be_empty():
+    """3 divides no power of two."""
+    done = verify(list(CLAIMS.values()), proof_of("ICPP-L4.shuffle", 3))
+    assert dict(done) == {"points of the domain": 0, "empty cases": 1}
+
+
 def numbers(value, path=()):
     """The places of numbers in a value of lists and dictionaries."""
     if isinstance(value, int):
