@@ -49,7 +49,7 @@ class Verifier:
     def __init__(self, claim: Claim, proof: Any) -> None:
         self.claim, self.width = claim, proof["width"]
         self.domains = proof["domains"]
-        self.done: Counter[str] = Counter()
+        self.done: Counter[str] = Counter({"cases": 0, "runs": 0})
         self.where = ""
 
     def verify(self) -> Counter[str]:
