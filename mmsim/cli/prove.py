@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--check", type=Path, metavar="FILE", help="verify the proofs of a file, without the prover"
     )
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
-    add("--seconds", type=at_least(1), default=40, help="for each claim (default: %(default)s)")
+    add("--seconds", type=at_least(1), default=60, help="for each claim (default: %(default)s)")
 
 
 def widths(text: str) -> list[int]:

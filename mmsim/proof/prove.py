@@ -23,10 +23,12 @@ from mmsim.proof.written import Writer
 
 WIDEST = 64
 """The widest machine of a proof, unless others are asked for."""
-SECONDS = 40.0
-"""The time for a claim."""
+SECONDS = 60.0
+"""The time for a claim. A single one of many widths may take a quarter of it."""
 NOT_EXACT = ("it is a misprint", "it is a bound")
 """The reasons why a claim isn't looked at."""
+FEW_WIDTHS = 8
+"""So many widths are tried as long as there is time; of more it is foreseen."""
 MOST_FAILURES = 3
 """The widths at which a proof fails before the others are left out."""
 MOST_CASES = 20_000
@@ -184,12 +186,12 @@ def prove(
 ) -> ClaimProof:
     """Try to prove an exact claim at each width.
 
-    It stops after a few widths at which that fails, and when the time is up.
+    It stops after a few widths at which that fails, and when the time is up, or will surely be.
     """
     proof = ClaimProof(claim.id, checked=len(claim.cases()))
     begun = time.monotonic()
     try:
-        _prove(claim, list(widths), proof, begun + seconds)
+        _prove(claim, list(widths), proof, begun, seconds)
     except TimeUp:
         proof.why = proof.why or f"it takes longer than {seconds:g} s"
     if proof.known and not proof.covered:
@@ -198,7 +200,9 @@ def prove(
     return proof
 
 
-def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> None:
+def _prove(
+    claim: Claim, widths: list[int], proof: ClaimProof, begun: float, seconds: float
+) -> None:
     if claim.kind != "exact" or claim.printed:
         proof.why = NOT_EXACT[not claim.printed]
         return
@@ -213,8 +217,16 @@ def _prove(claim: Claim, widths: list[int], proof: ClaimProof, until: float) -> 
     if by_width:
         proof.asked = widths
     failed = 0
-    for width in widths if by_width else (None,):
+    for at, width in enumerate(widths if by_width else (None,)):
         cases, why = 0, ""
+        spent, until = time.monotonic() - begun, begun + seconds
+        if len(widths) > FEW_WIDTHS and at:
+            until = min(until, begun + spent + seconds / 4)
+            if spent > seconds / 4 and spent * (len(widths) / at) ** 2 > 1.5 * seconds:
+                proof.why = (
+                    proof.why or f"w={width}: all widths would take longer than {seconds:g} s"
+                )
+                return
         for one in domains(claim, width):
             try:
                 cases += _cases(claim, one, until)
