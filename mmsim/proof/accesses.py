@@ -125,7 +125,11 @@ class Accesses(Evaluation):
             if value is not None:
                 values = {range_.name: value}
                 later = tuple(
-                    replace(r, low=r.low.with_values(values), high=r.high.with_values(values))
+                    replace(
+                        r,
+                        low=self.with_quotients(r.low, values),
+                        high=self.with_quotients(r.high, values),
+                    )
                     for r in after
                 )
                 new = replace(new, ranges=(*before, *part, *later))
@@ -209,7 +213,7 @@ class Accesses(Evaluation):
 
     def access(self, one: ir.Access, classes: list[Warps]) -> list[Warps]:
         """One round: every warp with an active lane sends a request."""
-        done = self.each(classes, lambda w: self.any_residue(one, w) if w.active.any() else None)
+        done = self.each(classes, lambda w: self.sent(one, w) if w.active.any() else None)
         sent = [(w, found) for w, found in done if found is not None]
         if sent:
             added(self.rows, {one.site: self.round(one, sent)})
@@ -220,6 +224,22 @@ class Accesses(Evaluation):
                 w = self.set(w, name, value)
             result.append(w)
         return result
+
+    def sent(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+        """A request, of which no quotient hides a symbol of the sums over its warps."""
+        found = self.any_residue(one, w)
+        terms = [Term({}) if found[0] is None else found[0], found[2]]
+        for r in reversed(w.ranges):
+            for hidden in sorted(
+                {name for term in terms for name in term.symbols & self.facts.quotients.keys()}
+            ):
+                if r.name in self.facts.hidden(hidden):
+                    by = self.facts.quotients[hidden].below.number
+                    if not isinstance(by, int):
+                        raise Undecided("the sum of {} over {}", symbol(hidden), symbol(r.name))
+                    raise Split(r.name, modulus=by)
+            terms += [r.low, r.high]
+        return found
 
     def any_residue(
         self, one: ir.Access, w: Warps, within: int = 1
@@ -414,7 +434,7 @@ class Accesses(Evaluation):
             requests, staged = requests + size, staged + all_stages
             words = words + points * count
             if shared:
-                if {r.name for r in outer} & each_stage.symbols:
+                if {r.name for r in outer} & facts.symbols_in(each_stage):
                     raise Undecided("stages of shared memory that differ among blocks")
                 count = Term.of(1)
                 for r in reversed(outer):
