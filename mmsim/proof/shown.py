@@ -84,7 +84,7 @@ def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:
     writer = Writer({**symbols_of(case.values), **fixed}, facts)
 
     def formula(term: Term) -> Any:
-        return short(writer.term(facts.reduced(term)))
+        return short(writer.term(facts.whole(facts.reduced(term))))
 
     steps = f" {', '.join(case.steps)}." if case.steps else ""
     yield f"Case {number}.{steps}"
