@@ -56,10 +56,10 @@ class Rotated:
     def describes(self, offsets: npt.NDArray[Any]) -> bool:
         """Return whether these words of the elements of an array are of such a layout.
 
-        >>> from mmsim.layout import RAP, Diagonal
-        >>> Rotated((0,)).describes(RAP(4, seed=1).offsets((4, 4)))
+        >>> import mmsim as mm
+        >>> Rotated((0,)).describes(mm.layout.RAP(4, seed=1).offsets((4, 4)))
         True
-        >>> Rotated(same=(0,)).describes(Diagonal(4).offsets((4, 4)))
+        >>> Rotated(same=(0,)).describes(mm.layout.Diagonal(4).offsets((4, 4)))
         False
         """
         width = offsets.shape[-1]
