@@ -38,7 +38,7 @@ class Recorded(Located):
 
     def __init__(self, *sizes: Any) -> None:
         super().__init__(*sizes)
-        self.noted: dict[int, tuple[Warps, Any]] = {}
+        self.noted: list[tuple[Warps, Any]] = []
         self.residues: list[tuple[str, Any]] = []
         self.widest = 0
 
@@ -57,7 +57,7 @@ class Recorded(Located):
             outer.append((name, [new, words]))
         if not words and w.active.sum() > 1 and one.array not in self.sizes.stages:
             raise Undecided(f"words of {one.array} that memory names have no form as data")
-        self.noted[id(w)] = w, words
+        self.noted.append((w, words))
         return found
 
     def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
@@ -66,11 +66,15 @@ class Recorded(Located):
             raise Undecided(f"words of {one.array}, which has a layout, have no form as data")
         return super().request(one, w)
 
+    def noted_of(self, w: Warps) -> Any:
+        """The words that were noted last for a class."""
+        return next(words for one, words in reversed(self.noted) if one is w)
+
     def round(self, one: ir.Access, sent: list[Request]) -> Row:
         row = super().round(one, sent)
         share = self.share if self.is_shared(one.array) else None
         classes = [
-            (w.ranges, int(w.active.sum()), w.place["block"], self.noted[id(w)][1], found[0])
+            (w.ranges, int(w.active.sum()), w.place["block"], self.noted_of(w), found[0])
             for w, found in sent
         ]
         self.noted.clear()

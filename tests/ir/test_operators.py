@@ -124,6 +124,9 @@ OTHERS = {
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
     "meaning/alone.py": {"sqrt"},  # Python's own, of a float
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
+    "proof/evaluation.py": {"&", "^", "|"},  # of the numbers of lanes
+    "proof/execution.py": {"<", "<=", ">", ">="},  # of a loop's test
+    "proof/races_bits.py": {"&", "^", "|"},  # of bit vectors
     "proof/races_values.py": SIGNS,  # as Z3 has them
     "proof/whole_numbers.py": SIGNS,  # of unbounded whole numbers
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing

@@ -113,6 +113,7 @@ def test_tiles(kernel, stages, thread):
             assert finding.threads == (0, thread)
 
 
+@pytest.mark.long  # Z3 needs seconds
 def test_a_block_of_a_symbolic_number_of_rows():
     @mm.program
     def rows(T, a, m):

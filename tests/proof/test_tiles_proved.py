@@ -59,7 +59,7 @@ def made(layout, n):
 
 def proof(where, layout, size, vector, tiles, element, places):
     text = PROGRAM.format(element=element, offset=offset(made(layout, 64)), vector=vector)
-    path = where / "tile.py"
+    path = where / f"tile_{len(list(where.iterdir()))}.py"  # a file is read once
     path.write_text(text)
     spec = importlib.util.spec_from_file_location("tile", path)
     module = importlib.util.module_from_spec(spec)
