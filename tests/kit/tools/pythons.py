@@ -47,7 +47,7 @@ SLOW_FILES = [
     "planted", "planted_on_gpu", "planted_proofs",
     "player", "player_lecture", "player_runs", "player_stops",
     "player_widget", "printable", "race_detector",
-    "race_free_programs", "races", "rap", "rap_simulation", "reductions", "reference", "repository",
+    "race_free_programs", "race_proofs", "races", "rap", "rap_simulation", "reductions", "reference", "repository",
     "reproduce",
     "room", "schedule", "schedules", "script", "shown_figures", "simulations", "site",
     "sorts",
