@@ -47,13 +47,13 @@ SLOW_FILES = [
     "planted", "planted_on_gpu", "planted_proofs",
     "player", "player_lecture", "player_runs", "player_stops",
     "player_widget", "printable", "race_detector",
-    "race_free_programs", "race_proofs", "races", "rap", "rap_simulation", "reductions", "reference", "repository",
-    "reproduce",
+    "race_free_programs", "race_proofs", "races", "rap", "rap_simulation", "reductions",
+    "reference", "repository", "reproduce",
     "room", "schedule", "schedules", "script", "shown_figures", "simulations", "site",
     "sorts",
     "stencils", "sweep",
     "sweep_cli", "tiles_proved", "timing_rules", "umm_permutation", "umm_transpose", "vectors",
-    "worksheets", "wrong_results",
+    "verified_proofs", "worksheets", "wrong_results",
 ]
 SLOW_TESTS = [
     "array_engine.py::test_the_compiled_counters_agree_with_the_rule",
