@@ -1,7 +1,7 @@
 """A proof as data: what `mmsim.verifier` needs to verify it, as JSON.
 
 A term is a list of products: a number or one for each lane, then the powers of symbols, then those
-of an exponent of 2. x
+of an exponent of 2.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def _prove(
                 return
         for one in domains(claim, width):
             try:
-                cases += _cases(claim, one, until)
+                cases += len(proved_cases(claim, one, until))
             except Exception as error:  # claims' own functions may fail on terms in any way
                 why = _why(error, one)
                 if proof.against is None:
@@ -273,14 +273,16 @@ def given_stages(claim: Claim) -> list[str]:
     )
 
 
-def _cases(claim: Claim, one: Domain, until: float) -> int:
-    """The number of cases in which a domain is proved."""
+def proved_cases(
+    claim: Claim, one: Domain, until: float, explain: Explain = False
+) -> list[Checked]:
+    """The cases in which a domain is proved."""
 
-    def proved(together: bool) -> int:
+    def proved(together: bool) -> list[Checked]:
         def action(case: Case) -> Checked | None:
-            return check(claim, case, one.texts, until, together=together)
+            return check(claim, case, one.texts, until, explain, together)
 
-        return sum(done is not None for _, done in leaves(one.whole, action, until))
+        return [done for _, done in leaves(one.whole, action, until) if done is not None]
 
     try:
         return proved(True)

@@ -8,10 +8,9 @@ from typing import Any
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
-from mmsim.proof.domain import Case
 from mmsim.proof.facts import Undecided
 from mmsim.proof.launched import Executed
-from mmsim.proof.prove import Checked, Domain, check, domains, finite_cases, has_width, leaves
+from mmsim.proof.prove import Checked, domains, finite_cases, has_width, proved_cases
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
 
@@ -63,18 +62,7 @@ def _domains(claim: Claim, width: int, until: float) -> Iterator[tuple[str, list
     """The domains of a claim at a width, in words, with the cases of their proofs."""
     for one in domains(claim, width if has_width(claim) else None):
         about = show({**one.fixed, **one.texts}) or "all sizes"
-
-        def cases(together: bool, one: Domain = one) -> list[Checked]:
-            def action(case: Case) -> Checked | None:
-                return check(claim, case, one.texts, until, explain=True, together=together)
-
-            return [done for _, done in leaves(one.whole, action, until) if done is not None]
-
-        try:
-            found = cases(together=True)
-        except Undecided:  # as in `prove`
-            found = cases(together=False)
-        yield about, found
+        yield about, proved_cases(claim, one, until, explain=True)
 
 
 def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:

@@ -1,10 +1,11 @@
-"""Sums of products, exact: the arithmetic of `checker`, which shares none with the prover."""
+"""Sums of products, exact: the arithmetic of the verifier, which shares none with the prover."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
@@ -16,13 +17,13 @@ Product = tuple[tuple[str, int], ...]
 
 
 class Refused(MMSimError):
-    """A statement of the data that is false, or that the checker can't verify."""
+    """A statement of the data that is false, or that the verifier can't follow."""
 
 
 class P:
     """A sum of products, with a number for each."""
 
-    is_positive: ClassVar[Callable[[P], bool]] = staticmethod(lambda one: bool(one.number))
+    is_positive: ClassVar[Callable[[P], bool] | None] = None
 
     def __init__(self, parts: Mapping[Product, Any]) -> None:
         self.parts = {
@@ -105,11 +106,12 @@ class P:
         return hash(frozenset(self.parts.items()))
 
     def __gt__(self, other: Any) -> bool:
-        """Return whether it is larger for all sizes; there, `is_positive` knows the sizes."""
-        if P.is_positive(self - other):
-            return True
-        if P.is_positive(1 - (self - other)):
-            return False
+        """Return whether it is larger for all sizes, within `comparing`, which knows these."""
+        if P.is_positive is not None:
+            if P.is_positive(self - other):
+                return True
+            if P.is_positive(1 - (self - other)):
+                return False
         raise Refused("the claim compares numbers whose order depends on sizes")
 
     def __str__(self) -> str:
@@ -132,6 +134,16 @@ class P:
                 part = part * (base if inner == name else two(base)) ** power
             found = found + part
         return found
+
+
+@contextmanager
+def comparing(is_positive: Callable[[P], bool]) -> Iterator[None]:
+    """Let sums be compared, for the functions of claims, which are written for numbers."""
+    before, P.is_positive = P.is_positive, staticmethod(is_positive)
+    try:
+        yield
+    finally:
+        P.is_positive = before
 
 
 def of(value: Any) -> P:

@@ -31,7 +31,7 @@ from sympy import sympify
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
 from mmsim.verifier.cases import Case, true
-from mmsim.verifier.polynomials import P, Refused, of, read, symbol
+from mmsim.verifier.polynomials import P, Refused, comparing, of, read, symbol
 from mmsim.verifier.requests import COUNTS, Rounds
 from mmsim.verifier.runs import place, requests, sure, traced
 from mmsim.verifier.sizes import points, valued
@@ -206,19 +206,16 @@ class Verifier:
                     )
                 )
         self.where = where
-        P.is_positive = staticmethod(lambda one: case.negative(-one))
-        measured = of(
-            self.claim.measure(
-                SimpleNamespace(
-                    time=sum(times, start=of(0)),
-                    stages=sum((row.stages for row in rows), start=of(0)),
-                    accesses=rows,
-                    rounds=rows,
-                    machine=SimpleNamespace(width=self.width),
-                    launches=len(launches),
-                )
-            )
+        run: Any = SimpleNamespace(
+            time=sum(times, start=of(0)),
+            stages=sum((row.stages for row in rows), start=of(0)),
+            accesses=rows,
+            rounds=rows,
+            machine=SimpleNamespace(width=self.width),
+            launches=len(launches),
         )
+        with comparing(lambda one: case.negative(-one)):
+            measured = of(self.claim.measure(run))
         formula = self.claim.formula(**{name: symbols[name] for name in self.claim.parameters})
         claimed = case.value(formula)
         for name, mine in (("measured", measured), ("claimed", claimed)):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_typing import TypedCase, plainly, same
-from tests.kit.tools.typing_agreement import verdict
+from tests.kit.tools.typing_agreement import given_by_none, verdict
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,12 @@ def test_a_verdict_compares_bits_and_names_errors():
     assert verdict([np.array([np.nan])], [np.array([-np.nan])]) == "same"
     assert verdict("A: x", zeros) == "mmsim: A"
     assert verdict("A: x", "B: y") == "mmsim: A, the other: B"
+
+
+def test_a_kernel_is_wrong_if_no_compiler_agrees():
+    words = [(1, "same"), (1, "DIFFERENT"), (2, "DIFFERENT"), (3, "same"), (4, "mmsim: A")]
+    assert given_by_none([*words, (2, "the other: B")]) == [2]
+    assert given_by_none([*words, (2, "same")]) == []
 
 
 def test_a_kernel_for_a_card_asks_for_no_function_that_numba_cuda_lacks():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import wraps
+from types import SimpleNamespace
 
 import pytest
 import sympy
@@ -244,3 +245,30 @@ def test_verify_says_what_is_proved(capsys, tmp_path, monkeypatch):
     assert "a file proofs.json of a package: these are not proofs" in said.err
     assert "proved" not in said.out
     assert "checked on" in said.out
+
+
+@pytest.mark.parametrize(
+    ("seconds_of", "most", "tried"),
+    [
+        (lambda width: 0.5, 64, 64),
+        (lambda width: width, 64, 6),  # 21 s for 6 widths: far more than 60 for 64
+        (lambda width: width, 8, 8),  # of few widths nothing is foreseen
+        (lambda width: 16 if width == 3 else 0, 64, 3),  # a width takes a quarter of the time
+    ],
+)
+def test_a_proof_that_will_take_too_long_is_given_up(monkeypatch, seconds_of, most, tried):
+    now, widths = [0.0], []
+
+    def cases(claim, domain, until):
+        widths.append(domain.fixed["w"])
+        now[0] += seconds_of(widths[-1])
+        if now[0] > until:
+            raise Undecided("it takes too long")
+        return [None]
+
+    monkeypatch.setattr("mmsim.proof.prove.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("mmsim.proof.prove.proved_cases", cases)
+    proof = prove(CLAIMS["SMM-L5.1"], range(1, most + 1), seconds=60)
+    assert widths == list(range(1, tried + 1))
+    assert proof.proved == (tried == most)
+    assert bool(proof.why) == (tried < most)

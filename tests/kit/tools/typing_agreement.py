@@ -30,6 +30,8 @@ from mmsim import gpu
 from mmsim.gpu.signed import facts
 from tests.kit.generators.random_typing import TypedCase, plainly, same
 
+VERDICTS = "same", "DIFFERENT"
+"""The words for results of both sides."""
 SLOW = 60
 """Seconds after which a kernel is given up, and said to be slow."""
 
@@ -60,7 +62,13 @@ def verdict(found: Any, right: Any) -> str:
         sides = {"mmsim": found, "the other": right}
         refused = [f"{k}: {v.split(':')[0]}" for k, v in sides.items() if isinstance(v, str)]
         return ", ".join(refused)
-    return "same" if same(found, right) else "DIFFERENT"
+    return VERDICTS[not same(found, right)]
+
+
+def given_by_none(words: list[tuple[int, str]]) -> list[int]:
+    """The seeds whose results differ from those of each compiler that gives some."""
+    same_, different = ({seed for seed, word in words if word == one} for one in VERDICTS)
+    return sorted(different - same_)
 
 
 def work(seeds: range, on_card: bool, queue: Any) -> None:
@@ -117,8 +125,7 @@ def main(argv: list[str] | None = None) -> int:
     ]
     for worker in workers:
         worker.start()
-    seeds, counts, others = set(), Counter[tuple[str, str]](), []
-    agreed, different = set(), set()
+    seeds, counts, others, words = set(), Counter[tuple[str, str]](), [], []
     alive = True
     while alive:
         alive = any(worker.is_alive() for worker in workers)
@@ -127,13 +134,12 @@ def main(argv: list[str] | None = None) -> int:
                 seed, name, word, text = queue.get(timeout=1)
                 seeds.add(seed)
                 counts[name, word] += 1
-                if word in ("same", "DIFFERENT"):
-                    (agreed if word == "same" else different).add(seed)
+                words.append((seed, word))
                 if word != "same":
                     others.append({"seed": seed, "oracle": name, "verdict": word, "text": text})
     for (name, word), times in sorted(counts.items()):
         print(f"{times:>9}  {name}: {word}")
-    wrong = sorted(different - agreed)
+    wrong = given_by_none(words)
     print(f"{len(seeds)} kernels; {len(wrong)} with results that no compiler gives {wrong or ''}")
     table = {f"{name}: {word}": times for (name, word), times in sorted(counts.items())}
     if arguments.json is not None:
