@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import islice, product
 from random import Random
 
 import pytest
@@ -9,8 +10,18 @@ import pytest
 import mmsim as mm
 from mmsim.claims.claim import symbols_of
 from mmsim.proof.accesses import Accesses
-from mmsim.proof.facts import Undecided
-from tests.kit.generators.random_sizes import case_of, differences, sized_case
+from mmsim.proof.execution import Execution
+from mmsim.proof.facts import Range, Undecided
+from mmsim.proof.terms import Term, symbol
+from mmsim.proof.warps import Warps
+from tests.kit.generators.random_sizes import (
+    case_of,
+    differences,
+    known_by,
+    parts,
+    sized_case,
+    value,
+)
 
 n, m, k, l, d, L = symbols_of("nmkldL").values()
 SECONDS = 2
@@ -272,3 +283,28 @@ def test_programs_of_one_difficulty(name):
     assert points
     assert name not in OPEN
     assert not found, f"{one}\n{found}"
+
+
+def test_no_quotient_hides_the_block_from_a_sum(monkeypatch):
+    """Of block b the first b // 4 + 1 warps access: the requests are the sum of these numbers."""
+    one = case_of(["a[T.lane + 4 * T.block] = 1"], mm.DMM(4, l), "16 * m * n", "16 * m")
+
+    def run(self):
+        blocks = Range("block", Term({}), self.blocks)
+        with self.facts.within([blocks]):
+            rows, _ = self.facts.divmod(symbol("block"), Term.of(4))
+        ranges = blocks, Range("warp", Term({}), rows + 1)
+        place = {"warp": symbol("warp"), "block": symbol("block")}
+        self.access(self.body[0], [Warps(ranges, {}, self.everyone, place=place)])
+        return self.rows
+
+    monkeypatch.setattr(Execution, "run", run)
+    compared = set()
+    for part in parts(one, time.monotonic() + SECONDS):
+        for numbers, sizes in known_by(part, islice(product(range(10), repeat=5), 0, None, 499)):
+            row = part.rows[0]
+            assert value(row.requests, numbers, part.facts) == sum(
+                block // 4 + 1 for block in range(sizes["n"])
+            )
+            compared.add(sizes["n"])
+    assert len(compared) > 5
