@@ -81,7 +81,7 @@ OUTSIDE = {
 
 def launched(body, cuda):
     """The array of a launch of a kernel with this body, and the file of its text."""
-    text, file = TEXT.format(body), f"<{body} {cuda.__name__}>"
+    text, file = TEXT.format(body), f"<{body} {cuda.__name__} {__name__}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     names = {"cuda": cuda, "numba": numba, "np": np, "math": math, **OUTSIDE}
     with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # 3(1)
@@ -97,7 +97,7 @@ def test_the_line_of_the_kernel_is_shown(body, cuda):
     with pytest.raises(mm.MMSimError) as caught:
         launched(body, cuda)
     assert isinstance(caught.value, LanguageError) or "an extent of" in str(caught.value)
-    assert caught.value.place.file == f"<{body} {cuda.__name__}>"
+    assert caught.value.place.file == f"<{body} {cuda.__name__} {__name__}>"
     assert caught.value.place.text.strip() in body
     assert REFUSED[body] in str(caught.value)
 

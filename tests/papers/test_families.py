@@ -53,7 +53,8 @@ def family(tmp_path, monkeypatch):
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / folder)])
     yield
     for name in list(sys.modules):
-        if name.startswith(f"{NAME}.gather") or name.rpartition(".")[2].startswith("own"):
+        package, _, last = name.rpartition(".")
+        if name.startswith(f"{NAME}.gather") or (package.startswith(NAME) and last[:3] == "own"):
             del sys.modules[name]
 
 
