@@ -35,7 +35,7 @@ Found = tuple[Launch, Sequence[Finding]]
 Checked = Callable[[Machine, tuple[Any, ...], Sizes], Found]
 """Launches and runs."""
 FACTS = "given must be one fact or several, each as text"
-MOST_TRIED = 6
+MOST_TRIED = 12
 """So many launches are run to contradict one property."""
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from time import monotonic
 from typing import Any
 
@@ -42,6 +42,8 @@ MOST_OPEN = 4
 """After so many open questions about a property no more are asked."""
 SMALL = (4, 8, 40)
 """Sizes of counterexamples that are tried first, and at most."""
+ANEW = 2
+"""So often each question is asked for a counterexample of such sizes."""
 MOST_WORDS = 1 << 16
 """Words of the arrays of a counterexample."""
 SECONDS = 120
@@ -73,6 +75,7 @@ class Questions:
             self.sides = block, grid
         self.facts = [Fact(text) for text in given]
         self._refuse_false_facts(shape)
+        z3.z3._main_ctx = None  # a new one: what Z3 tries first depends on earlier terms
         space = self.space = Space()
         space.deadline = monotonic() + SECONDS
         self.ranks = {name: len(launch.arrays[name].shape) for name in launch.parameters}
@@ -173,14 +176,18 @@ class Questions:
     # Counterexamples
 
     def examples(self, opened: list[Open]) -> Iterator[Example]:
-        """Launches that the proof can't exclude, the smallest first."""
-        for most in SMALL:
-            for question in opened:
-                more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
-                answer, model = question.ask(exact=True, more=more)
-                if answer == "sat":
-                    found = (self._example(model, filled) for filled in (False, True))
-                    yield from (one for one in found if one is not None)
+        """Launches that the proof can't exclude, the smallest first, each of other sizes."""
+        launched = self.threads.count, self.threads.block_size
+        others: list[Truth] = []
+        for most, question, _ in product(SMALL, opened, range(ANEW)):
+            more = [one.term <= most for one in list(self.space.symbols.values()) if one.size]
+            answer, model = question.ask(exact=True, more=[*more, *others])
+            if answer == "sat":
+                found = (self._example(model, filled) for filled in (False, True))
+                yield from (one for one in found if one is not None)
+                terms = [self.space.term(one) for one in launched]
+                known = [model.eval(one, model_completion=True) for one in terms]
+                others.append(z3.Or(*(a != b for a, b in zip(terms, known, strict=True))))
 
     def _example(self, model: Any, filled: bool) -> Example | None:
         def value(number: Number) -> int:

@@ -73,7 +73,9 @@ class LowBits:
         op, x, _ = self.space.made.get(name, ("", NONE, NONE))
         if not isinstance(op, str) or op not in ("", "//", "%"):
             return False
-        parts = next((self.space.parts[one] for one in x.symbols if one in self.space.parts), NONE)
+        parts = next(
+            (self.space.parts[one] for one in sorted(x.symbols) if one in self.space.parts), NONE
+        )
         return op == "" or (name in parts.symbols and all(map(self._is_own, x.symbols)))
 
     def _bits(self, name: str, count: int) -> Term:

@@ -51,7 +51,7 @@ class Laws:
             monos |= rests
         by_factor: dict[str, set[Mono]] = {}
         for mono in sorted(monos):
-            for factor in set(mono):
+            for factor in sorted(set(mono)):
                 rest = without(mono, (factor,))
                 assert rest is not None
                 by_factor.setdefault(factor, set()).add(rest)

@@ -32,7 +32,10 @@ from mmsim.proof.whole_numbers import (
 )
 
 Env = dict[str, Value]
-NEVER, ALWAYS = z3.BoolVal(False), z3.BoolVal(True)
+
+
+def never() -> Truth:
+    return z3.BoolVal(False)
 
 
 @dataclass(eq=False)
@@ -49,7 +52,7 @@ class Loop:
     place: Place
     position: int = 0
     counter: str = ""
-    first: Truth = ALWAYS
+    first: Truth = field(default_factory=lambda: z3.BoolVal(True))
     scopes: set[str] = field(default_factory=set)
     sure: set[str] = field(default_factory=set)
     breaks: bool = False
@@ -178,7 +181,7 @@ class Walk:
         self._number = 0
         values.seen = self._index
         self._rest: list[ir.Block] = []
-        self._block(self.body, {}, ALWAYS)
+        self._block(self.body, {}, z3.BoolVal(True))
 
     # What is noted
 
@@ -273,11 +276,11 @@ class Walk:
                 else:
                     frame.stays.append((path, dict(env)))
                     frame.unsure = True
-                return NEVER
+                return never()
             case ir.Return():
                 if self._noting:
                     self.returns.append(Noted(self._next(), self._stack, path, one.place))
-                return NEVER
+                return never()
             case ir.Forget(names=forgotten):
                 for name in forgotten:
                     env.pop(name, None)
@@ -292,7 +295,7 @@ class Walk:
                 frame = next(one for one in reversed(self._frames) if one.name == name)
                 frame.leaves.append((path, dict(env)))
                 frame.unsure = True
-                return NEVER
+                return never()
             case ir.Barrier():
                 self._barrier(one, env, path)
             case ir.Exchange(target=name, operands=operands):
@@ -478,7 +481,7 @@ class Walk:
             step = self._step(one, name, changed)
             first = entry.get(name)
             if step is not None and isinstance(first, Number):
-                head.env[name] = first + self._of(step, entry, NEVER) * count
+                head.env[name] = first + self._of(step, entry, never()) * count
                 head.steps.add(name)
                 continue
             own = known[name]
@@ -486,12 +489,12 @@ class Walk:
             value = self.values.fresh(name, self.lowered.variables[name], origin)
             head.env[name] = head.symbols[name] = value
         if isinstance(one, ir.For):
-            start, step_by = (self._of(part, entry, NEVER) for part in (one.start, one.step))
+            start, step_by = (self._of(part, entry, never()) for part in (one.start, one.step))
             head.env[one.target] = start + step_by * count
             head.symbols.pop(one.target, None)
             head.steps.add(one.target)
             before = head.env[one.target] - step_by
-            within = self._within(before, self._of(one.stop, entry, NEVER), step_by)
+            within = self._within(before, self._of(one.stop, entry, never()), step_by)
             counter.facts[1:] = [z3.Or(counter.term == 0, within)]
         return head
 
@@ -569,8 +572,8 @@ class Walk:
         """Return who does a first iteration, as far as it is known before."""
         if isinstance(one, ir.While):
             known = not one.prelude and names([one.test]) <= entry.keys()
-            return z3.And(path, self._of(one.test, entry, NEVER)) if known else NEVER
-        values = (self._of(part, entry, NEVER) for part in (one.start, one.stop, one.step))
+            return z3.And(path, self._of(one.test, entry, never())) if known else never()
+        values = (self._of(part, entry, never()) for part in (one.start, one.stop, one.step))
         return z3.simplify(z3.And(path, self._within(*values)))
 
     def _behind(
@@ -604,7 +607,7 @@ class Walk:
             else:
                 frame.leaves.append((here, after))
                 frame.unsure = True
-        path = NEVER
+        path = never()
         for here, its in behind:
             path = self._joined(path, env, here, its)
         return path
@@ -623,7 +626,7 @@ class Walk:
             bounds = [(">=", constant(0)), (">=", constant(1))]
             bounds += [("<=", entry[name]), (">=", entry[name])]
             if isinstance(one, ir.For):
-                bounds.append(("<", self._of(one.stop, entry, NEVER)))
+                bounds.append(("<", self._of(one.stop, entry, never())))
             for other in whole:
                 if entry[other].value is not None and entry[other] != entry[name]:
                     bounds += [("<=", entry[other]), (">=", entry[other])]
@@ -638,12 +641,12 @@ class Walk:
                 yield partial(self._summed, names_of, "==", total)
 
     def _tested(self, test: ir.Expr, holds: bool, env: Env) -> Truth:
-        truth = self._of(test, env, NEVER)
+        truth = self._of(test, env, never())
         return truth if holds else z3.Not(truth)
 
     def _power(self, name: str, or_none: bool, env: Env) -> Truth:
         if name not in env:
-            return NEVER
+            return never()
         is_power = self.space.power(env[name])
         if not or_none:
             return is_power
@@ -651,7 +654,7 @@ class Walk:
 
     def _summed(self, variables: tuple[str, ...], op: str, bound: Number, env: Env) -> Truth:
         if not env.keys() >= set(variables):
-            return NEVER
+            return never()
         total = sum((env[name] for name in variables), constant(0))
         return self.space.compared(op, total, bound)
 
@@ -667,7 +670,7 @@ class Walk:
         """Find what holds at the head of every iteration, and note it as facts of its symbols."""
         first = dict(entry)
         if isinstance(one, ir.For):
-            first[one.target] = self._of(one.start, entry, NEVER)
+            first[one.target] = self._of(one.start, entry, never())
         kept: list[tuple[Truth, Candidate]] = []
         for candidate in self._candidates(one, entry, head):
             at_head = z3.simplify(candidate(head.env))
@@ -702,7 +705,7 @@ class Walk:
         """The variables at the head of the next iteration."""
         after = dict(env)
         if isinstance(one, ir.For):
-            start, step = (self._of(part, entry, NEVER) for part in (one.start, one.step))
+            start, step = (self._of(part, entry, never()) for part in (one.start, one.step))
             after[one.target] = start + step * Number({(loop.counter,): 1, (): 1})
         return after
 

@@ -120,7 +120,7 @@ class Pair:
         solver = z3.Solver()
         solver.set("rlimit", STEPS)
         solver.add(*asked.values(), *more)
-        products = [name for name in names if name in space.products]
+        products = sorted(name for name in names if name in space.products)
         if exact:
             for name in products:
                 factors = [space.symbols[one].term for one in space.products[name]]

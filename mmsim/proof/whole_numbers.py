@@ -167,7 +167,7 @@ class Space:
         self._memo: dict[Any, Any] = {}
         self._terms: dict[frozenset[Any], Term] = {}
         self._parsed: dict[int, tuple[Term, Number | None]] = {}
-        self._names: dict[int, tuple[Term, frozenset[str]]] = {}
+        self._names: dict[int, tuple[Term, list[str]]] = {}
 
     # Symbols
 
@@ -264,26 +264,27 @@ class Space:
             return product(numbers)
         return None
 
-    def names(self, value: Value) -> frozenset[str]:
-        """The names of the symbols in a value, of products too."""
+    def names(self, value: Value) -> list[str]:
+        """The names of the symbols in a value, of products too, in order: Z3 depends on it."""
         if isinstance(value, Number):
             for mono in value.terms:
                 self._product(mono)
-            return frozenset("*".join(mono) for mono in value.terms if mono)
+            return sorted("*".join(mono) for mono in value.terms if mono)
         key = value.get_id()
         found = self._names.get(key)
         if found is None:
             if z3.is_const(value):
                 known = value.decl().kind() == z3.Z3_OP_UNINTERPRETED
-                names = frozenset((value.decl().name(),)) if known else frozenset()
+                names = [value.decl().name()] if known else []
             else:
-                names = frozenset().union(*map(self.names, value.children()))
+                names = sorted({name for one in value.children() for name in self.names(one)})
             found = self._names[key] = value, names
         return found[1]
 
-    def factors(self, value: Value) -> set[str]:
-        """The names of the symbols in a value, without products."""
-        return {one for name in self.names(value) for one in self.products.get(name, (name,))}
+    def factors(self, value: Value) -> list[str]:
+        """The names of the symbols in a value, without products, in order."""
+        names = self.names(value)
+        return sorted({one for name in names for one in self.products.get(name, (name,))})
 
     def origin(self, *values: Value) -> Origin:
         """The joined origins of values."""

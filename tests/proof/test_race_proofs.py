@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from mmsim.api.binding import bind
 from mmsim.errors import LaunchError
 from mmsim.results.proved import MISTAKES, Proof, Verdict
 
@@ -320,6 +321,16 @@ def test_the_first_thread_of_a_block_comes_to_a_barrier_of_the_grid():
     assert proof(others_return, words(32), 0, given=facts).barrier.answer == "no"
 
 
+def test_a_counterexample_that_shows_nothing_is_followed_by_one_of_other_sizes():
+    from mmsim.proof.races import Questions
+
+    launch = bind(HMM, add, (words(3), words(3), words(3)), (32, 8, None), "asynchronous", 10**6)
+    questions = Questions(launch, (), None, False)
+    sizes = [one.sizes[:2] for one in questions.examples(questions.open["index"])]
+    assert len(set(sizes)) > 3
+    assert max(map(sizes.count, sizes)) == 2  # with arrays of zeros, and filled
+
+
 # Intervals
 
 
@@ -603,8 +614,9 @@ def test_a_grid_with_several_axes():
     facts = ["b.shape[0] == a.shape[1]", "b.shape[1] == a.shape[0]"]
     options = {"grid": (2, 3), "block": (4, 2)}
     assert proof(transpose, words(5, 7), words(7, 5), given=facts, **options).answer == "yes"
-    found = proof(transpose, words(5, 7), words(7, 5), given=facts[:1], **options)
-    assert found.index.counterexample.shape is not None
+    facts[1] = "blockDim.y > 1"
+    found = proof(transpose, words(5, 7), words(7, 5), given=facts, **options)
+    assert found.index.counterexample.shape.block[1] > 1
 
 
 def test_a_kernel_of_numba_cuda():
