@@ -26,8 +26,9 @@ from mmsim.proof.launched import Executed, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
+from mmsim.proof.widths import NoFormula, over_widths
 from mmsim.proof.written import Writer, short
-from mmsim.results.costs import CostRow, CostTables
+from mmsim.results.costs import CostCase, CostRow, CostTables
 
 NAME = re.compile(r"[A-Za-z_]+")
 FUNCTIONS = {"sqrt", "floor"}
@@ -67,8 +68,8 @@ def cost(
 
     A size is a number, an expression of SymPy, or one as text: "n", "n/w", "2 n + 1". The formula
     is that of the synchronous schedule, exact for a program whose indices are within its arrays. If
-    the machine's width is a name, its value has to be given to `Cost.at` or `Cost.of_width`: how
-    many words lie in one bank depends on the width as a number.
+    the machine's width is a name, `Cost.time` is a formula in it that is proved at each width up to
+    64: how many words lie in one bank depends on the width as a number.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ class Cost(CostTables, Guessed):
     """The cost of a program for all sizes. `print` it for a table that says where the time goes.
 
     `cases` are the parts of the domain with their formulas. They are empty if the width is a name:
-    then `of_width` has the cost at a number.
+    then `of_width` has the cost at a number, and `over_widths` that at all widths up to 64.
     """
 
     _instead = instead(
@@ -146,13 +147,18 @@ class Cost(CostTables, Guessed):
 
     launch: Launched = field(repr=False)
     fixed: Mapping[str, int] = field(default_factory=dict)
+    widths: tuple[int, ...] = ()
 
     @property
     def time(self) -> Any:
-        """The time under the synchronous schedule, as a formula or a `sympy.Piecewise`."""
+        """The time under the synchronous schedule, as a formula or a `sympy.Piecewise`.
+
+        Raises `CostError` if the width is a name, and no formula in it is found.
+        """
         import sympy
 
-        self._refuse_width("a formula of the time")
+        if not self.cases:
+            return self.over_widths().time
         if len(self.cases) == 1:
             return self.cases[0].time
         return sympy.Piecewise(*((one.time, one.condition) for one in self.cases), evaluate=False)
@@ -160,9 +166,13 @@ class Cost(CostTables, Guessed):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The facts that were given, and what the formula assumes besides."""
+        if not self.cases:
+            return self.over_widths().conditions
         sizes = [name for name in self.launch.names if name not in self.fixed]
         whole = [f"{', '.join(sizes)} are whole numbers from 1 on"] if sizes else []
         fixed = [f"{name} = {value}" for name, value in self.fixed.items()]
+        if self.widths:
+            fixed = [f"{self.launch.width} is {_listed(self.widths)}"]
         return (*self.launch.given, *fixed, *whole, "every index is within its array")
 
     def of_width(self, width: int) -> Cost:
@@ -171,6 +181,29 @@ class Cost(CostTables, Guessed):
         if name is None:
             raise self.launch.error("its width is a number already; leave out of_width")
         return self.launch.found({name: width})
+
+    def over_widths(self) -> Cost:
+        """The cost as a formula in the width that is a name, proved at each width up to 64.
+
+        Its conditions name the widths: those at which the facts hold, at times without the first
+        few. Raises `CostError` if there is no formula, as one with a greatest common divisor.
+
+        Examples
+        --------
+        >>> import mmsim as mm
+        >>> @mm.program
+        ... def rows(T, a, n):
+        ...     a[T.id % n, T.id // n] = 1
+        >>> found = cost(rows, shapes={"a": ("n", "n"), "n": "n"}, threads="n n",
+        ...     machine=mm.DMM("w", "l"), given="w divides n")
+        >>> print(found.time)
+        l + n**2 - 1
+        >>> found.over_widths().conditions[1]
+        'w is from 1 to 64'
+        """
+        if self.launch.width is None:
+            raise self.launch.error("its width is a number already; leave out over_widths")
+        return self.launch.over_widths()
 
     def at(self, **numbers: int) -> int:
         """The time for numbers: one for each name.
@@ -201,14 +234,6 @@ class Cost(CostTables, Guessed):
         text = ", ".join(f"{n}={v}" for n, v in numbers.items())
         raise launch.error(f"{text} is no launch: it has no thread, or a size that is no extent")
 
-    def _refuse_width(self, what: str) -> None:
-        if self.launch.width is not None and not self.fixed:
-            name = self.launch.width
-            raise self.launch.error(
-                f"{what} needs a number for the width {name}; write cost.of_width(32), or "
-                f"cost.at({name}=32, ...)"
-            )
-
 
 def _check_numbers(launch: Launched, numbers: Mapping[str, int]) -> None:
     """Refuse missing numbers, others, and those below 1."""
@@ -221,6 +246,13 @@ def _check_numbers(launch: Launched, numbers: Mapping[str, int]) -> None:
             raise launch.error(f"there is no size {name}; the names are {known}")
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise launch.error(f"{name}={shown(value)}, but a size is a whole number from 1 on")
+
+
+def _listed(widths: tuple[int, ...]) -> str:
+    """Widths in words: from 1 to 64, or each of them."""
+    if len(widths) > 1 and widths == tuple(range(widths[0], widths[-1] + 1)):
+        return f"from {widths[0]} to {widths[-1]}"
+    return f"one of {', '.join(map(str, widths))}"
 
 
 def _true(launch: Launched, numbers: Mapping[str, int], sentences: Sequence[str]) -> bool:
@@ -415,12 +447,39 @@ class Launched:
             self.memo[key] = self._found({name: int(value) for name, value in fixed.items()})
         return self.memo[key]
 
+    def over_widths(self) -> Cost:
+        """The cost with a formula in the width."""
+        if "widths" not in self.memo:
+            until = time.monotonic() + self.seconds
+            width = str(self.width)
+            try:
+                cases, widths = over_widths(
+                    lambda number: self.cases({width: number}, until), self.symbols[width]
+                )
+            except NoFormula:
+                raise self.error(
+                    f"no one formula in {width} fits all widths; write cost.of_width(32), or "
+                    f"cost.at({width}=32, ...)"
+                ) from None
+            if not cases:
+                raise self.error(f"no sizes satisfy the facts {'; '.join(self.given)}")
+            self.memo["widths"] = Cost(self.heading, cases, self, widths=widths)
+        return self.memo["widths"]
+
     def _found(self, fixed: dict[str, int]) -> Cost:
+        cases = self.cases(fixed, time.monotonic() + self.seconds)
+        if not cases:
+            raise self.error(f"no sizes satisfy the facts {'; '.join(self.given)}")
+        at = "".join(f", {name} = {value}" for name, value in fixed.items())
+        return Cost(self.heading + at, cases, self, fixed)
+
+    def cases(self, fixed: dict[str, int], until: float) -> tuple[CostCase, ...]:
+        """The parts of the domain with their formulas; none if no sizes satisfy the facts."""
         whole = domain(self.names, fixed, self.given)
         found: list[Leaf] = []
         if whole is not None:
             try:
-                found = list(self.leaves(whole))
+                found = list(self.leaves(whole, until))
             except Undecided as error:
                 raise self.of_undecided(error) from None
             except CostError:
@@ -429,16 +488,11 @@ class Launched:
                 what = f"no rule applies ({type(error).__name__}: {error})"
                 place = getattr(error, "place", None)
                 raise self.error(f"{what}; write it in another way", place=place) from error
-        if not found:
-            raise self.error(f"no sizes satisfy the facts {'; '.join(self.given)}")
-        at = "".join(f", {name} = {value}" for name, value in fixed.items())
-        cases = tuple(one.shown() for one in joined(found))
-        return Cost(self.heading + at, cases, self, fixed)
+        return tuple(one.shown() for one in joined(found)) if found else ()
 
-    def leaves(self, whole: Case) -> Iterator[Leaf]:
+    def leaves(self, whole: Case, until: float) -> Iterator[Leaf]:
         """Execute the launch in as many cases as that asks for."""
         todo: list[tuple[Case, tuple[Branch, ...]]] = [(whole, ())]
-        until = time.monotonic() + self.seconds
         count = 0
         while todo:
             case, path = todo.pop()

@@ -129,7 +129,11 @@ def _(found: Conflicts) -> list[Table]:
 def _(found: CostTables) -> list[Table]:
     """The accesses of each case, with expressions for the counts."""
     if not found.cases:
-        return [Table(printable(f"{found.heading}: a cost for each width"), (), ())]
+        return [
+            Table(
+                printable(f"{found.heading}: cost.over_widths() has a formula in the width"), (), ()
+            )
+        ]
     names = (*PLACE, "requests", "stages", "rounds", "time", "why")
     shown = []
     for case in found.cases[:MOST_CASES]:
