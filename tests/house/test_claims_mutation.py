@@ -1,5 +1,6 @@
 """Mutation testing of the claims: what each depends on, and that it notices (docs/mutation.md)."""
 
+import json
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -13,7 +14,14 @@ from tests.kit import ROOT
 from tests.kit.mutation.claims_page import page, read, tried
 from tests.kit.mutation.dependence import RULES, Met, depends, met
 from tests.kit.mutation.fates import Fate, explanations, judged
-from tests.kit.mutation.mutate_claims import Trials, slack, try_all, usual
+from tests.kit.mutation.mutate_claims import (
+    UNPROVED,
+    Trials,
+    slack,
+    try_all,
+    unnoticed,
+    usual,
+)
 from tests.kit.mutation.rules import Edit, RuleMutant, rule_mutants
 from tests.kit.mutation.sample_runs import read as sample
 from tests.kit.mutation.sample_runs import through_shared
@@ -186,6 +194,7 @@ def test_a_claim_falls_when_a_rule_is_another(tmp_path):
         assert rule in before[id_]["depends"]
         assert found[name][id_], (name, id_)
         assert not found[name][LEFT_ALONE]
+        assert bool(trials.lemmas[name]) == (rule not in UNPROVED), name
 
 
 def test_how_far_a_bound_is_from_being_refuted():
@@ -247,7 +256,7 @@ def test_all_cases_are_tried_only_where_some_show_nothing():
 
 
 def test_the_kept_run_is_of_the_claims_and_mutants_as_they_are():
-    made, fates = read(KEPT)
+    made, fates, _ = read(KEPT)
     assert [fate.claim for fate in fates] == [one.id for one in CLAIMS], "run make mutate-claims"
     assert made.claims == fingerprint(tried(CLAIMS)), "run make mutate-claims"
     assert {name for fate in fates for name in fate.fell} <= {one.name for one in MUTANTS}
@@ -258,9 +267,21 @@ def test_every_claim_fell_under_a_mutant_of_each_rule_or_it_is_explained():
     assert all(why.endswith(".") for why in explanations().values())
 
 
+def test_the_page_says_which_lemmas_a_mutant_contradicts():
+    lemmas = {one.name: ["L1", "L4"] for one in MUTANTS}
+    found = page(KEPT.replace('"fates"', f'"lemmas": {json.dumps(lemmas)}, "fates"', 1))
+    assert found.count("| L1, L4 |") == len(MUTANTS)
+    assert "with such a rule nothing is proved" in found
+
+
+def test_mutants_of_rules_that_proofs_use_have_to_contradict_a_lemma():
+    tried = {one.name: [] for one in MUTANTS if one.rule in ("turns", "latency")}
+    assert unnoticed(MUTANTS, tried) == [one.name for one in MUTANTS if one.rule == "latency"]
+
+
 def test_no_mutant_is_idle():
     """Each makes a claim fall that depends on its rule."""
-    _, fates = read(KEPT)
+    _, fates, _ = read(KEPT)
     for one in MUTANTS:
         assert any(one.rule in fate.depends and one.name in fate.fell for fate in fates), one.name
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -35,6 +35,11 @@ Run of {made.date}, by mmsim {made.version} at commit
 the fingerprint `{made.claims}`.
 
 {abbreviations}"""
+LEMMAS = """\
+
+The last column has the lemmas of [the proofs](explanation/proofs.md) that the mutant contradicts:
+with such a rule nothing is proved.
+"""
 CLAIMS = """\
 ## Claim by claim
 
@@ -87,11 +92,13 @@ def counted(
     fates: Sequence[Fate],
     mutants: Sequence[RuleMutant],
     reasons: Reasons,
+    lemmas: Mapping[str, Sequence[str]],
 ) -> str:
     """A line for each mutant, and one for all."""
-    lines = [f"\n{'rule':10} {'mutant':62}{'claims':>8}{'hold':>6}"]
+    lines = [f"\n{'rule':10} {'mutant':62}{'claims':>8}{'hold':>6}  lemmas"]
     for one, claims, hold in counts(fates, mutants):
-        lines.append(f"{one.rule:10} {one.name:62}{claims:8}{hold:6}")
+        said = ", ".join(lemmas.get(one.name, ()))
+        lines.append(f"{one.rule:10} {one.name:62}{claims:8}{hold:6}  {said}")
     pairs = sum(len(fate.depends) for fate in fates)
     lines.append(f"{pairs} claims and rules, {len(reasons)} of them explained")
     return "\n".join(lines)
@@ -102,32 +109,38 @@ def tried(claims: Iterable[Claim]) -> list[Claim]:
     return [replace(claim, requires=()) for claim in claims]
 
 
-def kept(claims: Iterable[Claim], fates: Sequence[Fate]) -> str:
-    """The fates of a run as JSON, a line for each claim."""
+def kept(
+    claims: Iterable[Claim], fates: Sequence[Fate], lemmas: Mapping[str, Sequence[str]]
+) -> str:
+    """The fates of a run as JSON, a line for each claim, and the lemmas that mutants contradict."""
     lines = ",\n".join(json.dumps(asdict(fate)) for fate in fates)
-    return f'{{"made": {json.dumps(asdict(provenance(tried(claims))))}, "fates": [\n{lines}\n]}}\n'
+    made = json.dumps(asdict(provenance(tried(claims))))
+    return f'{{"made": {made}, "lemmas": {json.dumps(lemmas)}, "fates": [\n{lines}\n]}}\n'
 
 
-def read(text: str) -> tuple[Provenance, list[Fate]]:
+def read(text: str) -> tuple[Provenance, list[Fate], dict[str, list[str]]]:
     """What `kept` wrote."""
     found = json.loads(text)
     fates = [
         Fate(one["claim"], tuple(one["depends"]), tuple(one["fell"])) for one in found["fates"]
     ]
-    return Provenance(**found["made"]), fates
+    return Provenance(**found["made"]), fates, found.get("lemmas", {})
 
 
 def page(text: str) -> str:
     """The page in Markdown, from what `kept` wrote."""
-    made, fates = read(text)
+    made, fates, lemmas = read(text)
+    has = bool(lemmas)  # a run from before the proofs has none
     mutants, reasons = rule_mutants(), explanations()
     parts = [HEAD.format(made=made, abbreviations=ABBREVIATIONS)]
     parts.append(
-        "| rule | mutant | claims that depend on the rule | of which hold |\n"
-        "| --- | --- | ---: | ---: |"
+        f"| rule | mutant | claims that depend on the rule | of which hold |{' lemmas |' * has}\n"
+        f"| --- | --- | ---: | ---: |{' --- |' * has}"
     )
     for one, claims, hold in counts(fates, mutants):
-        parts.append(f"| {one.rule} | {one.name} | {claims} | {hold} |")
+        said = f" {', '.join(lemmas[one.name])} |" if has else ""
+        parts.append(f"| {one.rule} | {one.name} | {claims} | {hold} |{said}")
+    parts += [LEMMAS.rstrip()] * has
     parts.append(f"\n{CLAIMS}")
     parts.append(f"| claim | {' | '.join(RULES)} | holds under |")
     parts.append("| --- |" + " ---: |" * len(RULES) + " --- |")

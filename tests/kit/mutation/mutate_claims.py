@@ -12,11 +12,14 @@ under a mutant of each it must fall, or `explained_claims.toml` says why it can'
     python -m tests.kit.mutation.mutate_claims CFP-A SMM-ST    # some claims
     python -m tests.kit.mutation.mutate_claims --save FILE     # and keep the results
 
+The proofs rest on lemmas about the machines (`mmsim.verifier.lemmas`), which are compared with
+them before anything is proved. So each mutant of a rule that proofs use has to contradict one.
+
 A claim that falls in none of these cases under any mutant of a rule is tried again in all the cases
 of its grid. Nothing that holds a rule is compiled: cases run interpreted, or on the event engine
 where a claim wants a trace. A mutant must be the same in both, and make a difference, which a
 sample of runs shows first. Exits with status 1 if a claim falls under no mutant of a rule without
-an explanation, or if one explains nothing.
+an explanation, if one explains nothing, or if a mutant contradicts no lemma.
 """
 
 from __future__ import annotations
@@ -39,6 +42,11 @@ from tests.kit.mutation.rules import ROOT, RuleMutant, rule_mutants
 
 FEW = 6
 """Cases of a claim that are tried first."""
+UNPROVED = {
+    "wide banks": "it is a rule of the algorithms, and proofs ask their conflicts themselves",
+    "turns": "a rule of the asynchronous schedule, of which nothing is proved",
+}
+"""The rules of which the lemmas say nothing, and why."""
 
 
 # In the process of a mutant.
@@ -118,6 +126,20 @@ def falls(claim: Any, before: dict[str, Any]) -> bool:
     return False
 
 
+def contradicted() -> list[str]:
+    """The lemmas of the proofs that the machines contradict."""
+    from mmsim.errors import MMSimError
+    from mmsim.verifier.lemmas import disagreements
+
+    found: dict[str, None] = {}
+    try:
+        for one in disagreements():
+            found[one.partition(":")[0]] = None
+    except MMSimError as error:  # such as a launch that is refused
+        found[type(error).__name__] = None
+    return sorted(found)
+
+
 def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: Path) -> None:
     """Try claims under a mutant ("" for none), and write down the result.
 
@@ -130,7 +152,7 @@ def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: 
     from tests.kit.mutation.sample_runs import costs
 
     known = json.loads(before.read_text()) if before else {}
-    found: dict[str, Any] = {"": costs("array")}
+    found: dict[str, Any] = {"": costs("array"), "lemmas": contradicted()}
     if costs("events") != found[""]:
         raise SystemExit(f"{name!r}: the engines differ\n{found['']}\n{costs('events')}")
     if before and found[""] == known[""]:
@@ -151,6 +173,8 @@ class Trials:
     def __init__(self, folder: Path, jobs: int) -> None:
         self.folder = folder
         self.jobs = jobs
+        self.lemmas: dict[str, list[str]] = {}
+        """By mutant that was tried, the lemmas of the proofs that it contradicts."""
 
     def without(self, ids: Iterable[str], whole: bool) -> dict[str, Any]:
         """Outcomes and rules of claims on the unchanged model; each process has a part of them."""
@@ -174,7 +198,9 @@ class Trials:
                 name: pool.submit(self._try, name, ids, before=file)
                 for name, ids in mutants.items()
             }
-            return {name: future.result() for name, future in waiting.items()}
+            found = {name: future.result() for name, future in waiting.items()}
+        self.lemmas |= {name: one["lemmas"] for name, one in found.items()}
+        return found
 
     def _try(
         self, name: str, ids: Iterable[str], whole: bool = False, before: Path | None = None
@@ -244,6 +270,17 @@ def try_all(ids: Sequence[str], mutants: Sequence[RuleMutant], trials: Trials) -
     return [Fate(id_, rules[id_], tuple(sorted(fell[id_], key=names.index))) for id_ in ids]
 
 
+def unnoticed(mutants: Sequence[RuleMutant], lemmas: Mapping[str, Sequence[str]]) -> list[str]:
+    """The mutants that were tried, and contradict no lemma though proofs use their rule.
+
+    >>> mutants = [RuleMutant(*one, ()) for one in (("turns", "1"), ("banks", "2"), ("banks", "3"))]
+    >>> unnoticed(mutants, {"1": [], "2": [], "3": ["L1"]})
+    ['2']
+    """
+    own = [one.name for one in mutants if one.rule not in UNPROVED]
+    return [name for name in own if name in lemmas and not lemmas[name]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("claims", nargs="*", help="as of `mmsim verify`; default: all")
@@ -265,18 +302,22 @@ def main() -> int:
     mutants, ids = rule_mutants(), [claim.id for claim in chosen]
     print(f"{len(ids)} claims, {len(mutants)} mutants of {len({m.rule for m in mutants})} rules")
     with tempfile.TemporaryDirectory() as folder:
-        found = try_all(ids, mutants, Trials(Path(folder), options.jobs))
+        trials = Trials(Path(folder), options.jobs)
+        found = try_all(ids, mutants, trials)
     reasons = {one: why for one, why in explanations().items() if one[0] in ids}
     print(table(found, mutants, reasons))
-    print(counted(found, mutants, reasons))
+    print(counted(found, mutants, reasons, trials.lemmas))
     if options.save:
-        options.save.write_text(kept(chosen, found), encoding="utf-8")
+        options.save.write_text(kept(chosen, found, trials.lemmas), encoding="utf-8")
     left, idle = judged(found, mutants, reasons)
     for claim, rule in left:
         print(f"{claim} holds under every mutant of the rule {rule!r}, without an explanation")
     for claim, rule in idle:
         print(f"{claim} is explained for the rule {rule!r}, and needn't be")
-    return 1 if left or idle else 0
+    silent = unnoticed(mutants, trials.lemmas)
+    for name in silent:
+        print(f"the mutant {name!r} contradicts no lemma of the proofs")
+    return 1 if left or idle or silent else 0
 
 
 if __name__ == "__main__":
