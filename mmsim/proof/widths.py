@@ -178,7 +178,10 @@ def _number(at: Mapping[int, Any], width: Any) -> Any:
         rows = [[one.xreplace({width: sympy.Integer(w)}) for one in base] for w in at]
         system = sympy.Matrix(rows[: len(base)])
         right = sympy.Matrix(list(at.values())[: len(base)])
-        factors = system.LUsolve(right)
+        try:
+            factors = system.LUsolve(right)
+        except ValueError:  # the sums aren't independent, as w mod 2 of even widths alone
+            continue
         if all(
             sum(a * b for a, b in zip(row, factors, strict=True)) == value
             for row, value in zip(rows, at.values(), strict=True)

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.errors import CostError
-from mmsim.proof.widths import NoFormula, formula
+from mmsim.proof.widths import NoFormula, cases_of, formula
+from mmsim.results.costs import CostCase, CostRow
 
 N, W = (sympy.Symbol(name, positive=True, integer=True) for name in "nw")
 LINES = {"a": ("2 n",), "b": ("n",)}
+THIRDS = {"a": ("3 n",), "b": ("n",)}
 
 
 @mm.program
@@ -125,7 +127,7 @@ def test_its_rows_have_the_width_too():
 
 
 def test_without_a_formula_it_says_what_to_write():
-    cost = found(mm.DMM, thirds, {"a": ("3 n",), "b": ("n",)}, "n", "w divides n")
+    cost = found(mm.DMM, thirds, THIRDS, "n", "w divides n")
     for ask in (cost.over_widths, lambda: cost.time, lambda: cost.conditions):
         with pytest.raises(
             CostError, match=r"no one formula in w fits all widths; .*of_width\(32\)"
@@ -137,6 +139,24 @@ def test_without_a_formula_it_says_what_to_write():
     fixed = mm.cost(evens, shapes=LINES, threads="n", machine=mm.DMM(4, "l"))
     with pytest.raises(CostError, match="its width is a number already; leave out over_widths"):
         fixed.over_widths()
+
+
+def test_even_widths_alone():
+    cost = found(mm.DMM, evens, LINES, "n", ("w divides n", "2 divides w"))
+    assert str(cost.time) == "2*l + 3*n/w - 2"
+    assert "w is one of 2, 4, 6" in cost.conditions[2]
+    with pytest.raises(CostError, match="no one formula in w"):
+        _ = found(mm.DMM, thirds, THIRDS, "n", ("w divides n", "2 divides w")).time
+
+
+def test_a_count_without_a_formula_says_so():
+    def case(w):
+        row = CostRow("f", "", 1, "a", "read", "memory", w**3, 1, N / w, N, "")
+        return (CostCase(sympy.true, (), N, lambda: (row,)),)
+
+    (found,) = cases_of({w: case(w) for w in range(1, 20)}, W)
+    (row,) = found.accesses
+    assert (row.requests, row.stages, row.rounds) == ("differs", 1, N / W)
 
 
 def test_it_gives_up_in_time():

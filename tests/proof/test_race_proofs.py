@@ -1,5 +1,7 @@
 """Proofs for all sizes: each rule shows in a pair of programs, one proved and one refuted."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ import mmsim as mm
 from mmsim.api.binding import bind
 from mmsim.errors import LaunchError
 from mmsim.results.proved import MISTAKES, Proof, Verdict
+from tests.kit import ROOT
 
 pytest.importorskip("z3", reason="proofs need z3-solver")
 
@@ -329,6 +332,24 @@ def test_a_counterexample_that_shows_nothing_is_followed_by_one_of_other_sizes()
     sizes = [one.sizes[:2] for one in questions.examples(questions.open["index"])]
     assert len(set(sizes)) > 3
     assert max(map(sizes.count, sizes)) == 2  # with arrays of zeros, and filled
+
+
+def test_a_counterexample_is_the_same_in_each_process():
+    """The order of sets of text has no influence on what Z3 is given."""
+    code = "from tests.proof.test_race_proofs import *; "
+    code += "print(proof(add, words(3), words(4), words(5)).verdicts)"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "1234"
+    }
+    assert len(printed) == 1
+    assert b"Counterexample" in printed.pop()
 
 
 # Intervals
