@@ -96,6 +96,8 @@ class FunctionLowering(CallLowering):
                 graph[label] = self.basic_block(label, blocks[label])
             for label in order:
                 self.settle_choices(graph, label, blocks[label])
+            for label in order:
+                self.set_apart(graph, label, blocks[label])
         except Refusal as error:
             raise self.refused(error.what, error.advice) from None
         return structured(graph, min(blocks), prefix, ends)
@@ -145,6 +147,18 @@ class FunctionLowering(CallLowering):
             case _:
                 raise self.refused(f"the instruction {type(last).__name__}")
         return BasicBlock(tuple(self.block), (), place)
+
+    def set_apart(self, graph: dict[Label, BasicBlock], label: int, block: Any) -> None:
+        """Part the head of a counted loop from the statements of its block, if it begins there.
+
+        Numba joins them where no trip goes on to another one; a jump to the block begins the loop.
+        """
+        old = graph[label]
+        iterators = {one.target.name for one in block.find_insts(numba_ir.Assign)}
+        heads = (one.value.name for one in block.find_exprs("iternext"))
+        if old.turn is not None and not iterators.isdisjoint(heads):
+            graph[f"{label}_turn"] = replace(old, body=())
+            graph[label] = BasicBlock(old.body, (f"{label}_turn",), old.place)
 
     def give_back(self, last: Any) -> None:
         """The result of the function, as a choice that all returns set."""

@@ -207,10 +207,15 @@ class Author:
     def of_two(self, depth: int) -> tuple[str, Any] | None:
         form = self.pick(*self.forms(OF_TWO))
         (x, own), (y, other) = self.number(depth), self.number(depth)
-        if self.for_card and form[:4] in ("min(", "max(") and types.boolean in (own, other):
+        is_extreme = form[:4] in ("min(", "max(")
+        if self.for_card and is_extreme and types.boolean in (own, other):
             return None
-        if "copysign" in form or (not self.for_card and form[:4] in ("min(", "max(")):
+        if "copysign" in form or (not self.for_card and is_extreme):
             x, y = self.signed(x, own), self.signed(y, other)
+        elif is_extreme:  # a double may be a boolean on one path
+            x, y = (
+                f"numba.{t}({n})" if t == types.float64 else n for n, t in ((x, own), (y, other))
+            )
         found = result_of(OF_TWO[form], own, other)
         text = form.format(x, y)
         return None if found is None else (text if "(" in form else f"({text})", found)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import signal
 import sys
 import warnings
@@ -71,8 +72,11 @@ def given_by_none(words: list[tuple[int, str]]) -> list[int]:
     return sorted(different - same_)
 
 
-def work(seeds: range, on_card: bool, queue: Any) -> None:
+def work(seeds: range, card: int | None, queue: Any) -> None:
     """Compare the kernels of some seeds; put (seed, oracle, verdict, text) for each."""
+    on_card = card is not None
+    if on_card:
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(card)
 
     def give_up(*_: Any) -> None:
         raise TimeoutError(f"more than {SLOW} s")
@@ -102,6 +106,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=5000, help="the first seed (5000)")
     parser.add_argument("--count", type=int, default=100, help="how many kernels (100)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--cards", type=int, default=1, help="GPUs to share them among (1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the counts")
     arguments = parser.parse_args(argv)
     first, last = arguments.first, arguments.first + arguments.count
@@ -118,7 +123,11 @@ def main(argv: list[str] | None = None) -> int:
     workers = [
         spawn.Process(
             target=work,
-            args=(range(first + turn, last, arguments.jobs), on_card, queue),
+            args=(
+                range(first + turn, last, arguments.jobs),
+                turn % arguments.cards if on_card else None,
+                queue,
+            ),
             daemon=True,
         )
         for turn in range(arguments.jobs)
