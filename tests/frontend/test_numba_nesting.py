@@ -1,101 +1,63 @@
-"""Random nestings of loops, branches and jumps leave what Python does, thread by thread.
-
-Loops without a second trip are among them: Numba joins the head of such a loop with the block
-before it, which may be the head of another loop.
-"""
+"""Random loops, branches, jumps and names of a kernel leave what Python does, thread by thread."""
 
 from __future__ import annotations
 
-import random
-import warnings
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 
-from mmsim import cuda
 from tests.kit.generators.draws import draws
-from tests.kit.generators.random_programs import define
-
-HEADS = "range(i, n)", "d[n:]", "range(3)", "enumerate(d[:2])"
-JUMPS = "break", "continue", "return"
-
-
-class Nesting:
-    """The statements of a seed. A loop `while` has at most three trips in all."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.lines = self.block(4, 0)
-
-    def inner(self, head, lines):
-        return [head, *(f"    {line}" for line in lines)]
-
-    def block(self, depth, loops):
-        found = []
-        for _ in range(self.random.choice((1, 1, 2))):
-            kinds = ("mark", "jump", "if", "for", "for", "while") if depth else ("mark", "jump")
-            kind = self.random.choice(kinds)
-            if kind == "mark":
-                found.append(f"b[i, 0] += {self.random.randrange(1, 9)}")
-            elif kind == "jump":
-                found.append(self.random.choice(JUMPS if loops else JUMPS[2:]))
-                break
-            else:
-                found += self.nested(kind, depth, loops)
-        return found
-
-    def nested(self, kind, depth, loops):
-        head = f"if b[i, 0] % {self.random.randrange(2, 5)} < 2:"
-        body = self.block(depth - 1, loops + (kind != "if"))
-        if kind == "while":
-            head, body = f"while b[i, {loops + 1}] < 3:", [f"b[i, {loops + 1}] += 1", *body]
-        elif kind == "for":
-            head = f"for k{loops} in {self.random.choice(HEADS)}:"
-        found = self.inner(head, body)
-        if self.random.random() < 0.4:
-            found += self.inner("else:", self.block(depth - 1, loops))
-        return found
-
-
-def check(lines):
-    text = "\n".join(f"    {line}" for line in ("i = cuda.grid(1)", *lines, "b[i, 0] += 1000"))
-    kernel = define(f"def kernel(b, d, n):\n{text}\n", "kernel")
-    found, right, d = np.zeros((4, 6), int), np.zeros((4, 6), int), np.arange(6)
-    for i in range(4):
-        kernel.__globals__["cuda"] = SimpleNamespace(grid=lambda _, own=i: own)
-        kernel(right, d, 2)
-    kernel.__globals__["cuda"] = cuda
-    with warnings.catch_warnings(action="ignore"):
-        cuda.jit(kernel)[2, 2](found, d, 2)
-    assert (found == right).all(), text
+from tests.kit.generators.random_statements import Statements, compare
 
 
 @pytest.mark.parametrize("seed", range(draws(40)))
-def test_a_nesting_leaves_what_python_does(seed):
-    check(Nesting(seed).lines)
+def test_statements_leave_what_python_does(seed):
+    compare(Statements(seed).lines)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(1000, 4000))
-def test_many_nestings_leave_what_python_does(seed):
-    check(Nesting(seed).lines)
+def test_many_statements_leave_what_python_does(seed):
+    compare(Statements(seed).lines)
 
 
-LOOP = "for k in d[n:]:"
+LOOP = "for k in q:"
 ELSE = "    else:", "        break"
-OUTER = "while b[i, 1] < 3:"
 
 
 @pytest.mark.parametrize(
     "lines",
     [
-        ["b[i, 1] += 1", LOOP, "    return"],
-        ["b[i, 1] += 1", LOOP, "    b[i, 0] += 1", "    break"],
-        ["b[i, 1] += 1", LOOP, "    b[i, 0] += 1", "    break", "else:", "    continue"],
-        ["b[i, 1] += 1", "for j in range(n):", f"    {LOOP}", "        continue", *ELSE],
-        [LOOP, "    break", "b[i, 1] += 1"],
+        [LOOP, "    return"],
+        [LOOP, "    b[i, 0] += 1", "    break"],
+        [LOOP, "    b[i, 0] += 1", "    break", "else:", "    continue"],
+        ["for j in range(n):", f"    {LOOP}", "        continue", *ELSE],
+        [LOOP, "    break", "u += 1"],
     ],
 )
 def test_a_loop_without_a_second_trip_begins_anew_in_each_trip_around_it(lines):
-    check([OUTER, *(f"    {line}" for line in lines)])
+    """Numba joins the head of such a loop with the block before, the head of another loop."""
+    compare(["u = 0", "while u < 3:", *(f"    {line}" for line in ("u += 1", *lines))])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y, z = z + 3, (x if x > n else 7)"],
+        ["y, z = z, (x if x > n else 7)"],
+        ["y, z = z + 3, (x and n)"],
+        ["y, z = z * 2, turned(x if i else 7, 2)[1]"],
+    ],
+)
+def test_a_value_is_that_of_before_a_branch_which_sets_the_name(lines):
+    compare(lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["for k in w:", "    w = (w[1], x)", "    x += n", "    y += k"],
+        ["for k, j in zip(w, q):", "    w = w[::-1]", "    y += k * j"],
+        ["for j, k in enumerate(w):", "    w = (j, 5)", "    y += k"],
+    ],
+)
+def test_a_loop_over_a_tuple_has_the_items_that_it_had_when_the_loop_began(lines):
+    compare(["for u in range(3):", *(f"    {line}" for line in lines)])

@@ -58,7 +58,7 @@ class Liveness:
 
     A choice counts as none of those that read first. `clashes` are the pairs of versions of one
     `group` of which one is set while the other is needed. That happens within a block alone: behind
-    it, a name stands for its latest version.
+    it, a name stands for its latest version. `across` are the names that a later block reads.
     """
 
     def __init__(self, blocks: dict[int, Any], group: Callable[[Any], Any]) -> None:
@@ -66,6 +66,7 @@ class Liveness:
         self.sets: Counter[str] = Counter()
         self.first: dict[str, Any] = {}
         self.clashes: set[frozenset[str]] = set()
+        self.across: set[str] = set()
         ends: defaultdict[int, set[str]] = defaultdict(set)
         groups: defaultdict[Any, set[str]] = defaultdict(set)
         for one in (inside for block in blocks.values() for inside in block.body):
@@ -88,6 +89,7 @@ class Liveness:
                     self.clashes |= {frozenset((name, other)) for other in others}
                 if phi_of(one) is None:
                     live.update(used(one))
+            self.across |= live
 
 
 class Base:
@@ -240,6 +242,13 @@ class Base:
                 del self.waiting[name]
         if not (isinstance(value, ir.Var) and value.name == variable):
             self.block.append(ir.Assign(variable, value, self.place))
+
+    def end_waiting(self) -> None:
+        """Compute what later blocks read of variables that they may have assigned by then."""
+        for name, value in self.waiting.items():
+            read = {one.name for one in parts(value) if isinstance(one, ir.Var)}
+            if name in self.live.across and not self.shared.isdisjoint(read):
+                self.values[name] = self.kept(value)
 
     def kept(self, value: ir.Expr) -> ir.Var:
         """A number in a variable of its own."""

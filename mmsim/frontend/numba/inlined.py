@@ -182,8 +182,8 @@ class InlineLowering(ArrayLowering):
         if isinstance(value, Alias):
             return Counted(self.extent(value, 0), item=lambda index: self.item(value, index))
         if isinstance(value, tuple):
-            stop = ir.Const(len(value))
-            return Counted(stop, item=lambda index: self.picked_at(value, index))
+            items = tuple(map(self.fixed, value))  # the name may stand for another tuple later
+            return Counted(ir.Const(len(items)), item=lambda index: self.picked_at(items, index))
         raise self.refused("this can't be looped over", "loop over a range, an array or a tuple")
 
     def length(self, value: Value) -> ir.Expr:

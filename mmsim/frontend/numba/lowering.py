@@ -125,6 +125,7 @@ class FunctionLowering(CallLowering):
                 op not in ("pair_first", "pair_second") and one.target.name not in names
             ):
                 self.statement(one)
+        self.end_waiting()
         self.place = place = self.places.of(last)
         match last:
             case numba_ir.Jump():
