@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from mmsim.proof.terms import (
+    MANY,
     ONE,
     Coefficient,
     Key,
@@ -979,12 +980,12 @@ class Facts:
                     return found
         return None
 
-    def symbols_in(self, term: Term) -> set[str]:
+    def symbols_in(self, term: Term) -> frozenset[str]:
         """The symbols of a term, and those that its quotients hide."""
         names = term.symbols
         return names.union(*(self.hidden(name) for name in names & self.quotients.keys()))
 
-    def hidden(self, name: str) -> set[str]:
+    def hidden(self, name: str) -> frozenset[str]:
         """The symbols of a quotient's terms, of the quotients in these too."""
         of = self.quotients[name]
         found = of.above.symbols | of.below.symbols
@@ -1037,6 +1038,7 @@ def _log_down(value: Fraction) -> int:
     return power if Fraction(2) ** power == value else power - 1
 
 
+@lru_cache(MANY)
 def divides(one: Product, other: Product) -> bool:
     """Return whether a product is a factor of another."""
     rest = times(other, one, -1)

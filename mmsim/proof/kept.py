@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import signal
@@ -96,7 +97,7 @@ def prove_registered(
     Each is passed to `done` immediately. An interrupt kills the worker processes.
     """
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(max(1, processes), mp_context=context)
+    pool = ProcessPoolExecutor(max(1, processes), mp_context=context, initializer=_begin)
     found = {}
     try:
         tasks = [pool.submit(_prove, id_, widths, seconds) for id_ in ids]
@@ -116,8 +117,13 @@ def prove_registered(
     return [found[id_] for id_ in ids]
 
 
+def _begin() -> None:
+    """Leave Ctrl-C to the process that waits, and look for garbage seldom: terms have no cycles."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(100_000)
+
+
 def _prove(id_: str, widths: Sequence[int], seconds: float) -> ClaimProof:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     claim = {claim.id: claim for claim in registered([])}[id_]
     with limited(seconds + PATIENCE):
         proof = prove(claim, widths, seconds)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
@@ -220,9 +220,9 @@ def _prove(
     for at, width in enumerate(widths if by_width else (None,)):
         cases, why = 0, ""
         spent, until = time.monotonic() - begun, begun + seconds
-        if len(widths) > FEW_WIDTHS and at:
-            until = min(until, begun + spent + seconds / 4)
-            if spent > seconds / 4 and spent * (len(widths) / at) ** 2 > 1.5 * seconds:
+        if by_width and len(widths) > FEW_WIDTHS:
+            until = min(until, begun + spent + seconds / (4 if at else 2))
+            if at and spent > seconds / 4 and spent * (len(widths) / at) ** 2 > 1.5 * seconds:
                 proof.why = (
                     proof.why or f"w={width}: all widths would take longer than {seconds:g} s"
                 )
@@ -274,15 +274,16 @@ def given_stages(claim: Claim) -> list[str]:
 
 
 def proved_cases(
-    claim: Claim, one: Domain, until: float, explain: Explain = False
+    claim: Claim, one: Domain, until: float, explain: Explain = False, most: int | None = None
 ) -> list[Checked]:
-    """The cases in which a domain is proved."""
+    """The cases in which a domain is proved, or the first ones."""
 
     def proved(together: bool) -> list[Checked]:
         def action(case: Case) -> Checked | None:
             return check(claim, case, one.texts, until, explain, together)
 
-        return [done for _, done in leaves(one.whole, action, until) if done is not None]
+        found = (done for _, done in leaves(one.whole, action, until) if done is not None)
+        return list(islice(found, most))
 
     try:
         return proved(True)

@@ -43,12 +43,10 @@ def proof_text(claim: Claim, width: int, until: float) -> Iterator[str]:
 def opening(claim: Claim, widths: Sequence[int], until: float) -> str:
     """The first case of a claim's proof at a small width, of those where it is proved."""
     for width in [*(one for one in BEGIN_AT if one in widths), *widths] or [1]:
-        for about, found in _domains(claim, width, until):
+        for about, found in _domains(claim, width, until, 1):
             if found:
-                count = "the one case" if len(found) == 1 else f"the first of {len(found)} cases"
-                return "\n".join(
-                    [*_said(claim), "", f"For {about}, {count}:", *_case(claim, 1, found[0])]
-                )
+                lines = _case(claim, 1, found[0])
+                return "\n".join([*_said(claim), "", f"For {about}, the first case:", *lines])
     return ""
 
 
@@ -58,11 +56,13 @@ def _said(claim: Claim) -> Iterator[str]:
         yield f"where {'; '.join(one.text for one in claim.requires)}"
 
 
-def _domains(claim: Claim, width: int, until: float) -> Iterator[tuple[str, list[Checked]]]:
-    """The domains of a claim at a width, in words, with the cases of their proofs."""
+def _domains(
+    claim: Claim, width: int, until: float, most: int | None = None
+) -> Iterator[tuple[str, list[Checked]]]:
+    """The domains of a claim at a width, in words, with the cases of their proofs, or the first."""
     for one in domains(claim, width if has_width(claim) else None):
         about = show({**one.fixed, **one.texts}) or "all sizes"
-        yield about, proved_cases(claim, one, until, explain=True)
+        yield about, proved_cases(claim, one, until, True, most)
 
 
 def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:

@@ -8,8 +8,10 @@ lane of a warp: so one term holds the values of all lanes. Division gives symbol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ Product = tuple[Powers, Powers]
 Key = frozenset[tuple[Product, Any]]
 ONE: Product = ((), ())
 LARGE = 2**30
+MANY = 100_000
+"""So many results of operations on products are kept."""
 least, most = np.minimum.reduce, np.maximum.reduce
 Coefficient = Any
 """An int, a Fraction, or an array of one of these for each lane."""
@@ -37,8 +41,11 @@ def _joined(one: Powers, other: Powers, sign: int = 1) -> Powers:
     return tuple(sorted((symbol, power) for symbol, power in found.items() if power))
 
 
+@lru_cache(MANY)
 def times(one: Product, other: Product, sign: int = 1) -> Product:
     """A product times another one; with sign -1, divided by it."""
+    if other == ONE:
+        return one
     if one == other and sign == -1:
         return ONE
     return _joined(one[0], other[0], sign), _joined(one[1], other[1], sign)
@@ -76,37 +83,41 @@ def _sum(value: Coefficient, other: Coefficient) -> Coefficient:
 
 def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
     """The value, for an operation with another one; no bits get lost if that is large."""
-    fixed = isinstance(value, np.ndarray) and value.dtype != object
+    if not isinstance(value, np.ndarray) or value.dtype == object:
+        return value
     large = not isinstance(other, np.ndarray) and abs(other) > LARGE
-    return value.astype(object) if fixed and large else value
+    return value.astype(object) if large else value
 
 
 class Term:
     """A polynomial: `parts` maps products to coefficients other than 0."""
 
-    __slots__ = ("_key", "parts")
+    __slots__ = ("_key", "_symbols", "parts")
 
     def __init__(self, parts: Mapping[Product, Coefficient]) -> None:
         self.parts = parts
         self._key: Key | None = None
+        self._symbols: frozenset[str] | None = None
 
     @staticmethod
     def of(value: Term | Coefficient) -> Term:
         """A term as it is, or a number as a term."""
-        if isinstance(value, Term):
+        if type(value) is Term:
             return value
         if type(value) is int:
             return Term({ONE: value} if value else {})
         return Term({} if is_zero(value) else {ONE: simple(value)})
 
-    def __add__(self, other: Term | Coefficient) -> Term:
+    def __add__(self, other: Term | Coefficient, sign: int = 1) -> Term:
         other = Term.of(other)
         if not other.parts:
             return self
         if not self.parts:
-            return other
+            return other if sign == 1 else -other
         found = dict(self.parts)
         for product, value in other.parts.items():
+            if sign == -1:
+                value = -value
             old = found.get(product)
             both = value if old is None else _sum(old, value)
             if type(both) is int and both == 0:
@@ -121,27 +132,23 @@ class Term:
         return Term({product: -value for product, value in self.parts.items()})
 
     def __sub__(self, other: Term | Coefficient) -> Term:
-        return self + -Term.of(other)
+        return self.__add__(other, -1)
 
     def __rsub__(self, other: Coefficient) -> Term:
         return Term.of(other) - self
 
     def __mul__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
-        if len(other.parts) == 1:
-            if ONE in other.parts:
-                factor = other.parts[ONE]
-                if type(factor) is int and factor == 1:
-                    return self
-        elif not other.parts:
-            return other
-        if len(self.parts) == 1:
-            own = self.parts.get(ONE)
+        few, many = (self, other) if len(self.parts) < len(other.parts) else (other, self)
+        if not few.parts:
+            return few
+        if len(few.parts) == 1:
+            own = few.parts.get(ONE)
             if type(own) is int and own == 1:
-                return other
+                return many
         found: dict[Product, Coefficient] = {}
-        for one, value in self.parts.items():
-            for two, factor in other.parts.items():
+        for two, factor in few.parts.items():
+            for one, value in many.parts.items():
                 product = times(one, two)
                 if type(value) is int and type(factor) is int:
                     both = value * factor
@@ -196,12 +203,15 @@ class Term:
     @property
     def is_uniform(self) -> bool:
         """Return whether all lanes have the same value."""
-        return not any(isinstance(value, np.ndarray) for value in self.parts.values())
+        return np.ndarray not in map(type, self.parts.values())
 
     @property
-    def symbols(self) -> set[str]:
+    def symbols(self) -> frozenset[str]:
         """The symbols of its products, those of exponents too."""
-        return {s for powers, exponent in self.parts for s, _ in (*powers, *exponent)}
+        if self._symbols is None:
+            every = (s for powers, exponent in self.parts for s, _ in (*powers, *exponent))
+            self._symbols = frozenset(every)
+        return self._symbols
 
     def of_lanes(self, chosen: Any) -> Term:
         """The same for some lanes: an index, or a mask."""
@@ -340,50 +350,31 @@ def total(term: Term, symbol_: str, low: Term, high: Term) -> Term:
 
 def antidifference(term: Term, symbol_: str) -> Term:
     """F with F(k + 1) - F(k) = term, for the symbol k."""
-    by_rate: dict[int, dict[int, Term]] = {}
+    found = Term({})
     for (powers, exponent), value in term.parts.items():
         degree = next((power for one, power in powers if one == symbol_), 0)
         rate = next((factor for one, factor in exponent if one == symbol_), 0)
-        rest = Term(
-            {
-                (
-                    tuple(o for o in powers if o[0] != symbol_),
-                    tuple(o for o in exponent if o[0] != symbol_),
-                ): value
-            }
-        )
-        degrees = by_rate.setdefault(rate, {})
-        degrees[degree] = degrees.get(degree, Term({})) + rest
-    found = Term({})
-    k = symbol(symbol_)
-    for rate, degrees in by_rate.items():
-        if min(degrees) < 0:
+        if degree < 0:
             raise ValueError(f"the sum of {term} over {symbol_}")
-        ratio = Fraction(2) ** rate
-        left = dict(degrees)
-        for degree in range(max(left), -1, -1):
-            factor = left.get(degree, Term({}))
-            if not factor.parts:
-                continue
-            # The leading part of a solution: its difference has `factor` k^degree and lower powers.
-            if rate == 0:
-                top, size = degree + 1, Fraction(1, degree + 1)
-            else:
-                top, size = degree, 1 / (ratio - 1)
-            part = factor * size
-            found = found + part * k**top * power_of_two(k * rate)
-            for lower in range(top):
-                change = part * (_choose(top, lower) * ratio)
-                left[lower] = left.get(lower, Term({})) - change
-            if rate == 0:
-                left[degree] = Term({})
+        rest = (
+            tuple(o for o in powers if o[0] != symbol_),
+            tuple(o for o in exponent if o[0] != symbol_),
+        )
+        found = found + Term({rest: value}) * _antidifference(rate, degree, symbol_)
     return found
 
 
-def _choose(n: int, k: int) -> int:
-    import math
-
-    return math.comb(n, k)
+@cache
+def _antidifference(rate: int, degree: int, symbol_: str) -> Term:
+    """F with F(k + 1) - F(k) = k^degree 2^(rate k), for the symbol k."""
+    ratio, k = Fraction(2) ** rate, symbol(symbol_)
+    # The leading part of F: its difference has k^degree 2^(rate k), and lower powers of k.
+    top, size = (degree + 1, Fraction(1, degree + 1)) if rate == 0 else (degree, 1 / (ratio - 1))
+    found = k**top * power_of_two(k * rate) * size
+    for lower in range(degree):
+        more = math.comb(top, lower) * ratio * size
+        found = found - _antidifference(rate, lower, symbol_) * more
+    return found
 
 
 def summed(terms: Iterable[Term]) -> Term:
