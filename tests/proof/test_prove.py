@@ -251,7 +251,7 @@ def test_verify_says_what_is_proved(capsys, tmp_path, monkeypatch):
     ("seconds_of", "most", "tried"),
     [
         (lambda width: 0.5, 64, 64),
-        (lambda width: width, 64, 6),  # 21 s for 6 widths: far more than 60 for 64
+        (lambda width: width, 64, 5),  # 15 s for 5 widths: far more than 60 for 64
         (lambda width: width, 8, 8),  # of few widths nothing is foreseen
         (lambda width: 16 if width == 3 else 0, 64, 3),  # a width takes a quarter of the time
     ],
