@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
-from typing import Any
+from typing import Any, cast
 
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
@@ -64,7 +64,7 @@ class Measured:
     def cycles(self, which: str) -> list[float]:
         """Cycles of the reads by each multiprocessor, see `cache_multiprocessors`."""
         rows = [row for row in self.record.rows if row["number"] == HALVES]
-        return [float(row[which]) for row in rows]  # type: ignore[arg-type]
+        return [float(cast(float, row[which])) for row in rows]
 
     @property
     def cache_bytes(self) -> int:
@@ -150,7 +150,7 @@ def _atomic_on(measured: Measured, lines: Callable[[Iterable[int]], int]) -> flo
         for row in measured.record.rows
         if row["number"] == "atomics" and row["words of a line"] == 1
     ]
-    found: dict[int, float] = {row["lines"]: row["ps"] for row in rows}  # type: ignore
+    found = {cast(int, row["lines"]): cast(float, row["ps"]) for row in rows}
     return found[lines(found)]
 
 
@@ -161,7 +161,8 @@ def _under_way(measured: Measured) -> int:
         for row in measured.record.rows
         if row["number"] == "under way" and row["warps"] == 1 and row["stride"] == 1
     ]
-    times: dict[int, float] = {row["k"]: row["k"] * row["ps"] for row in rows}  # type: ignore
+    picoseconds = {cast(int, row["k"]): cast(float, row["ps"]) for row in rows}
+    times = {k: k * ps for k, ps in picoseconds.items()}
     return max(k for k, time in times.items() if time < 2 * times[1])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from mmsim.gpu.record import Row
 from mmsim_algorithms.gpu.cache_points import MEBI
@@ -46,8 +47,8 @@ def by_spacing(rows: Iterable[Row]) -> dict[float, dict[int, float]]:
     times: dict[float, dict[int, float]] = {}
     for row in rows:
         if row["number"] == PAGES:
-            regions, ps = row["pages"], row["ps"]
-            times.setdefault(row["spacing MiB"], {})[regions] = ps  # type: ignore
+            regions, spacing = cast(int, row["pages"]), cast(float, row["spacing MiB"])
+            times.setdefault(spacing, {})[regions] = cast(float, row["ps"])
     return times
 
 

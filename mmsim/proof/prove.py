@@ -222,6 +222,7 @@ def _prove(
         spent, until = time.monotonic() - begun, begun + seconds
         if by_width and len(widths) > FEW_WIDTHS:
             until = min(until, begun + spent + seconds / (4 if at else 2))
+            # The time of all grows faster than their number, and slower than its square.
             if at and spent > seconds / 5 and spent * (len(widths) / at) ** 1.5 > seconds:
                 proof.why = (
                     proof.why or f"w={width}: all widths would take longer than {seconds:g} s"

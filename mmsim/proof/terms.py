@@ -108,16 +108,14 @@ class Term:
             return Term({ONE: value} if value else {})
         return Term({} if is_zero(value) else {ONE: simple(value)})
 
-    def __add__(self, other: Term | Coefficient, sign: int = 1) -> Term:
+    def __add__(self, other: Term | Coefficient) -> Term:
         other = Term.of(other)
         if not other.parts:
             return self
         if not self.parts:
-            return other if sign == 1 else -other
+            return other
         found = dict(self.parts)
         for product, value in other.parts.items():
-            if sign == -1:
-                value = -value
             old = found.get(product)
             both = value if old is None else _sum(old, value)
             if type(both) is int and both == 0:
@@ -132,7 +130,7 @@ class Term:
         return Term({product: -value for product, value in self.parts.items()})
 
     def __sub__(self, other: Term | Coefficient) -> Term:
-        return self.__add__(other, -1)
+        return self + -Term.of(other)
 
     def __rsub__(self, other: Coefficient) -> Term:
         return Term.of(other) - self

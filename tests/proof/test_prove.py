@@ -272,3 +272,16 @@ def test_a_proof_that_will_take_too_long_is_given_up(monkeypatch, seconds_of, mo
     assert widths == list(range(1, tried + 1))
     assert proof.proved == (tried == most)
     assert bool(proof.why) == (tried < most)
+
+
+def test_the_first_of_many_widths_takes_half_of_the_time_at_most(monkeypatch):
+    ends = []
+
+    def cases(claim, domain, until):
+        ends.append(until)
+        raise Undecided("it takes too long")
+
+    monkeypatch.setattr("mmsim.proof.prove.time", SimpleNamespace(monotonic=lambda: 0))
+    monkeypatch.setattr("mmsim.proof.prove.proved_cases", cases)
+    prove(CLAIMS["SMM-L5.1"], range(1, 65), seconds=60)
+    assert ends == [30, 15, 15]

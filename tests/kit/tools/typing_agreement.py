@@ -1,6 +1,6 @@
 """Random kernels of numbers of all types: each must give what Numba's compilers make of it.
 
-    python -m tests.kit.tools.typing_agreement [--first 5000] [--count 100] [--json FILE]
+    python -m tests.kit.tools.typing_agreement [--first 5000] [--count 100] [--jobs 2] [--json FILE]
 
 Draws kernels (tests/kit/generators/random_typing.py) and compares the arrays of
 mmsim bit for bit with those of Numba's compiler for this computer and, where there is a GPU, with
@@ -72,10 +72,9 @@ def given_by_none(words: list[tuple[int, str]]) -> list[int]:
     return sorted(different - same_)
 
 
-def work(seeds: range, card: int | None, queue: Any) -> None:
+def work(seeds: range, on_card: bool, card: int | None, queue: Any) -> None:
     """Compare the kernels of some seeds; put (seed, oracle, verdict, text) for each."""
-    on_card = card is not None
-    if on_card:
+    if card is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(card)
 
     def give_up(*_: Any) -> None:
@@ -125,7 +124,8 @@ def main(argv: list[str] | None = None) -> int:
             target=work,
             args=(
                 range(first + turn, last, arguments.jobs),
-                turn % arguments.cards if on_card else None,
+                on_card,
+                turn % arguments.cards if arguments.cards > 1 else None,
                 queue,
             ),
             daemon=True,
