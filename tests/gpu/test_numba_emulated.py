@@ -32,7 +32,7 @@ MACHINE = mm.HMM(2, 32, 5)
 
 
 def test_functions(path):
-    """The tests of a file, with the values that each of them is run for."""
+    """The quick tests of a file, with the values that each of them is run for."""
     spec = importlib.util.spec_from_file_location(f"kernels_of_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -40,6 +40,8 @@ def test_functions(path):
         if not name.startswith("test_"):
             continue
         marks = getattr(function, "pytestmark", [])
+        if any(mark.name == "long" for mark in marks):
+            continue
         values = dict(mark.args for mark in marks if mark.name == "parametrize")
         wanted = list(inspect.signature(function).parameters)
         for chosen in product(*(values[one] for one in wanted)):

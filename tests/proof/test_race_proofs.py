@@ -346,7 +346,7 @@ def test_a_counterexample_is_the_same_in_each_process():
             capture_output=True,
             check=True,
         ).stdout
-        for seed in "1234"
+        for seed in "12"
     }
     assert len(printed) == 1
     assert b"Counterexample" in printed.pop()
