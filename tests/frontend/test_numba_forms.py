@@ -344,6 +344,39 @@ def test_parts_of_arrays_are_assigned_element_by_element():
     same_as_python(parts, x, y, np.zeros(5, int))
 
 
+@pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
+def test_an_array_of_one_element_is_repeated():
+    def parts(x, y, out):
+        y[:3, 1:] = x.reshape(3, 1)
+        y[:2] = x[1:2]
+        y[2] = y[:1]
+        out[:3] = x[-1:]
+        out[3:5] = x[:1, None][0]
+        y[3], y[-1:] = y[0], y[1]
+        np.add(x[:1], y[0], out[3:])
+
+    same_as_python(parts, np.arange(1, 4), np.arange(15).reshape(5, 3), np.zeros(6, int))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_an_array_of_another_shape_ends_the_thread(n):
+    def array(x, y, out, n):
+        out[0] = 1
+        y[:] = x[:n]
+        out[1] = 1
+        np.negative(x[:n], y)
+        out[2] = 1
+        y[:n] = 7, 8
+        out[3] = 1
+
+    x, y, out = np.arange(1, 4), np.zeros(3, int), np.zeros(4, int)
+    program = numba_program(array)
+    run = MACHINE.run(program, x, y, out, n, threads=1, schedule="asynchronous")
+    program.specialized((x, y, out, n)).store(run.arrays)
+    assert out.tolist() == {1: [1, 1, 1, 0], 2: [1, 0, 0, 0], 3: [1, 1, 1, 0]}[n]
+    assert y.tolist() == {1: [-1, -1, -1], 2: [0, 0, 0], 3: [-1, -2, -3]}[n]
+
+
 # NumPy 2.5 warns of the third argument, which Numba takes.
 @pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
 def test_functions_of_numpy_have_output_arrays():

@@ -149,6 +149,8 @@ MESSAGES = {
     "a[0] = 1\n    if n: x = 1\n    else: x = a\n    «a[0] = x»": "'x' is array(int64",
     "a[0] = a if n else 1": "on one way and 1 on another; give it one kind of value",
     "«np.sin(a, r)»": "the result needs an array of numbers; give one as the last argument",
+    "«a[1:] = a[:-1]»": "an array is stored in another part of itself; write a loop",
+    "«a[:] = a[::-1]»": "an array is stored in another part of itself; write a loop",
     # Elements:
     "«LIST»[0] = 1": "constants and tuples stay as they are",
     "«TABLE»[0] = 1": "'TABLE' is an array from outside the program; it is constant; make it a",
