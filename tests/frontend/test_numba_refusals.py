@@ -189,6 +189,7 @@ MESSAGES = {
     "«cuda.stcg(a, 0, (1, 2))»": "no meaning for (array: array(int64, 1d, C), i: int64, value: Uni",
     "a[0] = «cuda.ldca(a, slice(2))»": "no meaning for (array: array(int64, 1d, C), i: slice",
     "«cuda.atomic.add(TABLE, 0, 1)»": "an atomic needs an array of numbers; make it a parameter",
+    "w = cuda.local.array(2, 'i8')\n    «cuda.atomic.add(w, 0, 1)»": "array that threads share",
     "«cuda.atomic.add(n, 0, 1)»": "no meaning for (array: int64, index: int64, value: int64)",
     "a[0] = «cuda.int32x3(1, 2)».x": "'cuda.int32x3' takes 3 numbers, not 2",
     "a[0] = «cuda.int32x1(a)».x": "'cuda.int32x1' has no meaning for (x: array(int64, 1d, C))",
