@@ -9,7 +9,7 @@ import pytest
 from numba import complex64, cuda, float32, float64, int32, uint8, uint64
 
 import mmsim as mm
-from mmsim.errors import LanguageError, RaisedError
+from mmsim.errors import LanguageError, MMSimError, RaisedError
 from mmsim.frontend.numba.kernel import numba_program
 from mmsim.frontend.numba.options import Options
 from mmsim.ir import nodes as ir
@@ -344,6 +344,39 @@ def test_parts_of_arrays_are_assigned_element_by_element():
     same_as_python(parts, x, y, np.zeros(5, int))
 
 
+@pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
+def test_an_array_of_one_element_is_repeated():
+    def parts(x, y, out):
+        y[:3, 1:] = x.reshape(3, 1)
+        y[:2] = x[1:2]
+        y[2] = y[:1]
+        out[:3] = x[-1:]
+        out[3:5] = x[:1, None][0]
+        y[3], y[-1:] = y[0], y[1]
+        np.add(x[:1], y[0], out[3:])
+
+    same_as_python(parts, np.arange(1, 4), np.arange(15).reshape(5, 3), np.zeros(6, int))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_an_array_of_another_shape_ends_the_thread(n):
+    def array(x, y, out, n):
+        out[0] = 1
+        y[:] = x[:n]
+        out[1] = 1
+        np.negative(x[:n], y)
+        out[2] = 1
+        y[:n] = 7, 8
+        out[3] = 1
+
+    x, y, out = np.arange(1, 4), np.zeros(3, int), np.zeros(4, int)
+    program = numba_program(array)
+    run = MACHINE.run(program, x, y, out, n, threads=1, schedule="asynchronous")
+    program.specialized((x, y, out, n)).store(run.arrays)
+    assert out.tolist() == {1: [1, 1, 1, 0], 2: [1, 0, 0, 0], 3: [1, 1, 1, 0]}[n]
+    assert y.tolist() == {1: [-1, -1, -1], 2: [0, 0, 0], 3: [-1, -2, -3]}[n]
+
+
 # NumPy 2.5 warns of the third argument, which Numba takes.
 @pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
 def test_functions_of_numpy_have_output_arrays():
@@ -482,3 +515,66 @@ def test_names_that_change_their_values_are_both_needed():
             out[1, i] = v1
 
     same_as_python(swaps, np.arange(8) * 100.0, np.zeros((2, 8)))
+
+
+def row_behind(a, b):
+    for row in a:
+        if row[0] > 3:
+            break
+    b[0] = row[1]
+
+
+def row_of_an_inner_loop(a, b):
+    for k in range(3):
+        for j in range(2):
+            row = a[k] if j else a[:, k]
+        b[k] = row[j] + 10 * row[0]
+
+
+def row_of_a_branch(a, b):
+    for k in range(3):
+        if k == 1:
+            for row in a:
+                if row[0] == 4:
+                    break
+            found = row[1:], k
+        if k == 2:
+            b[0] = found[0][1] + found[1]
+
+
+def row_of_the_trip_before(a, b):
+    for k in range(3):
+        row = a[k]
+        if k > 5:
+            last, own = row, range(5)
+        if k > 0:
+            b[k] = last[1] + len(own)
+        last, own = row, range(k)
+
+
+def maybe_a_row(a, b):
+    for k in range(3):
+        if k == 1:
+            row = None
+        elif k == 0:
+            row = a[1]
+        if row is not None:
+            b[k] = row[1]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [row_behind, row_of_an_inner_loop, row_of_a_branch, row_of_the_trip_before, maybe_a_row],
+)
+def test_an_array_that_a_loop_gives_a_name_is_there_behind_it_and_in_later_trips(kernel):
+    same_as_python(kernel, np.arange(12).reshape(3, 4), np.zeros(3, int))
+
+
+def test_an_array_that_no_trip_gives_a_name_is_missing():
+    def never(a, b):
+        for row in a[:0]:
+            b[0] += row[0]
+        b[0] = row[1]
+
+    with pytest.raises(MMSimError, match=r"'row\[1\]' gives this thread no value"):
+        MACHINE.run(numba_program(never), np.zeros((3, 4)), np.zeros(3), threads=1)

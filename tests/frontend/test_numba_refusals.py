@@ -149,6 +149,8 @@ MESSAGES = {
     "a[0] = 1\n    if n: x = 1\n    else: x = a\n    «a[0] = x»": "'x' is array(int64",
     "a[0] = a if n else 1": "on one way and 1 on another; give it one kind of value",
     "«np.sin(a, r)»": "the result needs an array of numbers; give one as the last argument",
+    "«a[1:] = a[:-1]»": "an array is stored in another part of itself; write a loop",
+    "«a[:] = a[::-1]»": "an array is stored in another part of itself; write a loop",
     # Elements:
     "«LIST»[0] = 1": "constants and tuples stay as they are",
     "«TABLE»[0] = 1": "'TABLE' is an array from outside the program; it is constant; make it a",
@@ -187,6 +189,7 @@ MESSAGES = {
     "«cuda.stcg(a, 0, (1, 2))»": "no meaning for (array: array(int64, 1d, C), i: int64, value: Uni",
     "a[0] = «cuda.ldca(a, slice(2))»": "no meaning for (array: array(int64, 1d, C), i: slice",
     "«cuda.atomic.add(TABLE, 0, 1)»": "an atomic needs an array of numbers; make it a parameter",
+    "w = cuda.local.array(2, 'i8')\n    «cuda.atomic.add(w, 0, 1)»": "array that threads share",
     "«cuda.atomic.add(n, 0, 1)»": "no meaning for (array: int64, index: int64, value: int64)",
     "a[0] = «cuda.int32x3(1, 2)».x": "'cuda.int32x3' takes 3 numbers, not 2",
     "a[0] = «cuda.int32x1(a)».x": "'cuda.int32x1' has no meaning for (x: array(int64, 1d, C))",

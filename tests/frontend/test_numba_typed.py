@@ -582,3 +582,13 @@ def test_versions_of_a_name_that_are_one_variable_are_not_copied():
     set_ = [one.target for one in statements(given.program.code.body) if isinstance(one, ir.Assign)]
     assert set_.count("x") == 2
     assert all(name in ("i", "x") for name in set_)
+
+
+def test_the_square_of_a_complex_number_is_a_product():
+    def squares(z, out):
+        i = cuda.grid(1)
+        out[0, i], out[1, i] = z[i] ** 2, np.power(z[i], 2)
+
+    z = np.array([1 + 2j, 3 - 0.1j, 0j, -0.3 + 7j])
+    run = MACHINE.run(numba_program(squares), z, np.zeros((2, 4), complex), threads=4)
+    assert run.arrays["out"].tolist() == [(z * z).tolist()] * 2

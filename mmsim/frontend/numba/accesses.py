@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -20,11 +21,13 @@ from mmsim.frontend.numba.values import (
     Text,
     Value,
     binary,
+    open_axes,
 )
 from mmsim.frontend.python import aliases
 from mmsim.frontend.python.scope import Alias, Span, View
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, UNSIGNED, Type, part
+from mmsim.ir.walk import parts
 
 ROW_MAJOR, COPY = "only an array in row-major order can be", "copy it into one"
 """Parts of a message about an array of another order."""
@@ -437,13 +440,57 @@ class ArrayLowering(AxisLowering):
             for name, own in fields.items():
                 self.assign_part(own, given[name])
         elif isinstance(value, tuple):
+            self.end_if_other(ir.Const(len(value)), self.extent(array, 0))
             for number, one in enumerate(value):
                 self.assign_part(self.part(array, (ir.Const(number),)), one)
         elif self.rank(array) == 0:
             self.store(array, (), self.along(value, ()))
         else:
-            source = self.spill(value) if isinstance(value, ir.Expr) else value
+            source = self.spread(value, array)
+            if isinstance(source, Alias):
+                self.refuse_overlap(array, source)
             self.fill(array, lambda index: self.along(source, index))
+
+    def spread(self, value: Value, array: Alias) -> Value:
+        """A number, or an array as one with the extents of another, which repeats a single element.
+
+        Any other extent is an exception.
+        """
+        if not isinstance(value, Alias):
+            return self.spill(self.single(value))
+        shape, wanted = self.shape(value), self.shape(array)
+        more = len(shape) - len(wanted)
+        index: list[ir.Expr | Span] = []
+        for own, one in zip(shape, (ir.Const(1),) * more + wanted[max(-more, 0) :], strict=True):
+            is_one = ir.Compare("==", own, ir.Const(1), self.place)
+            step: ir.Expr = ir.Const(1)
+            if own != one:
+                self.end_if_other(ir.Choose(is_one, one, own), one)
+                step = self.fixed(ir.Choose(is_one, ir.Const(0), step))
+            is_first = len(index) < more
+            index.append(ir.Const(0) if is_first else Span(ir.Const(0), step, one, self.place))
+        return value.restricted(index)
+
+    def end_if_other(self, count: ir.Expr, wanted: ir.Expr) -> None:
+        """End the threads if there are not as many elements as are wanted."""
+        is_other = ir.Compare("!=", count, wanted, self.place)
+        self.end_if(is_other, "ValueError: cannot assign slice from input of another shape")
+
+    def refuse_overlap(self, array: Alias, source: Alias) -> None:
+        """Refuse a part of an array, stored in the same array, that may read what it has written.
+
+        That is no element whose index is, along each axis, the same or one for all.
+        """
+        given = open_axes(self.rank(array))
+        last = given[len(given) - self.rank(source) :]
+        for one, other in product(array.parts, source.parts):
+            if one.array != other.array:
+                continue
+            both = zip(one.element(given), other.element(last), strict=True)
+            pairs = [(x, y) for x, y in both if x != y]
+            apart = any(isinstance(x, ir.Const) and isinstance(y, ir.Const) for x, y in pairs)
+            if not apart and any(not set(given).isdisjoint(parts(y)) for _, y in pairs):
+                raise self.refused("an array is stored in another part of itself", "write a loop")
 
     def stored(self, target: Any, index: Value, value: Any) -> None:
         """a[index] = value."""

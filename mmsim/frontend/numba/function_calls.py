@@ -236,16 +236,17 @@ class CallLowering(InlineLowering):
 
     def elementwise(self, ufunc: np.ufunc, type_: Any, args: list[Value]) -> Value:
         """np.sin(a, out): for each element, the result for numbers."""
-        *sources, out = (self.spill(one) if isinstance(one, ir.Expr) else one for one in args)
+        *given, out = args
         if not isinstance(out, Alias) or self.fields(out):
             raise self.refused(
                 "the result needs an array of numbers", "give one as the last argument"
             )
+        sources = [self.spread(one, out) for one in given]
 
         def value(index: tuple[ir.Expr, ...]) -> ir.Expr:
-            given = [self.along(one, index) for one in sources]
-            sig = context().resolve_function_type(type_, self.types_of(given), {})
-            found = self.numeric(ufunc, given, sig)
+            numbers = [self.along(one, index) for one in sources]
+            sig = context().resolve_function_type(type_, self.types_of(numbers), {})
+            found = self.numeric(ufunc, numbers, sig)
             return self.as_type(self.single(found), sig.return_type)
 
         self.fill(out, value)
@@ -394,6 +395,8 @@ class CallLowering(InlineLowering):
         is_own = isinstance(array, Alias) and not self.fields(array)
         if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
+        if any(self.is_registers(part.array) for part in array.parts):  # it fails on a card
+            raise self.refused("an atomic needs an array that threads share", "write a plain +=")
         if self.is_mixed(array):
             known = {name: self.fixed(one) for name, one in given.items()}
             return self.apart(array, lambda one: self.atomic(op, known | {"array": one}, is_used))

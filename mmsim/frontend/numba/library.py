@@ -92,7 +92,9 @@ def log2(z: Any) -> Any:
 
 
 def power(z: Any, exponent: Any) -> Any:
-    """z ** exponent; 0 ** 0 is 1."""
+    """z ** exponent; 0 ** 0 is 1, and a square a product, which is more exact."""
+    if exponent == 2:
+        return z * z
     if exponent == 0:
         return complex(1, 0) + 0 * z
     if z == 0:

@@ -87,6 +87,8 @@ class FunctionLowering(CallLowering):
     def body(self, prefix: str, ends: Callable[[Place], ir.Stmt] | None) -> ir.Block:
         """The statements of the function."""
         self.prefix, blocks = prefix, self.found.ir.blocks
+        self.open: dict[str, Any] = {}
+        self.late, self.copied = list[str](), set[str]()
         self.begins: dict[int, tuple[set[str], Counted, ir.Var]] = {}
         graph: dict[Label, BasicBlock] = {}
         order = find_topo_order(blocks)
@@ -94,8 +96,11 @@ class FunctionLowering(CallLowering):
             for label in order:
                 self.block, self.waiting = [], {}
                 graph[label] = self.basic_block(label, blocks[label])
+            while any(self.has_value(one.target) for one in [*self.open.values()]):
+                pass
             for label in order:
                 self.settle_choices(graph, label, blocks[label])
+            self.begin_copied(graph, min(blocks))
             for label in order:
                 self.set_apart(graph, label, blocks[label])
         except Refusal as error:
@@ -160,6 +165,14 @@ class FunctionLowering(CallLowering):
         if old.turn is not None and not iterators.isdisjoint(heads):
             graph[f"{label}_turn"] = replace(old, body=())
             graph[label] = BasicBlock(old.body, (f"{label}_turn",), old.place)
+
+    def begin_copied(self, graph: dict[Label, BasicBlock], first: int) -> None:
+        """Set what other choices copy of those that have no value yet when their loop begins."""
+        types = {one: self.unit.held.variables[one] for one in self.late if one in self.copied}
+        begin = (
+            ir.Assign(one, self.as_type(ir.Const(0), own), self.place) for one, own in types.items()
+        )
+        graph[first] = replace(graph[first], body=(*begin, *graph[first].body))
 
     def give_back(self, last: Any) -> None:
         """The result of the function, as a choice that all returns set."""
@@ -430,7 +443,7 @@ class FunctionLowering(CallLowering):
         edges: dict[int, Settings] = defaultdict(list)
         for one in block.body:
             for var, source in incoming(phi_of(one)):
-                if var.name in self.values:
+                if one.target.name in self.values and var.name in self.values:
                     self.place = self.places.of(one)
                     path = f"{self.prefix}{one.target.name}"
                     chosen, value = self.values[one.target.name], self.values[var.name]
@@ -491,6 +504,7 @@ class FunctionLowering(CallLowering):
             one.name for _, value in settings for one in parts(value) if isinstance(one, ir.Var)
         }
         self.block = []
+        self.copied |= read
         if names & read:
             settings = [(name, self.kept(value)) for name, value in settings]
         made = (*self.block, *(ir.Assign(name, value, place) for name, value in settings))
@@ -502,8 +516,11 @@ class FunctionLowering(CallLowering):
         graph[source] = replace(old, targets=targets)
         graph[between] = BasicBlock(made, (label,), old.place)
 
-    def choice(self, one: Any) -> None:
-        """Versions of a name with one type are one variable; those of other types are copied."""
+    def choice(self, one: Any, is_late: bool = False) -> None:
+        """Versions of a name with one type are one variable; those of other types are copied.
+
+        A choice at the head of a loop that only the loop gives a value is `open` until it does.
+        """
         name, type_ = one.target.name, self.type_at(one.target)
         if self.group(one.target) is not None:
             place = named(self.place, base_of(one.target))
@@ -512,20 +529,39 @@ class FunctionLowering(CallLowering):
                 place = named(place if use is None else self.places.of(use), base_of(one.target))
             self.values[name] = read(self.variable(one.target), place)
             return
-        known = [self.values[var.name] for var, _ in incoming(one.value) if var.name in self.values]
+        known = [self.values[var.name] for var, _ in incoming(one.value) if self.has_value(var)]
         if not known:
-            raise self.refused(f"{base_of(one.target)!r} has no value here")
+            self.open[name] = one
+            return
         path = f"{self.prefix}{name}"
         there = next((one for one in known if one != NONE), NONE)
-        self.values[name] = self.chosen(path, base_of(one.target), there, type_)
+        before = len(self.unit.held.variables)
+        self.values[name] = self.chosen(path, base_of(one.target), there, type_, is_late)
+        self.late += [*self.unit.held.variables][before:] if is_late else []
 
-    def chosen(self, path: str, text: str, known: Value, type_: Any) -> Value:
-        """The value of a choice like one of those that it takes."""
+    def has_value(self, var: Any) -> bool:
+        """Return whether a variable has a value; a choice may have got one behind its block."""
+        if var.name in self.open:
+            self.choice(self.open.pop(var.name), is_late=True)
+        return var.name in self.values
+
+    def of(self, var: Any) -> Value:
+        """The value of a variable of Numba's."""
+        self.has_value(var)
+        return super().of(var)
+
+    def chosen(
+        self, path: str, text: str, known: Value, type_: Any, is_late: bool = False
+    ) -> Value:
+        """The value of a choice like one of those that it takes.
+
+        A late one keeps the value of an earlier trip, also if no other trip chooses another array.
+        """
         if isinstance(type_, types.Optional):
-            return self.maybe(path, text, known, type_)
+            return self.maybe(path, text, known, type_, is_late)
         if isinstance(known, tuple) and hasattr(type_, "count"):
             return tuple(
-                self.chosen(f"{path}.{n}", f"{text}_{n}", part, own)
+                self.chosen(f"{path}.{n}", f"{text}_{n}", part, own, is_late)
                 for n, (part, own) in enumerate(zip(known, type_, strict=True))
             )
         if isinstance(type_, types.RangeType | types.SliceType):
@@ -537,6 +573,8 @@ class FunctionLowering(CallLowering):
             return Text(tuple(ir.Var(name, self.place) for name in names))
         if isinstance(known, ir.Expr) or isinstance(type_, types.EnumMember) or is_number(type_):
             return ir.Var(self.new_variable(text, dtype_of(type_)), self.place)
+        if isinstance(known, Alias) and is_late:
+            self.unit.keys.setdefault(path, set(map(key_of, known.parts)))
         if isinstance(known, Alias) and path in self.unit.keys:
             merged = self.unit.merged[path] = Merged.of(self.unit.keys[path], self.place, self.unit)
             for variable in merged.variables:
@@ -544,10 +582,12 @@ class FunctionLowering(CallLowering):
             return merged.alias
         return known
 
-    def maybe(self, path: str, text: str, known: Value, type_: types.Optional) -> Maybe:
+    def maybe(
+        self, path: str, text: str, known: Value, type_: types.Optional, is_late: bool
+    ) -> Maybe:
         """A number or an array that may be None, and a variable that says whether it is there."""
         value = known.value if isinstance(known, Maybe) else known
         if not (is_number(type_.type) or isinstance(value, Alias)):
             raise self.refused(f"{text!r} is {type_.type} or None, which depends on the path")
         is_there = ir.Var(self.new_variable(f"{text}_is_there", BOOL), self.place)
-        return Maybe(is_there, self.chosen(path, text, value, type_.type))
+        return Maybe(is_there, self.chosen(path, text, value, type_.type, is_late))
