@@ -259,6 +259,10 @@ class Unit:
     def unique(self, name: str) -> str:
         """`name`, or `name_2`, `name_3`, ... if it is taken."""
         candidate, number = name, 1
+    def is_registers(self, array: str) -> bool:
+        """Return whether an array is one of each thread's own."""
+        return any(local.name == array and local.kind == "registers" for local in self.locals)
+
         while candidate in self.taken:
             number += 1
             candidate = f"{name}_{number}"
