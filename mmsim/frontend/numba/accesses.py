@@ -19,10 +19,9 @@ from mmsim.frontend.numba.values import (
     Slice,
     Text,
     Value,
-    binary,
 )
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.frontend.python.scope import Alias, Span, View, binary
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, UNSIGNED, Type, part
 
