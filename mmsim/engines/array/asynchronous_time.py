@@ -57,6 +57,12 @@ def register_trees() -> None:
         extending.register_jitable(forceinline=True)(function)
 
 
+def _numba_compiles() -> bool:
+    from mmsim.host import compiler
+
+    return compiler.enabled()
+
+
 def scheduled(
     launch: Launch,
     operations: npt.NDArray[np.integer],
@@ -154,7 +160,7 @@ def first_turns(dmms: int) -> npt.NDArray[np.int64]:
 
 
 def _played(state: play.State, control: Any, turns: Any, compile: bool) -> int:
-    if compile:
+    if compile and _numba_compiles():
         return int(compiled()(state, control, turns))
     listed = turns.tolist()
     time = play.play(play.State._make(map(plain, state)), control, listed)
