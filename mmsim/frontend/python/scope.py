@@ -22,9 +22,8 @@ from mmsim.host.arguments import is_whole
 from mmsim.ir import nodes as ir
 
 
-def field_names(thing: Any) -> tuple[str, ...] | None:
-    """The names of the values of a named tuple, or of the tuples of such a class; else None."""
-    kind = thing if isinstance(thing, type) else type(thing)
+def field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of the values of named tuples of a class; None for any other class."""
     names = vars(kind).get("_fields")
     return names if kind.__bases__ == (tuple,) and isinstance(names, tuple) else None
 
