@@ -215,7 +215,9 @@ def require_context(function: F) -> F:
 
 def current_context(devnum: int | None = None) -> Context:
     """The device in use."""
-    return _only(devnum)
+    if devnum not in (None, 0):
+        raise CudaSupportError(f"there is no device {devnum}: mmsim is one device, number 0")
+    return gpus.lst[0]
 
 
 get_context = current_context
@@ -224,13 +226,7 @@ get_context = current_context
 
 def select_device(device_id: int) -> Device:
     """Select a device and return it."""
-    return _only(device_id).device
-
-
-def _only(number: int | None) -> Context:
-    if number not in (None, 0):
-        raise CudaSupportError(f"there is no device {number}: mmsim is one device, number 0")
-    return gpus.lst[0]
+    return current_context(device_id).device
 
 
 def get_current_device() -> Device:

@@ -343,13 +343,6 @@ def of_numbers(name: str, *given: Any) -> Any:
     return np.asarray(FUNCTIONS[name].compute(*numbers))[0]
 
 
-def _of_numbers(name: str) -> Callable[..., Any]:
-    return lambda thread, *given: of_numbers(name, *given)
-
-
-WORDS |= {name: _of_numbers(name) for name in ("popc", "brev", "clz", "ffs", "fma", "cbrt")}
-
-
 def _atomic(op: Any) -> Callable[..., Any]:
     """An atomic: as one thread runs at a time, it is a read and a write."""
 

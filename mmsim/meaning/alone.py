@@ -283,7 +283,7 @@ class Writer:
             case ir.Assign(target, value):
                 self.add(f"{self.variable(target)} = {self.write(value)}")
             case ir.Load(target, array, index):
-                word = self.read(array, self.place(array, index))
+                word = self.read(self.array(array), array, self.place(array, index))
                 self.add(word if target is None else f"{self.variable(target)} = {word}")
                 self.note(one.site)
             case ir.Store(array, index, value):
@@ -388,7 +388,7 @@ class Writer:
         if self.spins:
             at, word = self.temporary(), self.temporary()
             self.add(f"{at} = {place}", f"{word} = {new}")
-            self.add(f"changed += {self.read(array, at)} != {word}")
+            self.add(f"changed += {self.read(words, array, at)} != {word}")
             place, new = at, word
         self.add(f"{words}[{place}] = {new}")
 
@@ -400,7 +400,7 @@ class Writer:
         at, old, new = (self.temporary() for _ in range(3))
         self.add(f"{at} = {self.place(one.array, one.index)}")
         value = self.write(one.value)
-        self.add(f"{old} = {self.read(one.array, at)}")
+        self.add(f"{old} = {self.read(self.array(one.array), one.array, at)}")
         left = f"{self.constant(_atomic(one.op, type_))}({old}, {value})"
         if one.op == "add" and is_int(type_):
             left = wrapped(type_, f"{old} + {value}", new)
@@ -465,11 +465,11 @@ class Writer:
             found = f"({found} * {extent} + {part})" if found else part
         return found
 
-    def read(self, array: str, place: str) -> str:
-        """The word at a place of an array."""
+    def read(self, words: str, array: str, place: str) -> str:
+        """The word at a place of an array, whose contents have the name `words`."""
         if self.meaning.typing.arrays[array].kind == "c":
-            return f"{self.array(array)}.item({place})"
-        return f"{self.array(array)}[{place}]"
+            return f"{words}.item({place})"
+        return f"{words}[{place}]"
 
     # Expressions
 
@@ -491,10 +491,7 @@ class Writer:
                 texts = self.write(then), self.write(test), self.write(other)
                 return "({} if {} else {})".format(*texts)
             case ir.RegisterRead(array, index):
-                place = self.place(array, index)
-                if self.meaning.typing.arrays[array].kind == "c":
-                    return f"{self.register(array)}.item({place})"
-                return f"{self.register(array)}[{place}]"
+                return self.read(self.register(array), array, self.place(array, index))
             case ir.Lookup():
                 return f"{self.constant(value.values)}[{self.number(value.index, value.shape)}]"
             case ir.Operation():

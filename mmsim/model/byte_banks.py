@@ -253,7 +253,8 @@ class Vectors(OfAnother):
         return self.rule.cells(addresses // self.count)
 
     def stage_of(self, addresses: list[int], lanes: Lanes = None) -> list[int]:
-        stages = self.rule.stage_of(*self._vectors(addresses, lanes))
+        vectors = [address // self.count for address in addresses[:: self.count]]
+        stages = self.rule.stage_of(vectors, self._lanes(lanes))
         return [stage for stage in stages for _ in range(self.count)]
 
     def stage_counts(
@@ -261,22 +262,18 @@ class Vectors(OfAnother):
     ) -> Integers:
         every = slice(None, None, self.count)
         vectors = addresses[every] // self.count
-        own = None if lanes is None else lanes[every]
-        return self.rule.stage_counts(vectors, warps[every], count, own)
+        return self.rule.stage_counts(vectors, warps[every], count, self._lanes(lanes))
 
     def parts(self, firsts: Integers, lanes: Lanes = None) -> Integers:
-        own = None if lanes is None else lanes[:: self.count]
-        return self.rule.parts(firsts // self.count, own) * self.count
+        return self.rule.parts(firsts // self.count, self._lanes(lanes)) * self.count
 
     def phases(self, addresses: Integers, firsts: Integers, lanes: Lanes = None) -> Integers:
-        own = None if lanes is None else lanes[:: self.count]
         vectors = addresses[:: self.count] // self.count
-        return self.rule.phases(vectors, firsts // self.count, own) * self.count
+        return self.rule.phases(vectors, firsts // self.count, self._lanes(lanes)) * self.count
 
-    def _vectors(self, addresses: list[int], lanes: Lanes) -> tuple[list[int], Integers | None]:
-        """The numbers of the vectors, and the lane of each."""
-        vectors = [address // self.count for address in addresses[:: self.count]]
-        return vectors, None if lanes is None else lanes[:: self.count]
+    def _lanes(self, lanes: Lanes) -> Lanes:
+        """The lane of each vector."""
+        return None if lanes is None else lanes[:: self.count]
 
 
 def served(unit: Conflict, size: int, kind: str, count: int) -> Conflict:

@@ -172,7 +172,7 @@ COMPARED = {
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/python/values.py": {"-"},  # a literal with a sign
-    "frontend/numba/values.py": {"+"},  # a sum with 0
+    "frontend/python/scope.py": {"+"},  # a sum with 0
     "frontend/numba/names.py": {"<"},  # in names of Python's own
     "cuda_c/writer.py": {"+"},  # an added line
     "meaning/alone.py": {"%", ">>"},  # Python's own on integers: the sign's remainder, no wrapping

@@ -20,11 +20,10 @@ from mmsim.frontend.numba.values import (
     Slice,
     Text,
     Value,
-    binary,
     open_axes,
 )
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.scope import Alias, Span, View
+from mmsim.frontend.python.scope import Alias, Span, View, binary
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, UNSIGNED, Type, part
 from mmsim.ir.walk import parts
@@ -322,7 +321,7 @@ class ArrayLowering(AxisLowering):
             numbers = tuple(table.ravel().tolist())
             found = ir.Lookup(array, numbers, table.shape, whole, self.place)
             return self.as_type(found, table.dtype)
-        return ir.RegisterRead(array, whole, self.place) if self.is_registers(array) else None
+        return ir.RegisterRead(array, whole, self.place) if self.unit.is_registers(array) else None
 
     def is_mixed(self, array: Alias) -> bool:
         """Return whether an array may be one of several in different words, or other parts."""
@@ -365,7 +364,7 @@ class ArrayLowering(AxisLowering):
 
         def write(part: View, operands: list[ir.Expr]) -> ir.Stmt:
             *own, last = operands
-            node = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
+            node = ir.RegisterWrite if self.unit.is_registers(part.array) else ir.Store
             return node(part.array, part.element(own), last, self.place)
 
         self.emit_for(array, (*index, value), write)
@@ -394,10 +393,6 @@ class ArrayLowering(AxisLowering):
         if len(array.parts) > 1:
             kept = [self.spill(one) for one in operands]
         self.block.append(aliases.chosen(array, lambda view: make(view, kept), self.place))
-
-    def is_registers(self, array: str) -> bool:
-        """Return whether an array is a thread's own."""
-        return any(one.name == array and one.kind == "registers" for one in self.unit.locals)
 
     # All elements
 

@@ -11,9 +11,9 @@ from numba.np.numpy_support import as_dtype
 
 from mmsim.frontend.numba.base import Base
 from mmsim.frontend.numba.kinds import in_bits
-from mmsim.frontend.numba.values import ONE, Index, Remade, Value, binary, open_axes
+from mmsim.frontend.numba.values import ONE, Index, Remade, Value, open_axes
 from mmsim.frontend.python import aliases
-from mmsim.frontend.python.scope import Alias, Restart, Span, View
+from mmsim.frontend.python.scope import Alias, Restart, Span, View, binary
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, Type, part
 from mmsim.ir.walk import with_expressions

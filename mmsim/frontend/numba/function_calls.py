@@ -395,7 +395,7 @@ class CallLowering(InlineLowering):
         is_own = isinstance(array, Alias) and not self.fields(array)
         if not is_own or any(part.array in self.unit.tables for part in array.parts):
             raise self.refused("an atomic needs an array of numbers", "make it a parameter")
-        if any(self.is_registers(part.array) for part in array.parts):  # it fails on a card
+        if any(self.unit.is_registers(part.array) for part in array.parts):  # it fails on a card
             raise self.refused("an atomic needs an array that threads share", "write a plain +=")
         if self.is_mixed(array):
             known = {name: self.fixed(one) for name, one in given.items()}

@@ -31,11 +31,10 @@ from mmsim.frontend.numba.values import (
     Text,
     Value,
     Walked,
-    binary,
     is_number,
 )
 from mmsim.frontend.numba.words import VALUES
-from mmsim.frontend.python.scope import Alias, View
+from mmsim.frontend.python.scope import Alias, View, binary
 from mmsim.frontend.python.source import source_of
 from mmsim.frontend.python.tables import MOST_CAPTURED, leaves
 from mmsim.ir import nodes as ir

@@ -258,12 +258,3 @@ def dtype_of(type_: types.Type) -> Type:
 def is_number(type_: types.Type) -> bool:
     """Return whether a type is of numbers."""
     return isinstance(types.unliteral(type_), types.Number | types.Boolean | DATES)
-
-
-def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
-    """An operation of two integers."""
-    if right == ir.Const(0) and op in "+-":
-        return left
-    if left == ir.Const(0) and op == "+":
-        return right
-    return ir.Binary(op, left, right, place)

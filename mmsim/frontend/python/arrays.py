@@ -74,7 +74,7 @@ class Arrays(Builder):
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
         """An element of an array, read by a statement in front."""
         (first, *others) = array.parts
-        if not others and self.is_registers(first.array):
+        if not others and self.unit.is_registers(first.array):
             return ir.RegisterRead(first.array, first.element(index), place)
         target = self.temporary()
         self.touch(array, index, place, target)
@@ -87,7 +87,7 @@ class Arrays(Builder):
 
         def read(part: View, given: list[ir.Expr]) -> ir.Stmt:
             whole = part.element(given)
-            if target is not None and self.is_registers(part.array):
+            if target is not None and self.unit.is_registers(part.array):
                 return ir.Assign(target, ir.RegisterRead(part.array, whole, place), place)
             return ir.Load(target, part.array, whole, place)
 
@@ -97,14 +97,10 @@ class Arrays(Builder):
         """Write an element of an array."""
 
         def write(part: View, given: list[ir.Expr]) -> ir.Stmt:
-            kind = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
+            kind = ir.RegisterWrite if self.unit.is_registers(part.array) else ir.Store
             return kind(part.array, part.element(given[:-1]), given[-1], place)
 
         self.emit_for(array, (*index, value), write, place)
-
-    def is_registers(self, array: str) -> bool:
-        """Return whether an array is one of each thread's own."""
-        return any(local.name == array and local.kind == "registers" for local in self.unit.locals)
 
     def axes(self, array: Alias) -> int | None:
         """The number of axes of an array, if it is known."""
@@ -183,7 +179,7 @@ class Arrays(Builder):
             )
         if array is None:
             array = self.alias(node, Role(self.place(node)))
-        if any(self.is_registers(part.array) for part in array.parts):
+        if any(self.unit.is_registers(part.array) for part in array.parts):
             own_array = OWN_ARRAY
             raise self.refuse(node, f"{written(node)!r} is {own_array}, {why}", advice)
         return array

@@ -60,15 +60,15 @@ class Builder(Function):
         """Put a statement at the end of the current block."""
         self.block.append(statement)
 
-    def temporary(self, hint: str = "t") -> str:
+    def temporary(self) -> str:
         """A variable without a name in the text."""
-        return self.unit.unique(hint)
+        return self.unit.unique("t")
 
-    def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
+    def spill(self, value: ir.Expr, place: Place) -> ir.Expr:
         """`value` in a separate variable, unless nothing can change it."""
         if isinstance(value, ir.Const | ir.Number | ir.ThreadField | ir.Extent):
             return value
-        name = self.temporary(hint)
+        name = self.temporary()
         self.emit(ir.Assign(name, value, place))
         return ir.Var(name, place)
 

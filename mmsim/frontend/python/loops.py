@@ -139,7 +139,7 @@ class Loops(Assignments):
         assert isinstance(counter, ast.Name)
         assert isinstance(target, ast.Name)
         start, stop, step = self.range_of(inner)
-        count = self.temporary("trip")
+        count = self.unit.unique("trip")
         self.emit(ir.Assign(count, self.first_number(call), self.place(call)))
         self.for_range(node, target, start, stop, step, (counter, count))
         return True

@@ -52,7 +52,7 @@ class FunctionParser(Calls):
             return
         if isinstance(value, ast.Subscript) and self.array(root(value)) is not None:
             array, index = self.element(value)
-            if not any(self.is_registers(part.array) for part in array.parts):
+            if not any(self.unit.is_registers(part.array) for part in array.parts):
                 self.touch(array, index, self.place(value))
                 return
         self.apart(value)  # refuses everything outside of the language

@@ -22,9 +22,8 @@ from mmsim.host.arguments import is_whole
 from mmsim.ir import nodes as ir
 
 
-def field_names(thing: Any) -> tuple[str, ...] | None:
-    """The names of the values of a named tuple, or of the tuples of such a class; else None."""
-    kind = thing if isinstance(thing, type) else type(thing)
+def field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of the values of named tuples of a class; None for any other class."""
     names = vars(kind).get("_fields")
     return names if kind.__bases__ == (tuple,) and isinstance(names, tuple) else None
 
@@ -71,23 +70,26 @@ class Span:
     def at(self, index: ir.Expr) -> ir.Expr:
         """The element of the axis at number `index` of the span, from its end if negative."""
         if isinstance(index, ir.Const) and index.value.real < 0:
-            index = _sum(self.count, index, self.place)
+            index = binary("+", self.count, index, self.place)
         elif not isinstance(index, ir.Const | ir.ThreadField | ir.Extent):
             below = ir.Compare("<", index, ir.Const(0), self.place)
-            index = ir.Choose(below, _sum(self.count, index, self.place), index)
-        return _sum(self.start, _product(self.step, index, self.place), self.place)
+            index = ir.Choose(below, binary("+", self.count, index, self.place), index)
+        return binary("+", self.start, _product(self.step, index, self.place), self.place)
 
     def within(self, inner: Span) -> Span:
         """A span of this span."""
-        start = _sum(self.start, _product(self.step, inner.start, self.place), self.place)
+        start = binary("+", self.start, _product(self.step, inner.start, self.place), self.place)
         step = _product(self.step, inner.step, self.place)
         return Span(start, step, inner.count, self.place)
 
 
-def _sum(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
-    if ir.Const(0) in (left, right):
-        return right if left == ir.Const(0) else left
-    return ir.Binary("+", left, right, place)
+def binary(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    """An operation of two integers."""
+    if right == ir.Const(0) and op in "+-":
+        return left
+    if left == ir.Const(0) and op == "+":
+        return right
+    return ir.Binary(op, left, right, place)
 
 
 def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
@@ -255,6 +257,10 @@ class Unit:
     def arrays(self) -> list[str]:
         """The arrays so far: parameters come first, then arrays as they are declared."""
         return [*self.parameters, *(local.name for local in self.locals)]
+
+    def is_registers(self, array: str) -> bool:
+        """Return whether an array is one of each thread's own."""
+        return any(local.name == array and local.kind == "registers" for local in self.locals)
 
     def unique(self, name: str) -> str:
         """`name`, or `name_2`, `name_3`, ... if it is taken."""

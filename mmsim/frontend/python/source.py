@@ -112,20 +112,19 @@ def source_of(function: FunctionType) -> ir.Source:
 
 
 def parsed(source: ir.Source) -> ast.stmt | None:
-    """The statement in a text, None if there is none."""
+    """The statement in a text, None if there is none.
+
+    Indented lines get a block around them, as in their file.
+    """
+    lines = source.lines
     try:
-        return _parse(list(source.lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
+            if lines[0].lstrip("\f")[:1] not in (" ", "\t"):
+                return ast.parse("\n".join(lines)).body[0]
+            block = ast.parse("\n".join(["if True:", *lines])).body[0]
     except (SyntaxError, IndexError, ValueError):
         return None
-
-
-def _parse(lines: list[str]) -> ast.stmt:
-    """The statement in `lines`. Indented ones get a block around them, as in their file."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
-        if lines[0].lstrip("\f")[:1] not in (" ", "\t"):
-            return ast.parse("\n".join(lines)).body[0]
-        block = ast.parse("\n".join(["if True:", *lines])).body[0]
     assert isinstance(block, ast.If)
     return ast.increment_lineno(block.body[0], -1)
 

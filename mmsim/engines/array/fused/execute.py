@@ -19,6 +19,7 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.skeleton import accesses
 from mmsim.engines.array.fused.tiering import Pays, Tiering
 from mmsim.engines.array.fused.writer import Fused, numbers_of, write
+from mmsim.engines.array.operations import narrowest
 from mmsim.engines.footprint import register_bytes
 from mmsim.engines.tally import Tables, Tally, result
 from mmsim.host import compiler
@@ -96,9 +97,8 @@ class Execution:
         work = self.grid.threads * (len(sites) - sites.count(BARRIER_SITE))
         # The machine's memory, the DMMs with a block, and the least stages of requests.
         sums = 1 + min(len(machine.shared), self.grid.blocks) + machine.by_lane
-        most = 2 * machine.width + 1  # a narrow type is faster
-        operation = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64
-        return Known(text, sites, steps, work, sums, np.dtype(operation), pieces)
+        operation = narrowest(2 * machine.width + 1)  # a narrow type is faster
+        return Known(text, sites, steps, work, sums, operation, pieces)
 
     def tiering(self) -> Tiering | None:
         """Weigh the compilation, None if it is done; raise `CannotFuse` if it is hopeless."""

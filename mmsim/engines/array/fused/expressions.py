@@ -59,13 +59,11 @@ class Text:
         self._names = names
 
     @contextmanager
-    def loop(self, *head: str) -> Iterator[None]:
-        """A loop, with the lines that begin it; `hoisted` adds before it, `at_head` in its body."""
+    def loop(self, head: str) -> Iterator[None]:
+        """A loop, with the line that begins it; `hoisted` adds before it, `at_head` in its body."""
         outer = self.marks, self.divisors
         before = len(self.lines), self.depth
-        for line in head[:-1]:
-            self.add(line)
-        self.add(head[-1])
+        self.add(head)
         self.depth += 1
         self.marks, self.divisors = [before, (len(self.lines), self.depth)], {}
         yield
