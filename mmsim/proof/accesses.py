@@ -36,6 +36,9 @@ from mmsim.proof.warps import (
 MOST_RESIDUES = 10_000
 """The most cases of residues in which a request is looked at."""
 
+Sent = tuple[Term | None, Value]
+"""The stages of a class of requests, None if they are given for all together; the value read."""
+
 
 class Accesses(Evaluation):
     """Executes accesses; it divides warps where an access depends on the warp.
@@ -225,10 +228,10 @@ class Accesses(Evaluation):
             result.append(w)
         return result
 
-    def sent(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+    def sent(self, one: ir.Access, w: Warps) -> Sent:
         """A request, of which no quotient hides a symbol of the sums over its warps."""
         found = self.any_residue(one, w)
-        terms = [Term({}) if found[0] is None else found[0], found[2]]
+        terms = [Term({}) if found[0] is None else found[0]]
         for r in reversed(w.ranges):
             for hidden in sorted(
                 {name for term in terms for name in term.symbols & self.facts.quotients.keys()}
@@ -241,9 +244,7 @@ class Accesses(Evaluation):
             terms += [r.low, r.high]
         return found
 
-    def any_residue(
-        self, one: ir.Access, w: Warps, within: int = 1
-    ) -> tuple[Term | None, Value, Term]:
+    def any_residue(self, one: ir.Access, w: Warps, within: int = 1) -> Sent:
         """A request whose stages may depend on a quotient's residue: they must be the same.
 
         It is within one of so many cases of other residues.
@@ -271,11 +272,10 @@ class Accesses(Evaluation):
             if not isinstance(of.below.number, int):
                 raise Undecided("the remainder of {} divided by {}", symbol(name), by)
             raise self.facts.residue(of.above, of.below.number * by)
-        stages_, _, words = found[0]
-        return stages_, UNKNOWN, words
+        return found[0][0], UNKNOWN
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
-        """The stages of the requests of a class, the value read, and their words."""
+    def request(self, one: ir.Access, w: Warps) -> Sent:
+        """The stages of the requests of a class, and the value read."""
         active = w.active
         count = int(active.sum())
         several = max(
@@ -297,11 +297,11 @@ class Accesses(Evaluation):
             if one.array not in self.sizes.stages:
                 alone = several == 1 and len(w.mask) == self.width
                 if alone and (count == 1 or self.apart(one.array, index, active)):
-                    return Term.of(1), UNKNOWN, Term.of(count)
+                    return Term.of(1), UNKNOWN
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
-            return self.given(one.array, w), UNKNOWN, Term.of(count * several)
+            return self.given(one.array, w), UNKNOWN
         if (
             isinstance(one, ir.Load)
             and one.array in self.sizes.contents
@@ -327,7 +327,7 @@ class Accesses(Evaluation):
         except Undecided:
             if one.array not in self.sizes.stages:
                 raise
-            return self.given(one.array, w), value, Term.of(count * several)
+            return self.given(one.array, w), value
         words = [offset + k for k in range(several)]
         senders = np.flatnonzero(active) // self.width
         atomic = isinstance(one, ir.Atomic)
@@ -337,7 +337,7 @@ class Accesses(Evaluation):
             words = [self.facts.reduced(rule.words(word)) for word in words]
         self.asked = words
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
-        return Term.of(found), value, Term.of(count * several)
+        return Term.of(found), value
 
     def apart(self, array: str, index: list[Value], active: np.ndarray) -> bool:
         """Return whether words that memory names lie in different banks."""
@@ -404,41 +404,28 @@ class Accesses(Evaluation):
             offset = offset * extent + term
         return offset
 
-    def round(
-        self, one: ir.Access, sent: list[tuple[Warps, tuple[Term | None, Value, Term]]]
-    ) -> Row:
+    def round(self, one: ir.Access, sent: list[tuple[Warps, Sent]]) -> Row:
         """The costs of one round."""
         facts = self.facts
-        requests, staged, words, busy = Term({}), Term({}), Term({}), Term({})
+        requests, staged, busy = Term({}), Term({}), Term({})
         shared = self.is_shared(one.array)
         plain = True
         by_blocks: dict[str, tuple[Term, Term]] = {}
         kinds: list[tuple[Term, Term, Term]] = []
         senders: dict[str, set[str]] = {}  # the same warps: then no block is in two of the kinds
-        for w, (found, _, count) in sent:
+        for w, (found, _) in sent:
             if found is None:
                 self.totals[one.site] = self.sizes.stages[one.array]
                 found = Term({})
             one_block = [r for r in w.ranges if r.name.startswith("warp")]
-            each, each_stage, points = Term.of(self.senders(w)), found, Term.of(1)
             outer = [r for r in w.ranges if r not in one_block]
-            for r in reversed(one_block):
-                each = total(each, r.name, r.low, r.high)
-                each_stage = total(each_stage, r.name, r.low, r.high)
-                points = total(points, r.name, r.low, r.high)
-            size, all_stages = each, each_stage
-            for r in reversed(outer):
-                size = total(size, r.name, r.low, r.high)
-                all_stages = total(all_stages, r.name, r.low, r.high)
-                points = total(points, r.name, r.low, r.high)
-            requests, staged = requests + size, staged + all_stages
-            words = words + points * count
+            each_stage = over(found, one_block)
+            requests = requests + over(over(Term.of(self.senders(w)), one_block), outer)
+            staged = staged + over(each_stage, outer)
             if shared:
                 if {r.name for r in outer} & facts.symbols_in(each_stage):
                     raise Undecided("stages of shared memory that differ among blocks")
-                count = Term.of(1)
-                for r in reversed(outer):
-                    count = total(count, r.name, r.low, r.high)
+                count = over(Term.of(1), outer)
                 key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
                 stages_, _ = by_blocks.get(key, (Term({}), count))
                 by_blocks[key] = stages_ + each_stage, count
@@ -473,7 +460,7 @@ class Accesses(Evaluation):
             else "write"
         )
         rule = self.rule(one.array)
-        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
+        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds)
 
     def rounds_of(self, classes: list[Warps]) -> int:
         """The trips in which one of the classes sends a request; a split if it is open."""
@@ -530,6 +517,13 @@ class Accesses(Evaluation):
                 if not self.facts.holds(one.high - one.low - 1):
                     return False
         return True
+
+
+def over(term: Term, ranges: Sequence[Range]) -> Term:
+    """The sum of a term over ranges, outermost first."""
+    for one in reversed(ranges):
+        term = total(term, one.name, one.low, one.high)
+    return term
 
 
 def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, Term | None]]:

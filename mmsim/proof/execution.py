@@ -758,7 +758,7 @@ class Execution(Accesses):
     def _check_sums(self, over: Range) -> None:
         """Make sure that no quotient hides the symbol of a sum."""
         for row in self.rows.values():
-            for term in (row.busy, row.rounds, row.requests, row.stages, row.words):
+            for term in (row.busy, row.rounds, row.requests, row.stages):
                 for hidden in sorted(term.symbols & self.facts.quotients.keys()):
                     if over.name in self.facts.hidden(hidden):
                         by = self.facts.quotients[hidden].below.number

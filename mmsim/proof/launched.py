@@ -13,13 +13,13 @@ from mmsim.claims.launch import Repeated, Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit, Units
-from mmsim.proof.accesses import Accesses
+from mmsim.proof.accesses import Accesses, Sent
 from mmsim.proof.domain import Case, of_sympy
 from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.terms import ONE, Term, inverse, summed, symbol, total
-from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
+from mmsim.proof.warps import SUMMED, Row, Rows, Rule, Sizes, Warps
 
 
 class Number:
@@ -137,7 +137,7 @@ class Explained(Located):
 
     widest = 0
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> Sent:
         found = super().request(one, w)
         index = [self.value(part, w) for part in one.index]
         if all(isinstance(part, Term) for part in index):
@@ -300,10 +300,6 @@ def _content(
     return found
 
 
-SUMMED = ("requests", "stages", "busy", "rounds", "words")
-"""The numbers of a row."""
-
-
 class Launches(Accesses):
     """Executes launches whose number is a term: as warps, they are divided where they differ."""
 
@@ -328,9 +324,9 @@ class Launches(Accesses):
         found = []
         for w, done in self.each([start], lambda w: self.executed(one, name, w)):
             env = {
-                f"{at} {field}": getattr(row, field)
+                f"{at} {field}": term
                 for at, row in done.rows.items()
-                for field in SUMMED
+                for field, term in row.terms.items()
             }
             terms = replace(w, env={**env, "": Term.of(1)})
             for _, sums in self.each([terms], self.summed):
