@@ -165,10 +165,6 @@ class Explained(Located):
         return found
 
 
-Explain = bool | type[Located]
-"""The class that executes a program; True stands for one that keeps the requests."""
-
-
 @dataclass(frozen=True)
 class Executed:
     """The rows of a launch, the latencies of its memories by space, and requests to explain.
@@ -196,9 +192,9 @@ class Executed:
 
 
 def executed(
-    launch: SymbolicLaunch, case: Case, facts: Facts, explain: Explain = False
+    launch: SymbolicLaunch, case: Case, facts: Facts, by: type[Located] = Located
 ) -> Executed:
-    """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
+    """Execute one launch in a case; `by` an `Explained` keeps the requests, and takes longer."""
 
     def of(value: Any) -> Term:
         return facts.reduced(of_sympy(value, case.values, facts))
@@ -257,7 +253,6 @@ def executed(
         },
     )
     latencies = {unit.space: of(unit.latency) for unit in units}
-    by = explain if isinstance(explain, type) else Explained if explain else Located
     execution = by(sizes, facts)
     try:
         rows = execution.run()
@@ -303,8 +298,8 @@ def _content(
 class Launches(Accesses):
     """Executes launches whose number is a term: as warps, they are divided where they differ."""
 
-    def __init__(self, case: Case, facts: Facts, explain: Explain) -> None:
-        self.case, self.facts, self.explain = case, facts, explain
+    def __init__(self, case: Case, facts: Facts, by: type[Located]) -> None:
+        self.case, self.facts, self.by = case, facts, by
 
     def number(self, one: Repeated) -> Term:
         """The number of the launches."""
@@ -340,7 +335,7 @@ class Launches(Accesses):
     def executed(self, one: Repeated, name: str, w: Warps) -> Executed:
         """A launch of a class, whose number is a term."""
         case = replace(self.case, values={**self.case.values, name: w.place[name]})
-        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.explain)
+        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.by)
         if any(r.name in t.symbols for r in w.ranges for t in done.latencies.values()):
             raise Undecided("latencies that differ among launches")
         return done
@@ -434,7 +429,7 @@ def measured(
     launches: Iterable[SymbolicLaunch | Repeated],
     case: Case,
     facts: Facts,
-    explain: Explain = False,
+    by: type[Located] = Located,
 ) -> Measured:
     """Execute launches in a case."""
 
@@ -444,7 +439,7 @@ def measured(
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
     count = Term({})
-    every = Launches(case, facts, explain)
+    every = Launches(case, facts, by)
     launches = list(launches)
     for launch in launches:
         if isinstance(launch, Repeated):
@@ -453,7 +448,7 @@ def measured(
         if isinstance(launch, Repeated):
             found = every.repeated(launch, f"launch {at}")
         else:
-            found = [(executed(launch, case, facts, explain), Term.of(1))]
+            found = [(executed(launch, case, facts, by), Term.of(1))]
             width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
         for one, number_ in found:
             done.append(one)
