@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cmp_to_key
 from itertools import pairwise
@@ -233,16 +233,19 @@ class Accesses(Evaluation):
         found = self.any_residue(one, w)
         terms = [Term({}) if found[0] is None else found[0]]
         for r in reversed(w.ranges):
-            for hidden in sorted(
-                {name for term in terms for name in term.symbols & self.facts.quotients.keys()}
-            ):
-                if r.name in self.facts.hidden(hidden):
-                    by = self.facts.quotients[hidden].below.number
-                    if not isinstance(by, int):
-                        raise Undecided("the sum of {} over {}", symbol(hidden), symbol(r.name))
-                    raise Split(r.name, modulus=by)
+            self.check_sum(r, terms, symbol(r.name))
             terms += [r.low, r.high]
         return found
+
+    def check_sum(self, over: Range, terms: Iterable[Term], about: Any) -> None:
+        """Make sure that no quotient hides the symbol of a sum: a split if one does."""
+        known = self.facts.quotients
+        for hidden in sorted({name for term in terms for name in term.symbols & known.keys()}):
+            if over.name in self.facts.hidden(hidden):
+                by = known[hidden].below.number
+                if not isinstance(by, int):
+                    raise Undecided("the sum of {} over {}", symbol(hidden), about)
+                raise Split(over.name, modulus=by)
 
     def any_residue(self, one: ir.Access, w: Warps, within: int = 1) -> Sent:
         """A request whose stages may depend on a quotient's residue: they must be the same.

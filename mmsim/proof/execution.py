@@ -722,15 +722,10 @@ class Execution(Accesses):
                             raise Undecided("whether {} is halved beyond 1", name)
 
     def _check_sums(self, over: Range) -> None:
-        """Make sure that no quotient hides the symbol of a sum."""
+        """Make sure that no quotient hides the symbol of the sums over trips."""
         for row in self.rows.values():
             for term in (row.busy, row.rounds, row.requests, row.stages):
-                for hidden in sorted(term.symbols & self.facts.quotients.keys()):
-                    if over.name in self.facts.hidden(hidden):
-                        by = self.facts.quotients[hidden].below.number
-                        if by is None:
-                            raise Undecided("the sum of {} over the trips", symbol(hidden))
-                        raise Split(over.name, modulus=int(by))
+                self.check_sum(over, [term], "the trips")
 
     def trip(self, one: ir.For | ir.While, classes: list[Warps]) -> None:
         """One trip, for the lanes that make it."""

@@ -347,11 +347,11 @@ class Launches(Accesses):
         found = {key: self.with_quotients(term, values) for key, term in w.env.items()}
         for r in reversed(w.ranges):
             for key, term in found.items():
-                self.check_sum(term, r)
+                self.check_launches(term, r)
                 found[key] = total(term, r.name, r.low, r.high)
         return found
 
-    def check_sum(self, term: Term, over: Range) -> None:
+    def check_launches(self, term: Term, over: Range) -> None:
         """Make sure that no quotient hides the number of a launch."""
         for name in sorted(term.symbols & self.facts.quotients.keys()):
             if over.name in self.facts.hidden(name):
