@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cmp_to_key
@@ -13,10 +14,10 @@ import numpy as np
 from mmsim.claims.launch import Rotated
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import targets
-from mmsim.proof.evaluation import Evaluation, product
+from mmsim.proof.evaluation import Evaluation
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.stages import stages
-from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
+from mmsim.proof.terms import ONE, Key, Term, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -314,7 +315,7 @@ class Accesses(Evaluation):
         shape = self.shape(one.array)
         if len(index) != len(shape):
             if len(index) == 1:
-                shape = (summed([product(shape)]),)
+                shape = (math.prod(shape, start=Term.of(1)),)
             else:
                 raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
@@ -442,7 +443,7 @@ class Accesses(Evaluation):
                 if self.trips > 1:
                     raise Undecided("trips whose blocks access their shared memories differently")
                 # Blocks of several kinds, all with as many stages: wherever they are.
-                count = summed(each for _, each in by_blocks.values())
+                count = sum((each for _, each in by_blocks.values()), Term({}))
                 same = all(one == senders[next(iter(senders))] for one in senders.values())
                 equal = all(each == found for each, _ in by_blocks.values())
                 if not same or not equal or count != self.blocks:
@@ -493,10 +494,13 @@ class Accesses(Evaluation):
 
         ends = sorted((end for kind in kinds for end in kind[:2]), key=cmp_to_key(above))
         found = [
-            summed(
-                stages
-                for first, last, stages in kinds
-                if above(first, low) <= 0 and above(high, last) <= 0
+            sum(
+                (
+                    stages
+                    for first, last, stages in kinds
+                    if above(first, low) <= 0 and above(high, last) <= 0
+                ),
+                Term({}),
             )
             for low, high in pairwise(ends)
             if low != high

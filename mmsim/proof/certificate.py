@@ -24,7 +24,7 @@ from mmsim.proof.facts import Range, Undecided
 from mmsim.proof.launched import Executed, Located
 from mmsim.proof.prove import Checked, check, choices, has_width, integers, leaves
 from mmsim.proof.sentences import Fact, Reader
-from mmsim.proof.terms import Term, antidifference, summed, total
+from mmsim.proof.terms import Term, antidifference, total
 from mmsim.proof.warps import Row, Warps
 
 FORMAT = "mmsim proof 1"
@@ -233,7 +233,7 @@ class Leaf:
     def _summed(self, made: tuple[Any, ...]) -> tuple[Term, ...]:
         """The requests, stages, busy time and rounds of parts of a row, for their sums."""
         found = [self._part(one) for one in made]
-        return tuple(summed(column) for column in zip(*found, strict=True))
+        return tuple(sum(column, Term({})) for column in zip(*found, strict=True))
 
     def _part(self, one: Any) -> Iterator[Term]:
         if len(one) == 2:

@@ -24,7 +24,6 @@ from mmsim.proof.terms import (
     inverse,
     power_of_two,
     simple,
-    summed,
     symbol,
     times,
 )
@@ -605,7 +604,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if one.is_Symbol:
             return values[one.name] if one.name in values else symbol(one.name)
         if one.is_Add:
-            return summed(map(of, one.args))
+            return sum(map(of, one.args), Term({}))
         if one.is_Mul:
             return _product(one.args, of, facts)
         if one.is_Pow:

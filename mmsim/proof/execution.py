@@ -22,7 +22,7 @@ from mmsim.ir.walk import has_effect, statements, targets
 from mmsim.proof.accesses import Accesses, divided_range
 from mmsim.proof.facts import Range, Split, Undecided, is_power
 from mmsim.proof.steps import Steps, names_of
-from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol
+from mmsim.proof.terms import ONE, Term, power_of_two, simple, symbol
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -757,4 +757,5 @@ class Execution(Accesses):
 
 def rows_time(rows: Rows, latencies: dict[str, Term]) -> Term:
     """The synchronous time: stages, and latency - 1 for each round."""
-    return summed(row.busy + row.rounds * (latencies[row.space] - 1) for row in rows.values())
+    times = (row.busy + row.rounds * (latencies[row.space] - 1) for row in rows.values())
+    return sum(times, Term({}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,10 +16,9 @@ from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit, Units
 from mmsim.proof.accesses import Accesses, Sent
 from mmsim.proof.domain import Case, of_sympy
-from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Range, Split, Undecided
-from mmsim.proof.terms import ONE, Term, inverse, summed, symbol, total
+from mmsim.proof.terms import ONE, Term, inverse, symbol, total
 from mmsim.proof.warps import SUMMED, Row, Rows, Rule, Sizes, Warps
 
 
@@ -231,7 +231,8 @@ def executed(
     if rules[0].words is not None:
         pair = Term.of(2 * rules[0].width)
         if launch.program.code.locals or any(
-            facts.exact(product(shape), pair) is None for shape in shapes.values()
+            facts.exact(math.prod(shape, start=Term.of(1)), pair) is None
+            for shape in shapes.values()
         ):
             raise Undecided("arrays that end within a row of two words for each bank")
     sizes = Sizes(
@@ -470,8 +471,8 @@ def measured(
         return Number(facts.reduced(term), of, facts)
 
     return Measured(
-        number(summed(times)),
-        number(summed(terms[1] for terms in counts.values())),
+        number(sum(times, Term({}))),
+        number(sum((terms[1] for terms in counts.values()), Term({}))),
         tuple(rows(Number)),
         Together(rows(Sum)),
         MeasuredMachine(width),

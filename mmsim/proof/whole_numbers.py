@@ -109,10 +109,7 @@ def constant(value: int) -> Number:
 
 def product(numbers: Iterable[Number]) -> Number:
     """The product of numbers."""
-    found = constant(1)
-    for one in numbers:
-        found *= one
-    return found
+    return math.prod(numbers, start=constant(1))
 
 
 @dataclass
