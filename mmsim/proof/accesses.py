@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cmp_to_key
 from itertools import pairwise
@@ -13,10 +14,10 @@ import numpy as np
 from mmsim.claims.launch import Rotated
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import targets
-from mmsim.proof.evaluation import Evaluation, product
+from mmsim.proof.evaluation import Evaluation
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.stages import stages
-from mmsim.proof.terms import ONE, Key, Term, summed, symbol, total
+from mmsim.proof.terms import ONE, Key, Term, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -35,6 +36,9 @@ from mmsim.proof.warps import (
 
 MOST_RESIDUES = 10_000
 """The most cases of residues in which a request is looked at."""
+
+Sent = tuple[Term | None, Value]
+"""The stages of a class of requests, None if they are given for all together; the value read."""
 
 
 class Accesses(Evaluation):
@@ -225,25 +229,26 @@ class Accesses(Evaluation):
             result.append(w)
         return result
 
-    def sent(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+    def sent(self, one: ir.Access, w: Warps) -> Sent:
         """A request, of which no quotient hides a symbol of the sums over its warps."""
         found = self.any_residue(one, w)
-        terms = [Term({}) if found[0] is None else found[0], found[2]]
+        terms = [Term({}) if found[0] is None else found[0]]
         for r in reversed(w.ranges):
-            for hidden in sorted(
-                {name for term in terms for name in term.symbols & self.facts.quotients.keys()}
-            ):
-                if r.name in self.facts.hidden(hidden):
-                    by = self.facts.quotients[hidden].below.number
-                    if not isinstance(by, int):
-                        raise Undecided("the sum of {} over {}", symbol(hidden), symbol(r.name))
-                    raise Split(r.name, modulus=by)
+            self.check_sum(r, terms, symbol(r.name))
             terms += [r.low, r.high]
         return found
 
-    def any_residue(
-        self, one: ir.Access, w: Warps, within: int = 1
-    ) -> tuple[Term | None, Value, Term]:
+    def check_sum(self, over: Range, terms: Iterable[Term], about: Any) -> None:
+        """Make sure that no quotient hides the symbol of a sum: a split if one does."""
+        known = self.facts.quotients
+        for hidden in sorted({name for term in terms for name in term.symbols & known.keys()}):
+            if over.name in self.facts.hidden(hidden):
+                by = known[hidden].below.number
+                if not isinstance(by, int):
+                    raise Undecided("the sum of {} over {}", symbol(hidden), about)
+                raise Split(over.name, modulus=by)
+
+    def any_residue(self, one: ir.Access, w: Warps, within: int = 1) -> Sent:
         """A request whose stages may depend on a quotient's residue: they must be the same.
 
         It is within one of so many cases of other residues.
@@ -271,11 +276,10 @@ class Accesses(Evaluation):
             if not isinstance(of.below.number, int):
                 raise Undecided("the remainder of {} divided by {}", symbol(name), by)
             raise self.facts.residue(of.above, of.below.number * by)
-        stages_, _, words = found[0]
-        return stages_, UNKNOWN, words
+        return found[0][0], UNKNOWN
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
-        """The stages of the requests of a class, the value read, and their words."""
+    def request(self, one: ir.Access, w: Warps) -> Sent:
+        """The stages of the requests of a class, and the value read."""
         active = w.active
         count = int(active.sum())
         several = max(
@@ -297,11 +301,11 @@ class Accesses(Evaluation):
             if one.array not in self.sizes.stages:
                 alone = several == 1 and len(w.mask) == self.width
                 if alone and (count == 1 or self.apart(one.array, index, active)):
-                    return Term.of(1), UNKNOWN, Term.of(count)
+                    return Term.of(1), UNKNOWN
                 raise Undecided(
                     f"the index of {one.array} is read from memory; give the stages of its requests"
                 )
-            return self.given(one.array, w), UNKNOWN, Term.of(count * several)
+            return self.given(one.array, w), UNKNOWN
         if (
             isinstance(one, ir.Load)
             and one.array in self.sizes.contents
@@ -311,7 +315,7 @@ class Accesses(Evaluation):
         shape = self.shape(one.array)
         if len(index) != len(shape):
             if len(index) == 1:
-                shape = (summed([product(shape)]),)
+                shape = (math.prod(shape, start=Term.of(1)),)
             else:
                 raise Undecided("an index of {} with {} numbers", one.array, len(index))
         terms = [term.of_lanes(active) for term in index]
@@ -327,7 +331,7 @@ class Accesses(Evaluation):
         except Undecided:
             if one.array not in self.sizes.stages:
                 raise
-            return self.given(one.array, w), value, Term.of(count * several)
+            return self.given(one.array, w), value
         words = [offset + k for k in range(several)]
         senders = np.flatnonzero(active) // self.width
         atomic = isinstance(one, ir.Atomic)
@@ -337,7 +341,7 @@ class Accesses(Evaluation):
             words = [self.facts.reduced(rule.words(word)) for word in words]
         self.asked = words
         found = stages(self.facts, rule.unit, rule.width, words, count, atomic, senders)
-        return Term.of(found), value, Term.of(count * several)
+        return Term.of(found), value
 
     def apart(self, array: str, index: list[Value], active: np.ndarray) -> bool:
         """Return whether words that memory names lie in different banks."""
@@ -404,41 +408,28 @@ class Accesses(Evaluation):
             offset = offset * extent + term
         return offset
 
-    def round(
-        self, one: ir.Access, sent: list[tuple[Warps, tuple[Term | None, Value, Term]]]
-    ) -> Row:
+    def round(self, one: ir.Access, sent: list[tuple[Warps, Sent]]) -> Row:
         """The costs of one round."""
         facts = self.facts
-        requests, staged, words, busy = Term({}), Term({}), Term({}), Term({})
+        requests, staged, busy = Term({}), Term({}), Term({})
         shared = self.is_shared(one.array)
         plain = True
         by_blocks: dict[str, tuple[Term, Term]] = {}
         kinds: list[tuple[Term, Term, Term]] = []
         senders: dict[str, set[str]] = {}  # the same warps: then no block is in two of the kinds
-        for w, (found, _, count) in sent:
+        for w, (found, _) in sent:
             if found is None:
                 self.totals[one.site] = self.sizes.stages[one.array]
                 found = Term({})
             one_block = [r for r in w.ranges if r.name.startswith("warp")]
-            each, each_stage, points = Term.of(self.senders(w)), found, Term.of(1)
             outer = [r for r in w.ranges if r not in one_block]
-            for r in reversed(one_block):
-                each = total(each, r.name, r.low, r.high)
-                each_stage = total(each_stage, r.name, r.low, r.high)
-                points = total(points, r.name, r.low, r.high)
-            size, all_stages = each, each_stage
-            for r in reversed(outer):
-                size = total(size, r.name, r.low, r.high)
-                all_stages = total(all_stages, r.name, r.low, r.high)
-                points = total(points, r.name, r.low, r.high)
-            requests, staged = requests + size, staged + all_stages
-            words = words + points * count
+            each_stage = over(found, one_block)
+            requests = requests + over(over(Term.of(self.senders(w)), one_block), outer)
+            staged = staged + over(each_stage, outer)
             if shared:
                 if {r.name for r in outer} & facts.symbols_in(each_stage):
                     raise Undecided("stages of shared memory that differ among blocks")
-                count = Term.of(1)
-                for r in reversed(outer):
-                    count = total(count, r.name, r.low, r.high)
+                count = over(Term.of(1), outer)
                 key = str((w.place["block"], [(r.name, r.low, r.high) for r in outer]))
                 stages_, _ = by_blocks.get(key, (Term({}), count))
                 by_blocks[key] = stages_ + each_stage, count
@@ -452,7 +443,7 @@ class Accesses(Evaluation):
                 if self.trips > 1:
                     raise Undecided("trips whose blocks access their shared memories differently")
                 # Blocks of several kinds, all with as many stages: wherever they are.
-                count = summed(each for _, each in by_blocks.values())
+                count = sum((each for _, each in by_blocks.values()), Term({}))
                 same = all(one == senders[next(iter(senders))] for one in senders.values())
                 equal = all(each == found for each, _ in by_blocks.values())
                 if not same or not equal or count != self.blocks:
@@ -473,7 +464,7 @@ class Accesses(Evaluation):
             else "write"
         )
         rule = self.rule(one.array)
-        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds, words)
+        return Row(one.place, one.array, kind, rule.space, requests, staged, busy, rounds)
 
     def rounds_of(self, classes: list[Warps]) -> int:
         """The trips in which one of the classes sends a request; a split if it is open."""
@@ -503,10 +494,13 @@ class Accesses(Evaluation):
 
         ends = sorted((end for kind in kinds for end in kind[:2]), key=cmp_to_key(above))
         found = [
-            summed(
-                stages
-                for first, last, stages in kinds
-                if above(first, low) <= 0 and above(high, last) <= 0
+            sum(
+                (
+                    stages
+                    for first, last, stages in kinds
+                    if above(first, low) <= 0 and above(high, last) <= 0
+                ),
+                Term({}),
             )
             for low, high in pairwise(ends)
             if low != high
@@ -530,6 +524,13 @@ class Accesses(Evaluation):
                 if not self.facts.holds(one.high - one.low - 1):
                     return False
         return True
+
+
+def over(term: Term, ranges: Sequence[Range]) -> Term:
+    """The sum of a term over ranges, outermost first."""
+    for one in reversed(ranges):
+        term = total(term, one.name, one.low, one.high)
+    return term
 
 
 def divided_range(facts: Facts, one: Range, split: Split) -> list[tuple[Range, Term | None]]:

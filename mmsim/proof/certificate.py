@@ -18,19 +18,20 @@ import numpy as np
 from mmsim.claims.claim import Claim, call_with, symbols_of
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.ir import nodes as ir
+from mmsim.proof.accesses import Sent
 from mmsim.proof.domain import of_sympy
 from mmsim.proof.facts import Range, Undecided
 from mmsim.proof.launched import Executed, Located
 from mmsim.proof.prove import Checked, check, choices, has_width, integers, leaves
 from mmsim.proof.sentences import Fact, Reader
-from mmsim.proof.terms import Term, antidifference, summed, total
-from mmsim.proof.warps import Row, Value, Warps
+from mmsim.proof.terms import Term, antidifference, total
+from mmsim.proof.warps import Row, Warps
 
 FORMAT = "mmsim proof 1"
 ROUNDED = ("Min", "Max", "ceiling", "floor", "GCD", "Log2")
 """The functions of formulas whose values are given as terms."""
 MACHINES = ("DMM", "UMM", "HMM")
-Request = tuple[Warps, tuple[Term | None, Value, Term]]
+Request = tuple[Warps, Sent]
 
 
 class Recorded(Located):
@@ -42,9 +43,7 @@ class Recorded(Located):
         self.residues: list[tuple[str, Any]] = []
         self.widest = 0
 
-    def any_residue(
-        self, one: ir.Access, w: Warps, within: int = 1
-    ) -> tuple[Term | None, Value, Term]:
+    def any_residue(self, one: ir.Access, w: Warps, within: int = 1) -> Sent:
         outer, self.residues, self.asked = self.residues, [], []
         found = super().any_residue(one, w, within)
         inner, self.residues = self.residues, outer
@@ -60,7 +59,7 @@ class Recorded(Located):
         self.noted.append((w, words))
         return found
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> Sent:
         rule = self.rule(one.array)
         if one.array in self.sizes.layouts or rule.words is not None:
             raise Undecided(f"words of {one.array}, which has a layout, have no form as data")
@@ -234,7 +233,7 @@ class Leaf:
     def _summed(self, made: tuple[Any, ...]) -> tuple[Term, ...]:
         """The requests, stages, busy time and rounds of parts of a row, for their sums."""
         found = [self._part(one) for one in made]
-        return tuple(summed(column) for column in zip(*found, strict=True))
+        return tuple(sum(column, Term({})) for column in zip(*found, strict=True))
 
     def _part(self, one: Any) -> Iterator[Term]:
         if len(one) == 2:

@@ -22,7 +22,7 @@ from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
 from mmsim.proof.joined import COUNTS, Branch, Leaf, joined
-from mmsim.proof.launched import Executed, Request, executed
+from mmsim.proof.launched import Executed, Explained, Request, executed
 from mmsim.proof.sentences import Reader
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.warps import Row
@@ -554,7 +554,7 @@ class Launched:
             return writer.term(facts.whole(facts.reduced(term)))
 
         def rows() -> dict[int, CostRow]:
-            explained = executed(self.launch, case, facts, explain=True)
+            explained = executed(self.launch, case, facts, Explained)
             found = {}
             for site, row in explained.rows.items():
                 place = row.place

@@ -24,7 +24,6 @@ from mmsim.proof.terms import (
     inverse,
     power_of_two,
     simple,
-    summed,
     symbol,
     times,
 )
@@ -246,6 +245,8 @@ class Case:
         sums of minimal ones, so those of the equation are products with a new symbol for each:
         n^2 = p q where p = a b^2, q = a c^2, n = a b c. The primes of its numbers give the cases.
         """
+        from sympy import factorint, multiplicity
+
         sides = _sides(equation)
         assert sides is not None
         left, a, right, b = sides
@@ -268,9 +269,9 @@ class Case:
                 else:
                     values[name] = values[name] * symbol(new) ** power
         firsts = []
-        for prime in _primes(a * b):
+        for prime in sorted(factorint(a * b)):
             used = every if prime == 2 else list(weights.values())
-            constant = _valuation(a, prime) - _valuation(b, prime)
+            constant = int(multiplicity(prime, a) - multiplicity(prime, b))
             firsts.append([(prime, first) for first in _minimal(used, constant)])
         found = []
         rest = replace(self, shares=tuple(one for one in self.shares if one is not equation))
@@ -363,25 +364,6 @@ def _minimal(weights: list[int], constant: int | None = None) -> list[tuple[int,
 
 def _raised(one: tuple[int, ...], at: int) -> tuple[int, ...]:
     return (*one[:at], one[at] + 1, *one[at + 1 :])
-
-
-def _primes(number: int) -> list[int]:
-    """The primes that divide a number."""
-    found, factor = [], 2
-    while factor * factor <= number:
-        if number % factor == 0:
-            found.append(factor)
-            number //= factor ** _valuation(number, factor)
-        factor += 1
-    return found if number == 1 else [*found, number]
-
-
-def _valuation(number: int, prime: int) -> int:
-    """The largest power of a prime that divides a number: the exponent."""
-    found = 0
-    while number % prime == 0:
-        number, found = number // prime, found + 1
-    return found
 
 
 def domain(
@@ -622,7 +604,7 @@ def of_sympy(expression: Any, values: Mapping[str, Term], facts: Facts) -> Term:
         if one.is_Symbol:
             return values[one.name] if one.name in values else symbol(one.name)
         if one.is_Add:
-            return summed(map(of, one.args))
+            return sum(map(of, one.args), Term({}))
         if one.is_Mul:
             return _product(one.args, of, facts)
         if one.is_Pow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -88,7 +87,7 @@ class Evaluation:
                 shape = self.shape(array)
                 if axis == "ndim":
                     return Term.of(len(shape))
-                return product(shape) if axis is None else shape[axis]
+                return math.prod(shape, start=Term.of(1)) if axis is None else shape[axis]
             case ir.ThreadField(field=name):
                 return self.field(name, w)
             case ir.Unary(op=op, operand=operand):
@@ -350,10 +349,3 @@ def _knows_blocks(code: ir.Code) -> bool:
     fields = {one.field for one in all_parts(code.body) if isinstance(one, ir.ThreadField)}
     shared = any(one.kind == "shared" for one in code.locals)
     return shared or bool(fields - {"id", "lane", "warp", "count"})
-
-
-def product(shape: Sequence[Term]) -> Term:
-    found = Term.of(1)
-    for one in shape:
-        found = found * one
-    return found

@@ -20,9 +20,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import has_effect, statements, targets
 from mmsim.proof.accesses import Accesses, divided_range
-from mmsim.proof.facts import Facts, Range, Split, Undecided, is_power
+from mmsim.proof.facts import Range, Split, Undecided, is_power
 from mmsim.proof.steps import Steps, names_of
-from mmsim.proof.terms import ONE, Term, power_of_two, simple, summed, symbol
+from mmsim.proof.terms import ONE, Term, power_of_two, simple, symbol
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -79,7 +79,6 @@ class Execution(Accesses):
     def block(self, body: ir.Block, classes: list[Warps]) -> list[Warps]:
         """Execute statements in turn."""
         for statement in body:
-            classes = [one for one in classes]
             if not any(one.active.any() for one in classes):
                 return classes
             try:
@@ -111,7 +110,7 @@ class Execution(Accesses):
                 here = self.loops[-1] if self.loops else 0
                 names = {ir.Return: "", ir.Break: f"break {here}", ir.Continue: f"continue {here}"}
                 name = one.scope if isinstance(one, ir.Leave) else names[type(one)]
-                return [self.leave(each, name) for each in classes]
+                return [self.leave(each, name, each.active) for each in classes]
             case ir.Scope():
                 classes = self.block(one.body, classes)
                 return [self.meet(each, one.name) for each in classes]
@@ -123,11 +122,9 @@ class Execution(Accesses):
             case _:
                 assert_never(one, "a proof")
 
-    def leave(self, one: Warps, name: str) -> Warps:
-        """The active lanes leave."""
-        gone = dict(one.gone)
-        gone[name] = gone.get(name, False) | one.active
-        return replace(one, gone=gone)
+    def leave(self, one: Warps, name: str, lanes: np.ndarray) -> Warps:
+        """Lanes leave."""
+        return replace(one, gone={**one.gone, name: one.gone.get(name, False) | lanes})
 
     def meet(self, one: Warps, name: str) -> Warps:
         """The lanes that left a part meet the others again."""
@@ -168,18 +165,7 @@ class Execution(Accesses):
 
     def _matters(self, one: ir.Stmt) -> bool:
         """Return whether a statement has accesses, or jumps."""
-        kinds = (
-            ir.Load,
-            ir.Store,
-            ir.Atomic,
-            ir.VectorLoad,
-            ir.VectorStore,
-            ir.Break,
-            ir.Continue,
-            ir.Return,
-            ir.Leave,
-        )
-        return any(isinstance(s, kinds) for s in statements((one,)))
+        return any(isinstance(s, ir.Access | ir.Jump | ir.Leave) for s in statements((one,)))
 
     def _unknown(self, one: Warps, names: set[str]) -> Warps:
         return replace(one, env={**one.env, **dict.fromkeys(names, UNKNOWN)})
@@ -290,16 +276,12 @@ class Execution(Accesses):
                     if not w.active.any():
                         return False
                     start, stop, step = w.env[bounds]
-                    at = start + step * trip
-                    found = self.facts.holds(
-                        stop - at - 1 if _positive(self.facts, step) else at - stop - 1
-                    )
-                    return found
+                    return self.is_before(start + step * trip, stop, step)
 
                 done = self.tests(counts, goes)
                 counts = []
                 for w, found in done:
-                    w = self._leaves(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
+                    w = self.leave(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
                     if w.active.any():
                         start, _, step = w.env[bounds]
                         w = self.set(w, one.target, start + step * trip)
@@ -312,7 +294,7 @@ class Execution(Accesses):
                 if any(isinstance(found, Unknown) for _, found in done):
                     raise Undecided("a loop depends on what is in memory")
                 counts = [
-                    self._leaves(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
+                    self.leave(w, left, ~np.broadcast_to(np.asarray(found), w.mask.shape))
                     for w, found in done
                 ]
             if not any(w.active.any() for w in counts):
@@ -340,11 +322,6 @@ class Execution(Accesses):
             if split.name in self.facts.lows or split.assumed is not None:
                 raise Endless from None
             raise
-
-    def _leaves(self, w: Warps, name: str, lanes: np.ndarray) -> Warps:
-        gone = dict(w.gone)
-        gone[name] = gone.get(name, False) | lanes
-        return replace(w, gone=gone)
 
     def bounds(self, one: ir.For | ir.While, w: Warps) -> tuple[Term, Term, Term]:
         """start, stop and step of a range; or those of a while loop that counts as a range does."""
@@ -382,10 +359,7 @@ class Execution(Accesses):
         A variable without a rule must not be used, unless it counts as one that is not `known`.
         """
         name = f"trip {one.number}"
-        if any(
-            isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Leave)
-            for s in statements(one.body)
-        ):
+        if any(isinstance(s, ir.Jump | ir.Leave) for s in statements(one.body)):
             raise Undecided("the number of trips of a loop that lanes leave early")
         if isinstance(one, ir.While) and has_effect(one.prelude):
             raise Undecided("the number of trips of a loop whose test accesses memory")
@@ -456,7 +430,7 @@ class Execution(Accesses):
         active = w.active
         if not step.is_uniform:
             raise Undecided("a range whose step differs among lanes")
-        up = _positive(self.facts, step)
+        up = self.is_up(step)
         length = (stop - start if up else start - stop).of_lanes(active)
         if not length.is_uniform:
             length = Term(
@@ -499,17 +473,9 @@ class Execution(Accesses):
             left, right = self.value(test.left, w), self.value(test.right, w)
             if not isinstance(left, Term) or not isinstance(right, Term):
                 raise Undecided("a loop depends on what is in memory")
-            match test.op:
-                case "<":
-                    term = right - left - 1
-                case "<=":
-                    term = right - left
-                case ">":
-                    term = left - right - 1
-                case ">=":
-                    term = left - right
-                case _:
-                    raise Undecided("the number of trips of a loop with such a test")
+            if test.op[0] not in "<>":
+                raise Undecided("the number of trips of a loop with such a test")
+            term = (right - left if test.op[0] == "<" else left - right) - int(len(test.op) == 1)
             if not term.is_uniform or any(r.name in term.symbols for r in w.ranges):
                 raise Undecided("a while loop whose number of trips differs among lanes")
             line = term if not any(e for _, e in term.parts) else self.facts.straight(term)
@@ -756,15 +722,10 @@ class Execution(Accesses):
                             raise Undecided("whether {} is halved beyond 1", name)
 
     def _check_sums(self, over: Range) -> None:
-        """Make sure that no quotient hides the symbol of a sum."""
+        """Make sure that no quotient hides the symbol of the sums over trips."""
         for row in self.rows.values():
-            for term in (row.busy, row.rounds, row.requests, row.stages, row.words):
-                for hidden in sorted(term.symbols & self.facts.quotients.keys()):
-                    if over.name in self.facts.hidden(hidden):
-                        by = self.facts.quotients[hidden].below.number
-                        if by is None:
-                            raise Undecided("the sum of {} over the trips", symbol(hidden))
-                        raise Split(over.name, modulus=int(by))
+            for term in (row.busy, row.rounds, row.requests, row.stages):
+                self.check_sum(over, [term], "the trips")
 
     def trip(self, one: ir.For | ir.While, classes: list[Warps]) -> None:
         """One trip, for the lanes that make it."""
@@ -775,10 +736,7 @@ class Execution(Accesses):
                 if isinstance(one, ir.While):
                     return self.truth(one.test, w)
                 _, stop, step = w.env[name]
-                at = w.env[one.target]
-                return self.facts.holds(
-                    stop - at - 1 if _positive(self.facts, step) else at - stop - 1
-                )
+                return self.is_before(w.env[one.target], stop, step)
 
             done = self.each(classes, goes)
             classes = [
@@ -788,12 +746,16 @@ class Execution(Accesses):
             classes = [w for w in classes if w.active.any()]
         self.block(one.body, classes)
 
+    def is_up(self, step: Term) -> bool:
+        """Return whether the numbers of a range rise."""
+        return bool(np.all(self.facts.holds(step - 1)))
 
-def _positive(facts: Facts, step: Term) -> bool:
-    found = facts.holds(step - 1)
-    return bool(np.all(found))
+    def is_before(self, at: Term, stop: Term, step: Term) -> Any:
+        """Return for which lanes a number of a range is before its end."""
+        return self.facts.holds(stop - at - 1 if self.is_up(step) else at - stop - 1)
 
 
 def rows_time(rows: Rows, latencies: dict[str, Term]) -> Term:
     """The synchronous time: stages, and latency - 1 for each round."""
-    return summed(row.busy + row.rounds * (latencies[row.space] - 1) for row in rows.values())
+    times = (row.busy + row.rounds * (latencies[row.space] - 1) for row in rows.values())
+    return sum(times, Term({}))

@@ -566,9 +566,8 @@ class Facts:
         for product, value in rest.parts.items():
             if product[0] or not (product[1] or by[1]) or isinstance(value, np.ndarray):
                 continue
-            odd = Fraction(value).numerator
-            power = (odd & -odd).bit_length() - Fraction(value).denominator.bit_length()
-            line = exponent_of(product) - exponent_of(by) + power - _log_up(Fraction(factor))
+            power = self._valuation(ONE, value) - _log_up(Fraction(factor))
+            line = exponent_of(product) - exponent_of(by) + power
             if line.number is None and self.bound(line) < 0 and not self.bound(-line) > 0:
                 self._decided(line)
 
@@ -826,7 +825,7 @@ class Facts:
                 return exponent_of(product) - _log_up(need)
             if value < 0 and number > 0:
                 most = Fraction(number) / -Fraction(value)  # 2^L <= most
-                return -exponent_of(product) + _log_down(most)
+                return -exponent_of(product) - _log_up(1 / most)
             return None
         (one, a), (two, b) = parts.items()
         if a < 0:
@@ -834,7 +833,7 @@ class Facts:
         if a < 0 or b > 0:
             return None
         ratio = Fraction(-b) / Fraction(a)
-        if ratio.numerator & (ratio.numerator - 1) or ratio.denominator & (ratio.denominator - 1):
+        if not is_power(ratio):
             return None
         difference = exponent_of(one) - exponent_of(two)
         power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
@@ -1024,18 +1023,8 @@ def is_power(value: Coefficient) -> bool:
 
 def _log_up(value: Fraction) -> int:
     """The least power of two not below a value."""
-    power = 0
-    while Fraction(2) ** power < value:
-        power += 1
-    while Fraction(2) ** (power - 1) >= value:
-        power -= 1
-    return power
-
-
-def _log_down(value: Fraction) -> int:
-    """The largest power of two not above a value."""
-    power = _log_up(value)
-    return power if Fraction(2) ** power == value else power - 1
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    return power if Fraction(2) ** power >= value else power + 1
 
 
 @lru_cache(MANY)

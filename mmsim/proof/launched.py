@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,13 +14,12 @@ from mmsim.claims.launch import Repeated, Rotated, SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Unit, Units
-from mmsim.proof.accesses import Accesses
+from mmsim.proof.accesses import Accesses, Sent
 from mmsim.proof.domain import Case, of_sympy
-from mmsim.proof.evaluation import product
 from mmsim.proof.execution import Execution, rows_time
 from mmsim.proof.facts import Facts, Range, Split, Undecided
-from mmsim.proof.terms import ONE, Term, inverse, summed, symbol, total
-from mmsim.proof.warps import Row, Rows, Rule, Sizes, Value, Warps
+from mmsim.proof.terms import ONE, Term, inverse, symbol, total
+from mmsim.proof.warps import SUMMED, Row, Rows, Rule, Sizes, Warps
 
 
 class Number:
@@ -137,7 +137,7 @@ class Explained(Located):
 
     widest = 0
 
-    def request(self, one: ir.Access, w: Warps) -> tuple[Term | None, Value, Term]:
+    def request(self, one: ir.Access, w: Warps) -> Sent:
         found = super().request(one, w)
         index = [self.value(part, w) for part in one.index]
         if all(isinstance(part, Term) for part in index):
@@ -163,10 +163,6 @@ class Explained(Located):
             key = f"{request.address} {request.lanes} {request.stages}"
             self.requests.setdefault(one.site, {}).setdefault(key, request)
         return found
-
-
-Explain = bool | type[Located]
-"""The class that executes a program; True stands for one that keeps the requests."""
 
 
 @dataclass(frozen=True)
@@ -196,9 +192,9 @@ class Executed:
 
 
 def executed(
-    launch: SymbolicLaunch, case: Case, facts: Facts, explain: Explain = False
+    launch: SymbolicLaunch, case: Case, facts: Facts, by: type[Located] = Located
 ) -> Executed:
-    """Execute one launch in a case. With `explain` it keeps the requests, which takes longer."""
+    """Execute one launch in a case; `by` an `Explained` keeps the requests, and takes longer."""
 
     def of(value: Any) -> Term:
         return facts.reduced(of_sympy(value, case.values, facts))
@@ -235,7 +231,8 @@ def executed(
     if rules[0].words is not None:
         pair = Term.of(2 * rules[0].width)
         if launch.program.code.locals or any(
-            facts.exact(product(shape), pair) is None for shape in shapes.values()
+            facts.exact(math.prod(shape, start=Term.of(1)), pair) is None
+            for shape in shapes.values()
         ):
             raise Undecided("arrays that end within a row of two words for each bank")
     sizes = Sizes(
@@ -257,7 +254,6 @@ def executed(
         },
     )
     latencies = {unit.space: of(unit.latency) for unit in units}
-    by = explain if isinstance(explain, type) else Explained if explain else Located
     execution = by(sizes, facts)
     try:
         rows = execution.run()
@@ -300,15 +296,11 @@ def _content(
     return found
 
 
-SUMMED = ("requests", "stages", "busy", "rounds", "words")
-"""The numbers of a row."""
-
-
 class Launches(Accesses):
     """Executes launches whose number is a term: as warps, they are divided where they differ."""
 
-    def __init__(self, case: Case, facts: Facts, explain: Explain) -> None:
-        self.case, self.facts, self.explain = case, facts, explain
+    def __init__(self, case: Case, facts: Facts, by: type[Located]) -> None:
+        self.case, self.facts, self.by = case, facts, by
 
     def number(self, one: Repeated) -> Term:
         """The number of the launches."""
@@ -328,9 +320,9 @@ class Launches(Accesses):
         found = []
         for w, done in self.each([start], lambda w: self.executed(one, name, w)):
             env = {
-                f"{at} {field}": getattr(row, field)
+                f"{at} {field}": term
                 for at, row in done.rows.items()
-                for field in SUMMED
+                for field, term in row.terms.items()
             }
             terms = replace(w, env={**env, "": Term.of(1)})
             for _, sums in self.each([terms], self.summed):
@@ -344,7 +336,7 @@ class Launches(Accesses):
     def executed(self, one: Repeated, name: str, w: Warps) -> Executed:
         """A launch of a class, whose number is a term."""
         case = replace(self.case, values={**self.case.values, name: w.place[name]})
-        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.explain)
+        done = executed(one.launch(symbols_of([name])[name]), case, self.facts, self.by)
         if any(r.name in t.symbols for r in w.ranges for t in done.latencies.values()):
             raise Undecided("latencies that differ among launches")
         return done
@@ -356,11 +348,11 @@ class Launches(Accesses):
         found = {key: self.with_quotients(term, values) for key, term in w.env.items()}
         for r in reversed(w.ranges):
             for key, term in found.items():
-                self.check_sum(term, r)
+                self.check_launches(term, r)
                 found[key] = total(term, r.name, r.low, r.high)
         return found
 
-    def check_sum(self, term: Term, over: Range) -> None:
+    def check_launches(self, term: Term, over: Range) -> None:
         """Make sure that no quotient hides the number of a launch."""
         for name in sorted(term.symbols & self.facts.quotients.keys()):
             if over.name in self.facts.hidden(name):
@@ -438,7 +430,7 @@ def measured(
     launches: Iterable[SymbolicLaunch | Repeated],
     case: Case,
     facts: Facts,
-    explain: Explain = False,
+    by: type[Located] = Located,
 ) -> Measured:
     """Execute launches in a case."""
 
@@ -448,7 +440,7 @@ def measured(
     done, times, width, threads = [], [], 1, Term({})
     counts: dict[tuple[Any, ...], list[Term]] = {}
     count = Term({})
-    every = Launches(case, facts, explain)
+    every = Launches(case, facts, by)
     launches = list(launches)
     for launch in launches:
         if isinstance(launch, Repeated):
@@ -457,7 +449,7 @@ def measured(
         if isinstance(launch, Repeated):
             found = every.repeated(launch, f"launch {at}")
         else:
-            found = [(executed(launch, case, facts, explain), Term.of(1))]
+            found = [(executed(launch, case, facts, by), Term.of(1))]
             width, threads = int(of(launch.machine.width).number), of(launch.threads)  # type: ignore[arg-type]
         for one, number_ in found:
             done.append(one)
@@ -479,8 +471,8 @@ def measured(
         return Number(facts.reduced(term), of, facts)
 
     return Measured(
-        number(summed(times)),
-        number(summed(terms[1] for terms in counts.values())),
+        number(sum(times, Term({}))),
+        number(sum((terms[1] for terms in counts.values()), Term({}))),
         tuple(rows(Number)),
         Together(rows(Sum)),
         MeasuredMachine(width),

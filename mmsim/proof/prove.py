@@ -17,7 +17,7 @@ from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
 from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.launched import Explain, Measured, Number, measured
+from mmsim.proof.launched import Located, Measured, Number, measured
 from mmsim.proof.terms import ONE, Term
 from mmsim.proof.written import Writer
 
@@ -275,13 +275,13 @@ def given_stages(claim: Claim) -> list[str]:
 
 
 def proved_cases(
-    claim: Claim, one: Domain, until: float, explain: Explain = False, most: int | None = None
+    claim: Claim, one: Domain, until: float, by: type[Located] = Located, most: int | None = None
 ) -> list[Checked]:
     """The cases in which a domain is proved, or the first ones."""
 
     def proved(together: bool) -> list[Checked]:
         def action(case: Case) -> Checked | None:
-            return check(claim, case, one.texts, until, explain, together)
+            return check(claim, case, one.texts, until, by, together)
 
         found = (done for _, done in leaves(one.whole, action, until) if done is not None)
         return list(islice(found, most))
@@ -549,7 +549,7 @@ def check(
     case: Case,
     texts: Mapping[str, Any],
     until: float = math.inf,
-    explain: Explain = False,
+    by: type[Located] = Located,
     together: bool = True,
 ) -> Checked | None:
     """Check that a claim's formula is the measured quantity in a case; None outside its domain.
@@ -561,14 +561,14 @@ def check(
     facts.until = until
     case = replace(case, values=dict(case.values))
     try:
-        return _checked(claim, case, facts, texts, explain)
+        return _checked(claim, case, facts, texts, by)
     except Exception as error:
         error.reached = case, facts  # type: ignore[attr-defined]
         raise
 
 
 def _checked(
-    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], explain: Explain
+    claim: Claim, case: Case, facts: Facts, texts: Mapping[str, Any], by: type[Located]
 ) -> Checked | None:
     if not possible(case, facts):
         return None
@@ -577,7 +577,7 @@ def _checked(
     assert claim.launches is not None
     numbers = {k: v.number for k, v in case.values.items() if isinstance(v.number, int)}
     symbols = {**symbols_of(case.values), **integers(numbers), **texts}
-    found = measured(call_with(claim.launches, symbols), case, facts, explain)
+    found = measured(call_with(claim.launches, symbols), case, facts, by)
     quantity: Any = claim.measure(found)
     quantity = quantity.term if isinstance(quantity, Number) else Term.of(quantity)
     try:
@@ -586,9 +586,9 @@ def _checked(
         difference = facts.whole(facts.reduced(cleared(quantity - claimed)))
         if difference.parts:
             for name in sorted(difference.symbols & facts.quotients.keys()):
-                by = facts.quotients[name].below.number
-                if isinstance(by, int):
-                    raise facts.residue(facts.quotients[name].above, by)
+                of = facts.quotients[name]
+                if isinstance(of.below.number, int):
+                    raise facts.residue(of.above, of.below.number)
             raise Differs(difference)
     except Exception as error:
         error.measured = quantity  # type: ignore[attr-defined]

@@ -74,7 +74,7 @@ class Questions:
             block, grid = ((True, y > 1, z > 1) for _, y, z in (shape.block, shape.grid))
             self.sides = block, grid
         self.facts = [Fact(text) for text in given]
-        self._refuse_false_facts(shape)
+        self._refuse_false_facts()
         z3.z3._main_ctx = None  # a new one: what Z3 tries first depends on earlier terms
         space = self.space = Space()
         space.deadline = monotonic() + SECONDS
@@ -109,7 +109,7 @@ class Questions:
         lanes = TwoLanes(self.two, self.launch.conflict, self.launch.placed)
         return list(islice(lanes.conflicts(), MOST_OPEN))
 
-    def _refuse_false_facts(self, shape: Shape | None) -> None:
+    def _refuse_false_facts(self) -> None:
         launch = self.launch
         grid = launch.grid
         sizes = {

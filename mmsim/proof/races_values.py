@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import AXES, assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.walk import expressions
+from mmsim.proof.races_bits import OPERATIONS
 from mmsim.proof.whole_numbers import (
     BLOCK,
     LAUNCH,
@@ -30,9 +32,9 @@ from mmsim.proof.whole_numbers import (
 
 Sides = tuple[bool, bool, bool]
 OPERATED: dict[str, Callable[[Number, Number], Number]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
 }
 
 
@@ -267,7 +269,7 @@ class Values:
         if type_.kind == "b" and all(one.kind == "b" for one in types) and op in LOGIC:
             return z3.simplify(LOGIC[op](*operands))
         if is_int(type_) and all(isinstance(one, Number) for one in operands):
-            whole = self._whole(op, row.kind, operands, type_)
+            whole = self._whole(op, row.kind, operands)
             if whole is not None:
                 low, high = limits(type_)
                 if type_ == INT and not self.space.origin(whole).data:
@@ -275,7 +277,7 @@ class Values:
                 return self.space.wrapped(whole, low, high)
         return self.function(f"{type(value).__name__} {op} {type_}", type_, *operands)
 
-    def _whole(self, op: str, kind: str, operands: list[Value], type_: Type) -> Number | None:
+    def _whole(self, op: str, kind: str, operands: list[Value]) -> Number | None:
         """The value of an operation on whole numbers, not wrapped; None if it isn't known."""
         space, x = self.space, operands[0]
         if len(operands) == 1:
@@ -306,7 +308,7 @@ class Values:
             for one, mask in ((x, y), (y, x)):
                 if mask.value is not None and mask.value >= 0 and not mask.value & mask.value + 1:
                     return space.divided(one, constant(mask.value + 1))[1]
-        if op in "&|^" and op:
+        if op in OPERATIONS:
             return self._bits(op, x, y)
         return None
 
@@ -314,9 +316,7 @@ class Values:
         """Bit by bit: known to be between bounds if both numbers are not negative."""
         space = self.space
         if x.value is not None and y.value is not None:
-            return constant(
-                {"&": x.value & y.value, "|": x.value | y.value}.get(op, x.value ^ y.value)
-            )
+            return constant(OPERATIONS[op](x.value, y.value))
         x, y = sorted((x, y), key=lambda one: sorted(one.terms.items()))
         found = space.unknown(f"bits {op}", x, y)
         (name,) = found.symbols

@@ -9,7 +9,7 @@ from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
 from mmsim.proof.facts import Undecided
-from mmsim.proof.launched import Executed
+from mmsim.proof.launched import Executed, Explained
 from mmsim.proof.prove import Checked, domains, finite_cases, has_width, proved_cases
 from mmsim.proof.terms import Term
 from mmsim.proof.written import Writer, short
@@ -62,7 +62,7 @@ def _domains(
     """The domains of a claim at a width, in words, with the cases of their proofs, or the first."""
     for one in domains(claim, width if has_width(claim) else None):
         about = show({**one.fixed, **one.texts}) or "all sizes"
-        yield about, proved_cases(claim, one, until, True, most)
+        yield about, proved_cases(claim, one, until, Explained, most)
 
 
 def _case(claim: Claim, number: int, done: Checked) -> Iterator[str]:

@@ -9,7 +9,7 @@ lane of a warp: so one term holds the values of all lanes. Division gives symbol
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -372,12 +372,4 @@ def _antidifference(rate: int, degree: int, symbol_: str) -> Term:
     for lower in range(degree):
         more = math.comb(top, lower) * ratio * size
         found = found - _antidifference(rate, lower, symbol_) * more
-    return found
-
-
-def summed(terms: Iterable[Term]) -> Term:
-    """The sum of terms."""
-    found = Term({})
-    for term in terms:
-        found = found + term
     return found

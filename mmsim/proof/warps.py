@@ -77,6 +77,10 @@ class Warps:
         return found
 
 
+SUMMED = ("requests", "stages", "busy", "rounds")
+"""The numbers of a row."""
+
+
 @dataclass
 class Row:
     """An access of the program: requests, stages and rounds of all its executions.
@@ -93,8 +97,12 @@ class Row:
     stages: Term = field(default_factory=lambda: Term({}))
     busy: Term = field(default_factory=lambda: Term({}))
     rounds: Term = field(default_factory=lambda: Term({}))
-    words: Term = field(default_factory=lambda: Term({}))
     made: tuple[Any, ...] = ()
+
+    @property
+    def terms(self) -> dict[str, Term]:
+        """The numbers, by name."""
+        return {name: getattr(self, name) for name in SUMMED}
 
     def summed(self, over: str, low: Term, high: Term) -> Row:
         """The sums over a loop's trips."""
@@ -103,14 +111,7 @@ class Row:
 
     def map(self, changed: Callable[[Term], Term]) -> Row:
         """The row with other terms."""
-        return replace(
-            self,
-            requests=changed(self.requests),
-            stages=changed(self.stages),
-            busy=changed(self.busy),
-            rounds=changed(self.rounds),
-            words=changed(self.words),
-        )
+        return replace(self, **{name: changed(term) for name, term in self.terms.items()})  # type: ignore[arg-type]
 
 
 Rows = dict[int, Row]
@@ -159,16 +160,9 @@ def added(rows: Rows, more: Rows) -> None:
         if site not in rows:
             rows[site] = row
         else:
-            old = rows[site]
-            rows[site] = replace(
-                old,
-                requests=old.requests + row.requests,
-                stages=old.stages + row.stages,
-                busy=old.busy + row.busy,
-                rounds=old.rounds + row.rounds,
-                words=old.words + row.words,
-                made=old.made + row.made,
-            )
+            old, more_of = rows[site], row.terms
+            both = {name: term + more_of[name] for name, term in old.terms.items()}
+            rows[site] = replace(old, **both, made=old.made + row.made)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ instances of the laws of multiplication that it may need: so Z3 decides only lin
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,10 +109,7 @@ def constant(value: int) -> Number:
 
 def product(numbers: Iterable[Number]) -> Number:
     """The product of numbers."""
-    found = constant(1)
-    for one in numbers:
-        found *= one
-    return found
+    return math.prod(numbers, start=constant(1))
 
 
 @dataclass
@@ -463,10 +461,10 @@ class Space:
 
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": lambda one, other: one == other,
-    "!=": lambda one, other: one != other,
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }

@@ -12,7 +12,7 @@ from mmsim.proof.domain import domain, holds
 from mmsim.proof.facts import Facts, Range, Split, Undecided
 from mmsim.proof.launched import Number
 from mmsim.proof.prove import leaves, points, valued
-from mmsim.proof.terms import Term, summed, symbol
+from mmsim.proof.terms import Term, symbol
 from tests.kit.generators.random_facts import LANES, World
 from tests.kit.generators.random_sizes import value
 
@@ -159,9 +159,9 @@ def test_quotients_of_all_remainders_are_what_is_divided():
     facts.lows = {"n": 1, "m": 1}
     n, m = symbol("n"), symbol("m")
     parts = [facts.divmod(n + rest, Term.of(3))[0] for rest in range(3)]
-    assert facts.whole(summed(parts) * m + 1) == n * m + 1
+    assert facts.whole(sum(parts) * m + 1) == n * m + 1
     lower = [facts.divmod(n - 1 + rest, Term.of(3))[0] for rest in range(3)]
-    assert facts.whole(summed(lower)) == n - 1
+    assert facts.whole(sum(lower)) == n - 1
     for other in (parts[0] * 2 + parts[1] + parts[2], parts[0] + parts[2], parts[0] * parts[1]):
         assert facts.whole(other) == other
 
