@@ -343,12 +343,14 @@ def _agrees(claim: Claim, case: dict[str, Any]) -> tuple[bool, int, Any]:
 def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> Any:
     """A small case of the domain where a run contradicts the formula; None if none is found.
 
-    The error's `measured` is what was measured when the proof failed, if that is known.
+    The `measured` of the error, or of what caused it, is what was measured when the proof failed,
+    if that is known.
     """
-    quantity = getattr(error, "measured", None)
+    seen = error if hasattr(error, "measured") else error.__cause__
+    quantity = getattr(seen, "measured", None)
     if quantity is None:
         return None
-    reached, facts = error.reached  # type: ignore[attr-defined]
+    reached, facts = seen.reached  # type: ignore[union-attr]
     tried = 0
     for numbers in points(reached, facts):
         try:
@@ -363,7 +365,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
         if not all(call_with(one.holds, case) for one in claim.requires):
             continue
         claimed = claim.evaluate(case)
-        if not claimed.is_real or claimed == found:
+        if claimed == found or not (claimed.is_real or claimed.is_infinite):
             continue
         tried += 1
         if tried > MOST_RUNS:
@@ -431,11 +433,12 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
     todo = [whole]
     count = 0
     restart = True
+    seen = None
     while todo:
         case = equated(todo.pop())
         count += 1
         if count > MOST_CASES or time.monotonic() > until:
-            raise Undecided("there are too many cases, or it takes too long")
+            raise Undecided("there are too many cases, or it takes too long") from seen
         few = case.finer(few=True)
         if few is not None:
             todo.extend(few)
@@ -445,8 +448,8 @@ def leaves(whole: Case, action: Callable[[Case], Any], until: float) -> Iterator
                 yield case, action(case)
             except Split as split:
                 todo.extend(reversed(case.split(split)))
-        except Undecided:
-            finer = case.finer()
+        except Undecided as error:
+            finer, seen = case.finer(), error if hasattr(error, "measured") else seen
             if finer is None and restart:
                 # A split may have made sums of an equation's products: begin without equations.
                 todo, finer, restart = [], whole.finer(), False

@@ -55,6 +55,22 @@ def test_a_wrong_formula_is_refuted_by_a_run(wrong):
     )
 
 
+def test_a_case_without_a_value_refutes_too():
+    claim = CLAIMS["ICPP-L7.d"]
+    wrong = replace(claim, formula=lambda n, w, d, L: n / w / (sympy.Integer(1) * d - 1))
+    against = prove(wrong, [3]).against
+    assert (against["d"], against["claimed"]) == (1, "zoo")
+
+
+def test_what_was_seen_before_there_are_too_many_cases_refutes_too(monkeypatch):
+    monkeypatch.setattr("mmsim.proof.prove.MOST_CASES", 20)
+    claim = CLAIMS["SMM-L5.3.swap"]
+    wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
+    proof = prove(wrong, [2])
+    assert proof.why.endswith("there are too many cases, or it takes too long")
+    assert proof.against["measured"] + 1 == int(proof.against["claimed"])
+
+
 def test_a_case_with_0_refutes_too():
     claim = CLAIMS["SCAN-scan-then-add"]
     wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
