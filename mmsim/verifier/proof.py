@@ -30,6 +30,7 @@ from typing import Any
 from sympy import sympify
 
 from mmsim.claims.claim import Claim, call_with, show, symbols_of
+from mmsim.errors import EndlessError
 from mmsim.verifier.cases import Case, true
 from mmsim.verifier.polynomials import P, Refused, comparing, of, read, symbol
 from mmsim.verifier.requests import COUNTS, Rounds
@@ -260,7 +261,10 @@ class Verifier:
         whole = all(value.denominator == 1 for value in values.values())
         if not whole or not self.holds(numbers):
             return False
-        run, traces = traced(self.claim, numbers)
+        try:
+            run, traces = traced(self.claim, numbers)
+        except EndlessError:  # more accesses than a run may have
+            return False
         if not traces:  # a run that the claim remembers
             return False
         if len(traces) != len(data["launches"]):

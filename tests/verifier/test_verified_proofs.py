@@ -9,6 +9,7 @@ import pytest
 
 from mmsim.claims import registered
 from mmsim.cli.main import main
+from mmsim.errors import EndlessError
 from mmsim.proof.certificate import certificate, to_json
 from mmsim.verifier.polynomials import Refused
 from mmsim.verifier.proof import read_proofs, verify
@@ -34,6 +35,15 @@ def test_the_proof_verifies(name, width):
     assert 0 < done["cases"] <= done["runs"]
     assert done["requests"]
     assert done["requests of runs"]
+
+
+def test_a_run_with_too_many_accesses_is_left_out(monkeypatch):
+    def endless(*_):
+        raise EndlessError("100,000 accesses", program="sum")
+
+    monkeypatch.setattr("mmsim.verifier.proof.traced", endless)
+    done = verify(list(CLAIMS.values()), proof_of("SUM-tree", 2))
+    assert done["cases"] > done["runs"] == 0
 
 
 def refused(proof, words=None):
