@@ -342,7 +342,8 @@ class Evaluator:
             text = place.text[place.column : place.end_column]  # a helper's names have numbers
             message = f"the variable {text!r} is read before this thread has assigned it"
             if not text.isidentifier():
-                message = f"{text!r} gives this thread no value: its function returned without one"
+                why = "its function returned without one" if text[-1:] == ")" else "it has none yet"
+                message = f"{text!r} gives this thread no value: {why}"
             if frame.lenient is None:
                 self._fault(UnassignedError, message, place, frame, lane)
             frame.lenient.warn(UnassignedError, message, place, frame, lane)

@@ -576,5 +576,5 @@ def test_an_array_that_no_trip_gives_a_name_is_missing():
             b[0] += row[0]
         b[0] = row[1]
 
-    with pytest.raises(MMSimError, match=r"'row\[1\]' gives this thread no value"):
+    with pytest.raises(MMSimError, match=r"'row\[1\]' gives this thread no value: it has none yet"):
         MACHINE.run(numba_program(never), np.zeros((3, 4)), np.zeros(3), threads=1)
