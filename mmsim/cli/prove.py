@@ -170,9 +170,9 @@ def _about(claim: str, width: int | None) -> str:
 
 def _show(claims: list[Claim], widths: list[int], seconds: int) -> int:
     """Print proofs. Return 1 if one can't be found."""
-    from mmsim.proof.facts import Undecided
     from mmsim.proof.prove import NOT_EXACT
     from mmsim.proof.shown import proof_text
+    from mmsim.proof.terms import Undecided
 
     status = 0
     exact = [claim for claim in claims if claim.kind == "exact" and not claim.printed]

@@ -15,9 +15,9 @@ from mmsim.claims.launch import Rotated
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import targets
 from mmsim.proof.evaluation import Evaluation
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split
 from mmsim.proof.stages import stages
-from mmsim.proof.terms import ONE, Key, Term, symbol, total
+from mmsim.proof.terms import ONE, Key, Term, Undecided, symbol, total
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,

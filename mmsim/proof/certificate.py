@@ -20,11 +20,11 @@ from mmsim.claims.launch import SymbolicLaunch
 from mmsim.ir import nodes as ir
 from mmsim.proof.accesses import Sent
 from mmsim.proof.domain import of_sympy
-from mmsim.proof.facts import Range, Undecided
+from mmsim.proof.facts import Range
 from mmsim.proof.launched import Executed, Located
 from mmsim.proof.prove import Checked, check, choices, has_width, integers, leaves
 from mmsim.proof.sentences import Fact, Reader
-from mmsim.proof.terms import Term, antidifference, total
+from mmsim.proof.terms import Term, Undecided, antidifference, total
 from mmsim.proof.warps import Row, Warps
 
 FORMAT = "mmsim proof 1"

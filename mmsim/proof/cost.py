@@ -20,11 +20,11 @@ from mmsim.ir.walk import expressions, statements
 from mmsim.model.machines import Machine
 from mmsim.printable import counted
 from mmsim.proof.domain import Case, domain, expression, holds, of_sympy
-from mmsim.proof.facts import Facts, Split, Undecided
+from mmsim.proof.facts import Facts, Split
 from mmsim.proof.joined import COUNTS, Branch, Leaf, joined
-from mmsim.proof.launched import Executed, Explained, Request, executed
+from mmsim.proof.launched import Executed, Explained, Request, executed, shared_of
 from mmsim.proof.sentences import Reader
-from mmsim.proof.terms import ONE, Term
+from mmsim.proof.terms import ONE, Term, Undecided
 from mmsim.proof.warps import Row
 from mmsim.proof.widths import NoFormula, over_widths
 from mmsim.proof.written import Writer, short
@@ -164,6 +164,36 @@ class Cost(CostTables, Guessed):
         return sympy.Piecewise(*((one.time, one.condition) for one in self.cases), evaluate=False)
 
     @property
+    def least(self) -> Any:
+        """A time below which no schedule comes, as a formula or a `sympy.Piecewise`.
+
+        A unit begins one stage in a time unit, the last one latency - 1 before the end. The
+        requests of a warp follow one another, and each takes the latency at least; some warp sends
+        its share of all requests. Both bounds are those of the papers (*Simple Memory Machine
+        Models*, section 3).
+
+        >>> import mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     for i in range(T.id, a.size, T.count):
+        ...         b[i] = a[i]
+        >>> both, facts = {"a": ("n",), "b": ("n",)}, ("p divides n", "8 divides p")
+        >>> mm.cost(copy, shapes=both, threads="p", machine=mm.DMM(8, "l"), given=facts).least
+        Max(l*n/(4*ceiling(p/8)), n/4 + (l - 1)*Min(1, n/4))
+
+        Raises `CostError` if the width is a name, and no formula in it is found.
+        """
+        import sympy
+
+        if not self.cases:
+            return self.over_widths().least
+        width = {
+            sympy.Symbol(name, positive=True, integer=True): n for name, n in self.fixed.items()
+        }
+        found = [(self.launch.least(one).xreplace(width), one.condition) for one in self.cases]
+        return found[0][0] if len(found) == 1 else sympy.Piecewise(*found, evaluate=False)
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """The facts that were given, and what the formula assumes besides."""
         if not self.cases:
@@ -210,12 +240,23 @@ class Cost(CostTables, Guessed):
 
         Raises `CostError` if a number is missing, or if the given facts don't hold.
         """
+        return self._with(numbers, lambda case: case.time)
+
+    def least_at(self, **numbers: int) -> int:
+        """The number of time units below which no schedule comes, for a number for each name.
+
+        Raises `CostError` if a number is missing, or if the given facts don't hold.
+        """
+        return self._with(numbers, self.launch.least)
+
+    def _with(self, numbers: Mapping[str, int], of: Callable[[CostCase], Any]) -> int:
+        """The value of a formula of the case to which numbers belong, rounded up."""
         import sympy
 
         launch = self.launch
         name = launch.width
         if not self.fixed and name is not None and name in numbers:
-            return self.of_width(numbers[name]).at(**numbers)
+            return self.of_width(numbers[name])._with(numbers, of)
         if any(numbers.get(one, value) != value for one, value in self.fixed.items()):
             raise launch.error(f"this is the cost at {name}={self.fixed[str(name)]}")
         numbers = {**numbers, **self.fixed}
@@ -230,7 +271,7 @@ class Cost(CostTables, Guessed):
             parts = sympy.And.make_args(case.condition)
             # All at once: SymPy 1.13 takes n/p modulo 2 wrongly if n comes before p.
             if all(part.xreplace(exact) == True for part in parts):  # noqa: E712  SymPy's own truth
-                return int(case.time.xreplace(exact))
+                return int(sympy.ceiling(of(case).xreplace(exact)))
         text = ", ".join(f"{n}={v}" for n, v in numbers.items())
         raise launch.error(f"{text} is no launch: it has no thread, or a size that is no extent")
 
@@ -433,6 +474,21 @@ class Launched:
         launch = self.launch
         block = "" if launch.block_size is None else f" in blocks of {launch.block_size}"
         return f"{launch.program.name} on {launch.machine}, {launch.threads} threads{block}"
+
+    def least(self, case: CostCase) -> Any:
+        """The least time of a case, by its stages and by the requests of a warp."""
+        from sympy import Max, Min, ceiling, sympify
+
+        machine, threads = self.launch.machine, sympify(self.launch.threads)
+        size = threads if self.launch.block_size is None else self.launch.block_size
+        shared, count = shared_of(machine)
+        bounds, waits = [], sympify(0)
+        for unit, units in ((machine.memory, 1), *((one, count) for one in shared[:1])):
+            rows = [one for one in case.accesses if one.space == unit.space]
+            stages = sum(one.stages for one in rows)
+            bounds.append(stages / sympify(units) + Min(1, stages) * (unit.latency - 1))
+            waits += unit.latency * sum(one.requests for one in rows)
+        return Max(*bounds, waits / (ceiling(threads / size) * ceiling(size / machine.width)))
 
     def error(self, message: str, **about: Any) -> CostError:
         """An error that names the program."""

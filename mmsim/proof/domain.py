@@ -14,13 +14,14 @@ from fractions import Fraction
 from itertools import product as combinations
 from typing import Any
 
-from mmsim.proof.facts import Facts, Split, Undecided, is_power
+from mmsim.proof.facts import Facts, Split, is_power
 from mmsim.proof.sentences import Fact, Reader
 from mmsim.proof.terms import (
     ONE,
     Powers,
     Product,
     Term,
+    Undecided,
     inverse,
     power_of_two,
     simple,

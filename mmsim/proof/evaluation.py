@@ -11,9 +11,9 @@ import numpy as np
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import all_parts, numbered
-from mmsim.proof.facts import Facts, Undecided, is_power
+from mmsim.proof.facts import Facts, is_power
 from mmsim.proof.steps import needed
-from mmsim.proof.terms import Term, power_of_two, simple
+from mmsim.proof.terms import Term, Undecided, power_of_two, simple
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -334,10 +334,7 @@ class Evaluation:
 def _power_of_two(exponent: Term) -> Term | None:
     """2 to the power of a term; None if lanes differ and have no numbers from 0 on."""
     if exponent.is_uniform:
-        try:
-            return power_of_two(exponent)
-        except ValueError:
-            raise Undecided("2 to the power of {}", exponent) from None
+        return power_of_two(exponent)
     numbers = exponent.number
     if numbers is None or (numbers < 0).any():
         return None

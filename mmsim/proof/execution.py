@@ -20,9 +20,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import has_effect, statements, targets
 from mmsim.proof.accesses import Accesses, divided_range
-from mmsim.proof.facts import Range, Split, Undecided, is_power
+from mmsim.proof.facts import Range, Split, is_power
 from mmsim.proof.steps import Steps, names_of
-from mmsim.proof.terms import ONE, Term, power_of_two, simple, symbol
+from mmsim.proof.terms import ONE, Term, Undecided, power_of_two, simple, symbol
 from mmsim.proof.warps import (
     UNKNOWN,
     InTurn,
@@ -420,7 +420,8 @@ class Execution(Accesses):
         """Return whether all lanes make as many trips."""
         for w in classes:
             own = {r.name for r in w.ranges}
-            if any(not term.is_uniform or term.symbols & own for term in w.env.get(name, ())):
+            terms = w.env.get(name, ())
+            if any(not one.is_uniform or own & self.facts.symbols_in(one) for one in terms):
                 return False
         return all(count == counts[0] for count in counts)
 
@@ -440,6 +441,7 @@ class Execution(Accesses):
                 }
             )
         for r in reversed(w.ranges):
+            self.check_sum(r, [length], symbol(r.name))
             parts = length.by_power(r.name)
             if parts is None:
                 raise Undecided(
@@ -476,7 +478,8 @@ class Execution(Accesses):
             if test.op[0] not in "<>":
                 raise Undecided("the number of trips of a loop with such a test")
             term = (right - left if test.op[0] == "<" else left - right) - int(len(test.op) == 1)
-            if not term.is_uniform or any(r.name in term.symbols for r in w.ranges):
+            own = {r.name for r in w.ranges}
+            if not term.is_uniform or own & self.facts.symbols_in(term):
                 raise Undecided("a while loop whose number of trips differs among lanes")
             line = term if not any(e for _, e in term.parts) else self.facts.straight(term)
             parts = line.by_power(name) if line is not None else None
@@ -715,7 +718,7 @@ class Execution(Accesses):
         """Make sure that halves are whole."""
         for w in classes:
             for name, kind in steady.items():
-                value = w.env[name]
+                value = w.env.get(name)
                 if kind != "add" and isinstance(value, Term):
                     for product, factor in value.parts.items():
                         if self.facts.share(product, factor, ONE, 1) is None:

@@ -24,6 +24,7 @@ from mmsim.proof.terms import (
     Key,
     Product,
     Term,
+    Undecided,
     exponent_of,
     least,
     power_of_two,
@@ -34,18 +35,6 @@ from mmsim.proof.terms import (
 
 DEEPEST = 24
 """The most steps of one chain of bounds."""
-
-
-class Undecided(Exception):
-    """A step that has no rule here: the reason, in words, with a {} for each of the terms.
-
-    Its text is for developers: the terms have symbols of the proof. `Writer.reason` has it for
-    users.
-    """
-
-    def __init__(self, text: str, *terms: Any) -> None:
-        super().__init__(text.format(*terms))
-        self.text, self.terms = text, terms
 
 
 class Split(Exception):

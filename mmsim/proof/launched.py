@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +17,8 @@ from mmsim.model.machines import Unit, Units
 from mmsim.proof.accesses import Accesses, Sent
 from mmsim.proof.domain import Case, of_sympy
 from mmsim.proof.execution import Execution, rows_time
-from mmsim.proof.facts import Facts, Range, Split, Undecided
-from mmsim.proof.terms import ONE, Term, inverse, symbol, total
+from mmsim.proof.facts import Facts, Range, Split
+from mmsim.proof.terms import ONE, Term, Undecided, inverse, symbol, total
 from mmsim.proof.warps import SUMMED, Row, Rows, Rule, Sizes, Warps
 
 
@@ -215,12 +215,8 @@ def executed(
         else:
             numbers[name] = whole(name, value)
     size = launch.block_size
-    shared, dmms = machine.shared, None
-    if isinstance(shared, Units):
-        dmms = of(shared.dmms)
-        shared = [Unit("", shared.conflict, shared.latency, 0, "shared", shared.stage_time)]
-    elif shared:
-        dmms = Term.of(len(shared))
+    shared, count = shared_of(machine)
+    dmms = of(count) if shared else None
     units = [machine.memory, *shared]
     plain = machine.bank_bytes is machine.cache is machine.resident is None
     different = len({(unit.conflict, unit.latency) for unit in shared}) > 1
@@ -267,6 +263,15 @@ def executed(
     for row in rows.values():
         facts.check_known(row.requests, row.stages, row.busy, row.rounds)
     return Executed(rows, latencies, execution.requests, kinds)
+
+
+def shared_of(machine: Any) -> tuple[Sequence[Unit], Any]:
+    """The shared memories, one for all where their number is a symbol, and their number."""
+    shared = machine.shared
+    if isinstance(shared, Units):
+        one = Unit("", shared.conflict, shared.latency, 0, "shared", shared.stage_time)
+        return [one], shared.dmms
+    return shared, len(shared)
 
 
 def _rule(unit: Unit, of: Callable[[Any], Term], facts: Facts) -> Rule:

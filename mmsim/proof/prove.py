@@ -16,9 +16,9 @@ from mmsim.claims.launch import each_launch
 from mmsim.errors import MMSimError
 from mmsim.printable import counted
 from mmsim.proof.domain import MANY, Case, cleared, domain, holds, of_sympy
-from mmsim.proof.facts import Facts, Split, Undecided
+from mmsim.proof.facts import Facts, Split
 from mmsim.proof.launched import Located, Measured, Number, measured
-from mmsim.proof.terms import ONE, Term
+from mmsim.proof.terms import ONE, Term, Undecided
 from mmsim.proof.written import Writer
 
 WIDEST = 64

@@ -8,10 +8,9 @@ from typing import Any
 from mmsim.claims.claim import Claim, show, symbols_of
 from mmsim.printable import counted
 from mmsim.proof.cost import reason
-from mmsim.proof.facts import Undecided
 from mmsim.proof.launched import Executed, Explained
 from mmsim.proof.prove import Checked, domains, finite_cases, has_width, proved_cases
-from mmsim.proof.terms import Term
+from mmsim.proof.terms import Term, Undecided
 from mmsim.proof.written import Writer, short
 
 BEGIN_AT = (4, 3)

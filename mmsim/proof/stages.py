@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts, Split, Undecided
-from mmsim.proof.terms import ONE, Product, Term, is_zero, simple
+from mmsim.proof.facts import Facts, Split
+from mmsim.proof.terms import ONE, Product, Term, Undecided, is_zero, simple
 
 Lines = tuple[Any, ...]
 

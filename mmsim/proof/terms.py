@@ -89,6 +89,18 @@ def fitting(value: Coefficient, other: Coefficient) -> Coefficient:
     return value.astype(object) if large else value
 
 
+class Undecided(Exception):
+    """A step that has no rule here: the reason, in words, with a {} for each of the terms.
+
+    Its text is for developers: the terms have symbols of the proof. `Writer.reason` has it for
+    users.
+    """
+
+    def __init__(self, text: str, *terms: Any) -> None:
+        super().__init__(text.format(*terms))
+        self.text, self.terms = text, terms
+
+
 class Term:
     """A polynomial: `parts` maps products to coefficients other than 0."""
 
@@ -315,7 +327,7 @@ def power_of_two(exponent: Term) -> Term:
             value = Fraction(2) ** factor if factor >= 0 else Fraction(1, 2**-factor)
         else:
             if deeper or len(powers) != 1 or powers[0][1] != 1 or int(factor) != factor:
-                raise ValueError(f"2^({exponent})")
+                raise Undecided("2 to the power of {}", exponent)
             parts.append((powers[0][0], int(factor)))
     return Term({((), tuple(sorted(parts))): simple(value)})
 
@@ -323,7 +335,7 @@ def power_of_two(exponent: Term) -> Term:
 def inverse(term: Term) -> Term:
     """1 over a term of one product."""
     if len(term.parts) != 1:
-        raise ValueError(f"1/({term})")
+        raise Undecided("1/({})", term)
     ((product, value),) = term.parts.items()
     return Term({times(ONE, product, -1): simple(1 / Fraction(value))})
 
@@ -353,7 +365,7 @@ def antidifference(term: Term, symbol_: str) -> Term:
         degree = next((power for one, power in powers if one == symbol_), 0)
         rate = next((factor for one, factor in exponent if one == symbol_), 0)
         if degree < 0:
-            raise ValueError(f"the sum of {term} over {symbol_}")
+            raise Undecided("the sum of {} over {}", term, symbol_)
         rest = (
             tuple(o for o in powers if o[0] != symbol_),
             tuple(o for o in exponent if o[0] != symbol_),

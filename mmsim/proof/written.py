@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.proof.facts import Facts, Undecided
-from mmsim.proof.terms import ONE, Term
+from mmsim.proof.facts import Facts
+from mmsim.proof.terms import ONE, Term, Undecided
 
 LONGEST = 60
 """The characters of the longest term in a reason."""

@@ -222,6 +222,28 @@ def test_blocks_take_turns_on_the_dmms():
         assert cost.at(d=d, n=n, k=k, L=9, l=2) == run.time
 
 
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_no_schedule_takes_less_than_the_least(schedule):
+    facts = "4 divides p", "p divides n"
+    cost = mm.cost(copy, shapes=VECTORS, threads="p", machine=mm.DMM("w", "l"), given=facts)
+    for n, p, l in ((16, 4, 1), (32, 4, 7), (64, 32, 1), (64, 32, 5), (96, 48, 9)):
+        run = mm.DMM(4, l).run(copy, np.zeros(n), np.zeros(n), threads=p, schedule=schedule)
+        least = cost.least_at(w=4, n=n, p=p, l=l)
+        assert least == max(n // 2 + l - 1, 2 * n // p * l) <= run.time
+        assert p > 4 or least == run.time  # one warp, whose requests follow one another
+
+
+def test_the_least_of_blocks_that_share_the_dmms():
+    machine, facts = mm.HMM("d", 4, "L", "l"), ("4 divides k", "k divides n")
+    how = {"threads": "n", "block_size": "k", "machine": machine, "given": facts}
+    cost = mm.cost(reverse, shapes=VECTORS, **how)
+    for d, n, k in ((1, 8, 8), (3, 32, 8), (2, 12, 4)):
+        given = {"threads": n, "block_size": k, "schedule": "asynchronous"}
+        run = mm.HMM(d, 4, 9, 2).run(reverse, np.zeros(n), np.zeros(n), **given)
+        least = cost.least_at(d=d, n=n, k=k, L=9, l=2)
+        assert least == max(2 * n // 4 + 9 - 1, 2 * (9 + 2)) <= run.time
+
+
 def test_indices_from_memory_need_their_stages():
     shapes = {**VECTORS, "p": ("n",), "k": 4}
     how = {"shapes": shapes, "threads": "n", "machine": mm.DMM(4, "l"), "given": "4 divides n"}

@@ -11,8 +11,8 @@ import mmsim as mm
 from mmsim.claims.claim import symbols_of
 from mmsim.proof.accesses import Accesses
 from mmsim.proof.execution import Execution
-from mmsim.proof.facts import Range, Undecided
-from mmsim.proof.terms import Term, symbol
+from mmsim.proof.facts import Range
+from mmsim.proof.terms import Term, Undecided, symbol
 from mmsim.proof.warps import Warps
 from tests.kit.generators.random_sizes import (
     case_of,
@@ -91,6 +91,10 @@ PROGRAMS = {
     "trips that depend on the block": (
         "for i in range(T.block * n, m * n + T.block):;     a[i] = 1; b[T.id] = 1",
         (mm.DMM(3, l), 12, 6),
+    ),
+    "trips of which each second block makes one more": (
+        "for i in range(T.block >> 1, -1, -1):;     a[i] = 1; b[T.id] = 1",
+        (mm.DMM(3, l), "3 * m", 3),
     ),
     "a range of warps that depends on the block": (
         "if T.warp < T.block // 3:;     a[T.lane] = 1;     if T.block % 2 == 0:"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from mmsim.proof.domain import domain, holds
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split
 from mmsim.proof.launched import Number
 from mmsim.proof.prove import leaves, points, valued
-from mmsim.proof.terms import Term, symbol
+from mmsim.proof.terms import Term, Undecided, symbol
 from tests.kit.generators.random_facts import LANES, World
 from tests.kit.generators.random_sizes import value
 

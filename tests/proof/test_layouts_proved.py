@@ -6,8 +6,9 @@ import pytest
 import mmsim as mm
 from mmsim.claims.launch import Rotated, SymbolicLaunch, below
 from mmsim.proof.domain import Case
-from mmsim.proof.facts import Split, Undecided
+from mmsim.proof.facts import Split
 from mmsim.proof.launched import measured
+from mmsim.proof.terms import Undecided
 from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
 from mmsim_algorithms.rap import higher, programs
 from mmsim_algorithms.rap.launches import HIGHER_SHIFTS, SHIFTS

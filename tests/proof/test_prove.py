@@ -15,10 +15,10 @@ from mmsim.claims.formulas import GCD
 from mmsim.claims.verify import Provenance
 from mmsim.cli.main import main
 from mmsim.errors import FormatError
-from mmsim.proof.facts import Undecided
 from mmsim.proof.kept import from_json, to_json
 from mmsim.proof.prove import ClaimProof, domains, prove
 from mmsim.proof.shown import proof_text
+from mmsim.proof.terms import Undecided
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.proofs import page_of
 

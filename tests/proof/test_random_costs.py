@@ -10,9 +10,9 @@ import mmsim as mm
 from mmsim.claims.claim import symbols_of
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.proof.domain import domain, holds
-from mmsim.proof.facts import Undecided
 from mmsim.proof.launched import measured
 from mmsim.proof.prove import leaves, points, valued
+from mmsim.proof.terms import Undecided
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import define
 

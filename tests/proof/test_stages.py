@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mmsim.model.conflicts import Banks, Groups
-from mmsim.proof.facts import Facts, Range, Split, Undecided
+from mmsim.proof.facts import Facts, Range, Split
 from mmsim.proof.stages import stages
-from mmsim.proof.terms import Term, power_of_two, simple, symbol
+from mmsim.proof.terms import Term, Undecided, power_of_two, simple, symbol
 
 RULES = {"banks": Banks, "groups": Groups}
 FREE = ("x", "y", "a")

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from mmsim.proof.terms import Term, inverse, power_of_two, symbol, total
+from mmsim.proof.terms import Term, Undecided, inverse, power_of_two, symbol, total
 
 NAMES = ("a", "b", "k", "n")
 LANES = 3
@@ -95,11 +95,11 @@ def test_the_factors_of_powers_make_up_the_term():
 def test_what_is_no_term_is_refused():
     n, k = symbol("n"), symbol("k")
     for wrong in (n * k, n**2, power_of_two(k), n * Fraction(1, 2)):
-        with pytest.raises(ValueError, match=r"2\^"):
+        with pytest.raises(Undecided, match="2 to the power of"):
             power_of_two(wrong)
-    with pytest.raises(ValueError, match="1/"):
+    with pytest.raises(Undecided, match="1/"):
         inverse(n + 1)
-    with pytest.raises(ValueError, match="the sum of"):
+    with pytest.raises(Undecided, match="the sum of"):
         total(n * inverse(k), "k", Term.of(1), n)
 
 

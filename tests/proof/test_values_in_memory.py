@@ -6,8 +6,9 @@ import pytest
 import mmsim as mm
 from mmsim.claims.launch import SymbolicLaunch
 from mmsim.proof.domain import Case
-from mmsim.proof.facts import Split, Undecided
+from mmsim.proof.facts import Split
 from mmsim.proof.launched import measured
+from mmsim.proof.terms import Undecided
 from tests.kit.generators.random_programs import define
 
 SHAPES = {"a": (48,), "c": (12, 4), "e": (10, 5), "f": (47,), "p": (8,)}

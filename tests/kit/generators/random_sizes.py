@@ -117,7 +117,7 @@ class Author:
             "a": lambda: self.pick("a", "b", *["s"] * 2 * self.shared),
             "v": lambda: self.name("v"),
         }
-        named = set(re.findall(r"{(\w+)}", text))
+        named = dict.fromkeys(re.findall(r"{(\w+)}", text))
         return text.format(**{one: given[one] if one in given else parts[one]() for one in named})
 
     def leaf(self):
