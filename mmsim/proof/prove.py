@@ -235,6 +235,8 @@ def _prove(
                 why = _why(error, one)
                 if proof.against is None:
                     proof.against = counterexample(claim, error, one.texts)
+                if proof.against is None and not failed:
+                    proof.against = refuted_on_grid(claim, one)
                 break
         if not why and not cases and _occurs(claim, width):
             why = f"w={width}: no sizes seem to satisfy the conditions, but the grid has some"
@@ -373,6 +375,21 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
         try:
             agrees, measured, claimed = _agrees(claim, case)
         except MMSimError:  # no such launch
+            continue
+        if not agrees:
+            return {**case, "measured": measured, "claimed": str(claimed)}
+    return None
+
+
+def refuted_on_grid(claim: Claim, one: Domain) -> dict[str, Any] | None:
+    """One of the smallest cases of the grid that a run contradicts, if there is one."""
+    own = {**one.fixed, **one.texts}.items()
+    cases = [case for case in claim.cases() if case.items() >= own]
+    small = sorted(cases, key=lambda case: [n for n in case.values() if isinstance(n, int)])
+    for case in small[:MOST_RUNS]:
+        try:
+            agrees, measured, claimed = _agrees(claim, case)
+        except (ArithmeticError, MMSimError):  # such as a formula that divides by 0
             continue
         if not agrees:
             return {**case, "measured": measured, "claimed": str(claimed)}

@@ -71,6 +71,15 @@ def test_what_was_seen_before_there_are_too_many_cases_refutes_too(monkeypatch):
     assert proof.against["measured"] + 1 == int(proof.against["claimed"])
 
 
+def test_a_case_of_the_grid_refutes_what_the_failing_part_does_not():
+    claim = CLAIMS["SMM-ST"]
+    other = wraps(claim.formula)(lambda **sizes: claim.formula(**{**sizes, "n": sizes["n"] + 5}))
+    proof = prove(replace(claim, formula=other), [3])
+    assert "the root of a number" in proof.why
+    assert proof.against["w"] == 3
+    assert proof.against["measured"] == claim.formula(**{k: proof.against[k] for k in "nw"})
+
+
 def test_a_case_with_0_refutes_too():
     claim = CLAIMS["SCAN-scan-then-add"]
     wrong = replace(claim, formula=wraps(claim.formula)(lambda **sizes: claim.formula(**sizes) + 1))
