@@ -7,7 +7,6 @@ from typing import Any
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, statements, targets
-from mmsim.proof.facts import is_power
 
 
 class Steps:
@@ -27,7 +26,7 @@ class Steps:
             found = setting[name]
             if len(found) == 1 and isinstance(found[0], ir.Assign) and found[0].number in top:
                 other = self._origin(found[0])
-                rule = _rule(name, self._earlier(found[0].value))
+                rule = self._rule(name, found[0].value, setting, top, body)
                 back = setting.get(other or "", [])
                 last = back[0] if len(back) == 1 and other != name else None
                 if isinstance(last, ir.Assign) and self._origin(last) == name:
@@ -50,49 +49,62 @@ class Steps:
             self._origin(last) if isinstance(last, ir.Assign) and last.number in self.top else None
         )
 
-    def _earlier(self, value: ir.Expr) -> ir.Expr:
-        """The value of k = h, where h = k // 2 earlier in the body."""
-        match self.setting.get(value.name, []) if isinstance(value, ir.Var) else []:
-            case [ir.Assign(number=number, value=found)] if number in self.top:
-                return found
-        return value
-
-
-def _rule(name: str, value: ir.Expr) -> tuple[str, Any] | None:
-    """The rule by which a variable changes that gets this value in each trip."""
-    match value:
-        case ir.Binary(op="+", left=ir.Var(name=own), right=by) if own == name:
-            return ("add", by) if name not in names_of(by) else None
-        case ir.Binary(op="+", left=by, right=ir.Var(name=own)) if own == name:
-            return ("add", by) if name not in names_of(by) else None
-        case ir.Binary(op="-", left=ir.Var(name=own), right=by) if own == name:
-            return ("add", ir.Unary("-", by, value.place)) if name not in names_of(by) else None
-        case ir.Binary(op="-", left=ir.Const(value=number), right=ir.Var(name=own)) if own == name:
-            return "toggle", number
-        case (
-            ir.Binary(op="*", left=ir.Var(name=own), right=ir.Const(value=int(by)))
-            | ir.Binary(op="*", left=ir.Const(value=int(by)), right=ir.Var(name=own))
-        ) if own == name and is_power(by):
-            return "scale", by.bit_length() - 1
-        case ir.Binary(op="<<", left=ir.Var(name=own), right=ir.Const(value=int(by))) if (
-            own == name
+    def _rule(self, name: str, value: ir.Expr, setting: Any, top: set[int], body: ir.Block) -> Any:
+        if (
+            isinstance(value, ir.Binary)
+            and value.op == "-"
+            and isinstance(value.left, ir.Const)
+            and isinstance(value.right, ir.Var)
+            and value.right.name == name
         ):
-            return "scale", by
-        case ir.Binary(op=">>", left=ir.Var(name=own), right=ir.Const(value=int(by))) if (
-            own == name
+            return "toggle", value.left.value
+        if isinstance(value, ir.Var) and value.name != name:
+            # k = h, where h = k // 2 earlier in the body.
+            found = setting.get(value.name, [])
+            if len(found) == 1 and isinstance(found[0], ir.Assign) and found[0].number in top:
+                return self._rule(name, found[0].value, {}, top, body)
+            return None
+        if not isinstance(value, ir.Binary):
+            return None
+        left, right = value.left, value.right
+        own = isinstance(left, ir.Var) and left.name == name
+        other = isinstance(right, ir.Var) and right.name == name
+        number = (
+            right.value if isinstance(right, ir.Const) and isinstance(right.value, int) else None
+        )
+        first = left.value if isinstance(left, ir.Const) and isinstance(left.value, int) else None
+        if value.op == "+" and own:
+            return ("add", right) if name not in names_of(right) else None
+        if value.op == "+" and other:
+            return ("add", left) if name not in names_of(left) else None
+        if value.op == "-" and own and name not in names_of(right):
+            return "add", ir.Unary("-", right, value.place)
+        if value.op == "*" and own and number is not None and is_power(number):
+            return "scale", number.bit_length() - 1
+        if value.op == "*" and other and first is not None and is_power(first):
+            return "scale", first.bit_length() - 1
+        if value.op == "<<" and own and number is not None:
+            return "scale", number
+        if value.op == ">>" and own and number is not None:
+            return "halve", number
+        if value.op == "//" and own and number is not None and is_power(number):
+            return "halve", number.bit_length() - 1
+        if (
+            value.op == "//"
+            and number == 2
+            and isinstance(left, ir.Binary)
+            and left.op == "+"
+            and isinstance(left.left, ir.Var)
+            and left.left.name == name
+            and isinstance(left.right, ir.Const)
+            and left.right.value == 1
         ):
-            return "halve", by
-        case ir.Binary(op="//", left=ir.Var(name=own), right=ir.Const(value=int(by))) if (
-            own == name and is_power(by)
-        ):
-            return "halve", by.bit_length() - 1
-        case ir.Binary(
-            op="//",
-            left=ir.Binary(op="+", left=ir.Var(name=own), right=ir.Const(value=1)),
-            right=ir.Const(value=2),
-        ) if own == name:
             return "halve up", 1
-    return None
+        return None
+
+
+def is_power(number: int) -> bool:
+    return number > 1 and number & (number - 1) == 0
 
 
 def names_of(value: ir.Expr) -> set[str]:
