@@ -251,6 +251,8 @@ class Evaluation:
         one, two = left.number, right.number
         if one is not None and two is not None:
             x, y = np.asarray(one), np.asarray(two)
+            if np.uint64 in (x.dtype, y.dtype):  # a number from 2^63 on
+                x, y = x.astype(object), y.astype(object)
             if not all(isinstance(number, int | np.integer) for number in (*x.flat, *y.flat)):
                 raise Undecided("{} {} {}, bit by bit", left, op, right)
             return Term.of(simple(x & y if op == "&" else x | y if op == "|" else x ^ y))

@@ -49,6 +49,10 @@ def test_random_programs():
     assert points >= 80
 
 
+def test_a_program_with_bits_of_a_number_beyond_63_bits():
+    assert compared([10_670]) == (0, 0)  # undecided, and no other error
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("hundred", range(50))
 def test_many_random_programs(hundred):
