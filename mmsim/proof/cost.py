@@ -169,8 +169,8 @@ class Cost(CostTables, Guessed):
 
         A unit begins one stage in a time unit, the last one latency - 1 before the end. The
         requests of a warp follow one another, and each takes the latency at least; some warp sends
-        its share of all requests. Both bounds are those of the papers (*Simple Memory Machine
-        Models*, section 3).
+        its share of all requests. Both bounds are those of *Simple Memory Machine Models*,
+        Theorem 4.1.
 
         >>> import mmsim as mm
         >>> @mm.program
@@ -187,9 +187,7 @@ class Cost(CostTables, Guessed):
 
         if not self.cases:
             return self.over_widths().least
-        width = {
-            sympy.Symbol(name, positive=True, integer=True): n for name, n in self.fixed.items()
-        }
+        width = {self.launch.symbols[name]: n for name, n in self.fixed.items()}
         found = [(self.launch.least(one).xreplace(width), one.condition) for one in self.cases]
         return found[0][0] if len(found) == 1 else sympy.Piecewise(*found, evaluate=False)
 

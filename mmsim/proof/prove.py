@@ -352,7 +352,7 @@ def counterexample(claim: Claim, error: Exception, texts: Mapping[str, Any]) -> 
     quantity = getattr(seen, "measured", None)
     if quantity is None:
         return None
-    reached, facts = seen.reached  # type: ignore[union-attr]
+    reached, facts = seen.reached  # type: ignore[union-attr]  # `check` sets it
     tried = 0
     for numbers in points(reached, facts):
         try:

@@ -111,7 +111,8 @@ class Row:
 
     def map(self, changed: Callable[[Term], Term]) -> Row:
         """The row with other terms."""
-        return replace(self, **{name: changed(term) for name, term in self.terms.items()})  # type: ignore[arg-type]
+        every: dict[str, Any] = {name: changed(term) for name, term in self.terms.items()}
+        return replace(self, **every)
 
 
 Rows = dict[int, Row]
@@ -161,8 +162,8 @@ def added(rows: Rows, more: Rows) -> None:
             rows[site] = row
         else:
             old, more_of = rows[site], row.terms
-            both = {name: term + more_of[name] for name, term in old.terms.items()}
-            rows[site] = replace(old, **both, made=old.made + row.made)  # type: ignore[arg-type]
+            both: dict[str, Any] = {name: term + more_of[name] for name, term in old.terms.items()}
+            rows[site] = replace(old, **both, made=old.made + row.made)
 
 
 @dataclass(frozen=True)

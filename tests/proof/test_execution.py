@@ -5,6 +5,7 @@ import time
 from itertools import islice, product
 from random import Random
 
+import numpy as np
 import pytest
 
 import mmsim as mm
@@ -47,6 +48,11 @@ def test_random_programs():
     decided, points = compared(range(40))
     assert decided >= 8
     assert points >= 80
+
+
+def test_warps_may_lack_a_variable_that_others_change_in_each_trip():
+    without = Warps((), {}, np.ones(2, bool))  # they begin the loop after those that have it
+    Execution._check_steady(None, [without], {"x": "swap"})
 
 
 def test_a_program_with_bits_of_a_number_beyond_63_bits():
