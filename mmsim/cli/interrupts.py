@@ -51,11 +51,11 @@ class Interruptible:
 
 
 def raise_when_loaded(patience: float = math.inf) -> None:
-    """Make Ctrl-C a `KeyboardInterrupt`, but only after the loading of a module.
+    """Make Ctrl-C a `KeyboardInterrupt`, but only after the loading of a module or a finalizer.
 
-    Python drops a `KeyboardInterrupt` at the release of a module's lock. A module written in C may
-    print its traceback and go on, or raise another error. The process ends if a module takes more
-    seconds than `patience`, or on a second Ctrl-C.
+    Python drops a `KeyboardInterrupt` in `__del__`, and at the release of a module's lock. A module
+    written in C may print its traceback and go on, or raise another error. The process ends if a
+    module takes more seconds than `patience`, or on a second Ctrl-C.
     """
     signal.signal(signal.SIGINT, _Interrupt(patience))
 
@@ -90,14 +90,14 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 class _Interrupt:
-    """The handler of Ctrl-C; a timer calls it again while a module is loading."""
+    """The handler of Ctrl-C; a timer calls it again while the exception would be dropped."""
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
         self.end: float | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if not _is_loading(frame) or not HAS_TIMER:
+        if not _drops(frame) or not HAS_TIMER:
             raise KeyboardInterrupt
         if self.end is None:
             self.end = time.monotonic() + self.patience
@@ -107,8 +107,11 @@ class _Interrupt:
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
 
 
-def _is_loading(frame: FrameType | None) -> bool:
-    """Return whether a module is loading in a frame or in one of its callers."""
-    while frame is not None and frame.f_code.co_filename != IMPORTS:
+def _drops(frame: FrameType | None) -> bool:
+    """Return whether a frame or one of its callers loads a module, or is a finalizer."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == IMPORTS or code.co_name == "__del__":
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False

@@ -130,6 +130,28 @@ def test_an_interrupt_that_waits_for_a_module_comes_before_a_process_forks():
         signal.signal(signal.SIGALRM, before)
 
 
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def free_and_wait():
+    Finalized()
+    time.sleep(5)
+
+
+def test_an_interrupt_in_a_finalizer_is_not_dropped():
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGALRM)}
+    interrupts.raise_when_loaded()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            free_and_wait()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def test_sigterm_while_modules_load(start):
     process = start(CALLS["verify"], "mmsim.cli.verify", str(int(signal.SIGTERM)))
     assert end(process) == ["now", "mmsim: interrupted"]
