@@ -27,7 +27,7 @@ from mmsim.proof.sentences import Fact, Reader
 from mmsim.proof.terms import Term, Undecided, antidifference, total
 from mmsim.proof.warps import Row, Warps
 
-FORMAT = "mmsim proof 1"
+FORMAT = "mmsim proof 2"
 ROUNDED = ("Min", "Max", "ceiling", "floor", "GCD", "Log2")
 """The functions of formulas whose values are given as terms."""
 MACHINES = ("DMM", "UMM", "HMM")

@@ -134,10 +134,10 @@ class Case:
             rest = self.moved("below", name, at, part=1)
             return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
         for value in range(low, at):
-            part = self.moved("at", name, at, part=value - low)
+            part = self.moved("at", name, at, part=value)
             found.append(part.with_values({name: Term.of(value)}, {}, f"{name} = {value}"))
         lows = {**self.lows, name: at}
-        rest = self.moved("at", name, at, part=at - low)
+        rest = self.moved("at", name, at, part=at)
         return [*found, replace(rest, lows=lows, steps=(*self.steps, f"{name} >= {at}"))]
 
     def _by_sign(self, term: Term) -> list[Case]:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from sympy import Integer, factorint, multiplicity, sqrt, sympify
+from sympy import Integer, divisors, factorint, multiplicity, sqrt, sympify
 
 from mmsim.claims.claim import symbols_of
 from mmsim.verifier.polynomials import P, Refused, of, read, symbol, two
@@ -30,6 +30,8 @@ class Case(Sizes):
             if kind == "equal":
                 return self.never((one - other).cleared)
             if kind == "divides":
+                if other.number and all(self.never(one - n) for n in divisors(other.number)):
+                    return True
                 if self.negative(other - one) and self.negative(-other):
                     return True
                 quotient = other / one
@@ -48,15 +50,32 @@ class Case(Sizes):
     @property
     def empty(self) -> bool:
         """Return whether no sizes are surely in the case."""
+        free = self.put({}, {})
+        free.equal = []
         return (
             any(self.negative(one) for one in self.least)
-            or any(self.never(one.cleared) or self.unsolvable(one) for one in self.equal)
+            or any(free.never(one.cleared) or self.unsolvable(one) for one in self.equal)
             or any(self.fails(fact) for fact in self.facts)
-            or any(case.empty for case in self.as_powers())
+            or any(self.odd(fact[1]) for fact in self.facts if fact[::2] == ["power", "2"])
+            or any(case.empty for case in self.simpler())
         )
 
-    def as_powers(self) -> Iterator[Case]:
-        """The same case with the logarithm of a symbol that is a power of two."""
+    def odd(self, text: str) -> bool:
+        """Return whether what divides an expression, by the conditions, has an odd divisor."""
+        texts = [text]
+        for one in texts:
+            own = [fact for fact in self.facts if fact[0] == "divides" and fact[1] not in texts]
+            texts += [fact[1] for fact in own if fact[2] in (one, f"sqrt({one})")]
+        numbers = [int(self.values.get(one, of(0)).number or 0) for one in texts]
+        return any(number & (number - 1) for number in numbers)
+
+    def simpler(self) -> Iterator[Case]:
+        """The same case with a symbol's term, or with the logarithm of a power of two."""
+        for one, term in self.stated("equal"):
+            for name in one.names - term.names if one.names <= self.lows.keys() else ():
+                if one == symbol(name):
+                    yield self.put({name: term}, {})
+                    return
         for term, base in self.stated("power"):
             for name in term.names if base == 2 else ():
                 if term == symbol(name):
@@ -93,10 +112,9 @@ class Case(Sizes):
             return [below, later]
         if kind == "at":
             name, at = rest
-            low = self.lows[name]
             later = self.put({}, {})
-            later.lows[name] = max(low, at)
-            return [*(self.put({name: of(number)}, {}) for number in range(low, at)), later]
+            later.lows[name] = max(self.lows[name], at)
+            return [*(self.put({name: of(number)}, {}) for number in range(at)), later]
         if kind == "beside":
             name, other, at, more, less = rest
             return [

@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Any
 
 from mmsim.verifier.polynomials import P, Refused, of, read, symbol
-from mmsim.verifier.runs import inside, lanes
-from mmsim.verifier.sizes import Sizes
+from mmsim.verifier.runs import lanes
+from mmsim.verifier.sizes import Sizes, valued
 
 
 def stages(case: Sizes, unit: str, width: int, words: list[P], atomic: bool = False) -> int:
@@ -112,7 +112,10 @@ class Rounds:
             found.append((name, low, high))
             case.ranges.append(found[-1])
             case.memory = {}
-            inner = [p for point in case.sampled() for p in inside(case, [(name, *ends)], point)]
+            inner = []
+            for point in case.sampled():
+                every = range(*(int(valued(case, end, point)) for end in (low, high)))
+                inner += [{**point, name: number} for number in every[:: len(every) // 12 + 1]]
             case.samples = inner[:: len(inner) // 12 + 1]
         yield found
         case.ranges, case.memory, case.samples = before

@@ -11,16 +11,28 @@ from mmsim.verifier.proof import read_proofs, verify
 pytestmark = pytest.mark.long
 CLAIMS = registered()
 EXACT = [one for one in CLAIMS if one.kind == "exact" and not one.printed and one.launches]
-BEYOND = "covered|given together|stands for nothing|depends on sizes|measured - claimed"
-"""The reasons why the verifier can't follow a proof."""
-MOST = 15
+BEYOND = {
+    "CFP-F7.D": "given together",
+    "CFP-T2.bit-reversal": "stands for nothing",
+    "FFT-in-place": "stands for nothing",
+    "FFT-stockham": "measured - claimed",
+    "ICPP-L4.bit-reversal": "stands for nothing",
+    "ICPP-L4.bit-reversal.inverse": "stands for nothing",
+    "IEICE-2.bit-reversal": "stands for nothing",
+    "LIST-positions": "stages are",
+    "SORT-bitonic": "depends on sizes",
+    "STENCIL-HMM.global": "may be the same",
+    "STENCIL-columns": "isn't covered",
+    "STENCIL-rows.UMM": "may be the same",
+}
+"""The claims whose proofs the verifier can't follow, and its reasons."""
 
 
 @pytest.mark.parametrize(
-    ("width", "least"), [(1, 60), (2, 100), (3, 100), (4, 100), (5, 80), (32, 40)]
+    ("width", "least"), [(1, 140), (2, 120), (3, 140), (4, 110), (5, 130), (32, 80)]
 )
 def test_proofs_verify(width, least):
-    verified, beyond = [], []
+    verified, wrong = [], []
     for claim in EXACT:
         try:
             text = to_json([certificate(claim, width if has_width(claim) else None, 20)])
@@ -30,9 +42,9 @@ def test_proofs_verify(width, least):
         try:
             verify(CLAIMS, proof)
         except Refused as error:
-            beyond.append(str(error))
+            if BEYOND.get(claim.id, "no reason") not in str(error):
+                wrong.append(str(error))
         else:
             verified.append(claim.id)
-    assert [one for one in beyond if not any(part in one for part in BEYOND.split("|"))] == []
-    assert len(beyond) <= MOST
+    assert wrong == []
     assert len(verified) >= least

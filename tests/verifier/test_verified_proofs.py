@@ -11,7 +11,8 @@ from mmsim.claims import registered
 from mmsim.cli.main import main
 from mmsim.errors import EndlessError
 from mmsim.proof.certificate import certificate, to_json
-from mmsim.verifier.polynomials import Refused
+from mmsim.verifier.cases import Case
+from mmsim.verifier.polynomials import Refused, of, symbol
 from mmsim.verifier.proof import read_proofs, verify
 
 CLAIMS = {claim.id: claim for claim in registered()}
@@ -21,6 +22,7 @@ PROVED = [
     *(("ICPP-L1.shared", 3), ("ICPP-L5.d", 2), ("SUM-tree", 2), ("SUM-HMM", 1), ("SCAN-tree", 2)),
     *(("SAT-2R2W", 2), ("MATMUL-rows", 2), ("MATMUL-HMM.tiled", 2), ("CONV-direct.UMM", 2)),
     *(("POLY-diagonals", 2), ("HIST-HMM", 2), ("HIST-atomic", 2), ("SPMV-ell", 2)),
+    *(("SMM-T6.3", 3), ("ASM-HMM", 2), ("SAT-2R1W.reads", 4), ("STENCIL-columns", 2)),
 ]
 
 
@@ -52,10 +54,42 @@ def refused(proof, words=None):
     return str(error.value)
 
 
-def test_an_empty_domain_is_seen_to_be_empty():
-    """3 divides no power of two."""
-    done = verify(list(CLAIMS.values()), proof_of("ICPP-L4.shuffle", 3))
-    assert dict(done) == {"cases": 0, "runs": 0, "points of the domain": 0, "empty cases": 1}
+@pytest.mark.parametrize(
+    ("name", "width", "parts"), [("ICPP-L4.shuffle", 3, 1), ("CFP-T2.wide.transpose", 1, 2)]
+)
+def test_an_empty_domain_is_seen_to_be_empty(name, width, parts):
+    """3 divides no power of two; and 4w <= n = w^2 is false for w = 1."""
+    done = verify(list(CLAIMS.values()), proof_of(name, width))
+    assert dict(done) == {"cases": 0, "runs": 0, "points of the domain": 0, "empty cases": parts}
+
+
+@pytest.mark.parametrize(
+    ("w", "facts", "empty"),
+    [
+        (3, [["divides", "w", "p"], ["divides", "p", "n"], ["power", "n", "2"]], True),
+        (6, [["divides", "w", "sqrt(n)"], ["power", "n", "2"]], True),
+        (4, [["divides", "w", "p"], ["divides", "p", "n"], ["power", "n", "2"]], False),
+        (3, [["divides", "w", "p"], ["divides", "n", "p"], ["power", "n", "2"]], False),
+        (3, [["divides", "w", "p"], ["divides", "p", "n"], ["power", "n", "3"]], False),
+        (3, [["divides", "p", "n"], ["divides", "n", "p"], ["power", "n", "2"]], False),
+        (4, [["divides", "4*n + 3", "w"]], True),
+        (3, [["divides", "4*n + 3", "w"]], False),
+        (1, [["equal", "n", "w**2"], ["least", "n - 4*w"]], True),
+        (4, [["equal", "n", "w**2"], ["least", "n - 4*w"]], False),
+    ],
+)
+def test_conditions_that_no_sizes_satisfy(w, facts, empty):
+    values = {"w": of(w), "n": symbol("n"), "p": symbol("p")}
+    assert Case(values, {"n": 0, "p": 1}, facts).empty == empty
+
+
+def test_an_equation_that_no_sizes_satisfy():
+    """4 = 2xy, where x is 3 or more."""
+    case = Case({"n": symbol("n"), "p": symbol("p")}, {"n": 3, "p": 1}, [])
+    case.equal = [of(4) - symbol("n") * symbol("p") * 2]
+    assert case.empty
+    case.lows["n"] = 2
+    assert not case.empty
 
 
 def numbers(value, path=()):
