@@ -55,6 +55,7 @@ class Case(Sizes):
         return (
             any(self.negative(one) for one in self.least)
             or any(free.never(one.cleared) or self.unsolvable(one) for one in self.equal)
+            or any(self.unsolvable(one) for one in self.least if -one in self.least)
             or any(self.fails(fact) for fact in self.facts)
             or any(self.odd(fact[1]) for fact in self.facts if fact[::2] == ["power", "2"])
             or any(case.empty for case in self.simpler())

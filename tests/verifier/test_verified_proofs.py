@@ -92,6 +92,14 @@ def test_an_equation_that_no_sizes_satisfy():
     assert not case.empty
 
 
+@pytest.mark.parametrize(("number", "empty"), [(32, True), (36, False)])
+def test_bounds_that_no_sizes_satisfy(number, empty):
+    """32 is no square."""
+    case = Case({"n": symbol("n")}, {"n": 1}, [])
+    case.least = [symbol("n") ** 2 - number, number - symbol("n") ** 2]
+    assert case.empty == empty
+
+
 def numbers(value, path=()):
     """The places of numbers in a value of lists and dictionaries."""
     if isinstance(value, int):

@@ -99,7 +99,16 @@ def permuting():
     return scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(P, 4), trace=True)
 
 
+def transposing_a_tile():
+    a = np.arange(1024).reshape(32, 32)
+    run = mm.DMM(32, 8).run(
+        transpose.straightforward, a, np.zeros_like(a), threads=1024, trace=True
+    )
+    return run.player()
+
+
 PLAYERS = {
+    "32 banks": transposing_a_tile,
     "one memory": lambda: transposing().player(),
     "HMM, five launches": lambda: permuting().player(end=120),
     "two runs": lambda: mm.compare(transposing(), transposing(transpose.diagonal)),

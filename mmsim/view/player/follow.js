@@ -17,14 +17,14 @@ function followName(player, follow) {
   if (follow.kind === "warp") return `warp ${follow.warp}`;
   if (follow.kind === "line") return `line ${follow.line}`;
   const { name } = player.data.units[follow.unit];
-  const cell = player.panels[follow.unit].cells.get(follow.place);
+  const cell = panelOf(player, follow.unit)?.cells.get(follow.place);
   return cell ? `${elementName(player.data, ...cell)}, ${name} ${follow.place}` : `${name} ${follow.place}`;
 }
 
 /** What another player follows when this one follows something: the same warp, line or element. */
 function counterpart(player, other, follow) {
   if (player === other || follow?.kind !== "cell") return follow;
-  const cell = player.panels[follow.unit].cells.get(follow.place);
+  const cell = panelOf(player, follow.unit)?.cells.get(follow.place);
   if (!cell) return null;
   const [array, copy, element] = cell;
   const own = other.data.arrays.findIndex((one) => one.name === player.data.arrays[array].name);

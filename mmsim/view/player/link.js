@@ -32,7 +32,7 @@ function restore(stage, link) {
   const place = number("address");
   if (warp !== null && warp < player.data.warps.length) follow(player, { kind: "warp", warp });
   else if (parts.has("line")) follow(player, { kind: "line", line: number("line"), function: parts.get("function") });
-  else if (place !== null && player.panels[Math.max(0, unit)].cells.has(place)) follow(player, { kind: "cell", unit: Math.max(0, unit), place });
+  else if (place !== null && panelOf(player, Math.max(0, unit))?.cells.has(place)) follow(player, { kind: "cell", unit: Math.max(0, unit), place });
   else follow(player, null);
   if (number("thread") !== null) choose(player, number("thread"));
   const [time, { note }] = [stage.view.time, stage.view];

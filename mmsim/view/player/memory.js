@@ -25,6 +25,11 @@ function buildUnit(player, u) {
   );
   player.part("units").append(section);
   player.stage.tables.observe(memory);
+  memory.measure = () => {
+    if (!player.panels.includes(panel)) return; // of another launch
+    measure(player, panel);
+    if (player.stage.ready) drawMemory(player, panel);
+  };
   const cells = new Map();
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
     if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
@@ -32,7 +37,6 @@ function buildUnit(player, u) {
   const rows = rowsOf(player, cells);
   const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map(), label: null };
   panel.outside = make("div", "outside");
-  panel.others = make("p", "empty", `${unit.latency} registers; those that are empty aren't drawn`);
   panel.drawn = { time: 0, registers: new Map() };
   panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
@@ -63,6 +67,7 @@ function buildUnit(player, u) {
 function watchTables() {
   return new ResizeObserver((entries) => {
     for (const box of new Set(entries.map(({ target }) => target.closest(".memory")))) {
+      if (box?.measure) box.measure();
       box?.classList.toggle("wide", box.scrollWidth > box.clientWidth);
     }
   });
@@ -114,12 +119,21 @@ function showPage(player, panel, page) {
   const head = make("tr");
   head.append(make("td", "none"));
   panel.loads = [];
+  panel.heads = [];
+  panel.names = [""];
   const word = data.bankBytes ?? 1;
   const least = Math.min(word, ...panel.rows.map(({ bytes }) => bytes)); // bytes of a column
   const columns = (data.width * word) / least;
+  panel.columns = columns;
+  panel.cols = Array.from({ length: columns }, () => make("col"));
+  const group = make("colgroup");
+  group.append(make("col", "names"), ...panel.cols);
   for (let bank = 0; bank < data.width; bank++) {
-    const name = make("th", "", unit.columns ? `${unit.conflict} ${unit.columns[bank]}` : `+${bank}`);
+    const name = make("th");
+    if (unit.columns) name.append(make("span", "word", `${unit.conflict} `));
+    name.append(make("span", "number", unit.columns ? String(unit.columns[bank]) : `+${bank}`));
     name.colSpan = word / least;
+    panel.heads.push(name);
     if (unit.columns) {
       panel.loads.push(make("span", "load"));
       name.append(panel.loads[bank]);
@@ -152,6 +166,7 @@ function showPage(player, panel, page) {
         above = name;
         const index = indexText(data.arrays[array].shape, element);
         label.textContent = unit.rows ? `${unit.conflict} ${number} · ${index}` : index;
+        panel.names.push(label.textContent);
       }
       const who = make("span", "who");
       const value = make("span");
@@ -159,12 +174,12 @@ function showPage(player, panel, page) {
       box.dataset.unit = u;
       box.dataset.place = place;
       box.tabIndex = -1;
-      panel.shown.push({ box, who, value, address, place, cell, drawn: "" });
+      panel.shown.push({ box, who, value, address, place, cell, column: (column * columns) / elements, warp: -1, letters: [0, 0], leads: false, drawn: "" });
       panel.boxes.set(place, box);
     }
     body.append(row);
   }
-  table.append(top, body);
+  table.append(group, top, body);
   player.stage.tables.observe(table);
   refill(panel.memory, table);
   if (panel.label) panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
@@ -207,17 +222,21 @@ function drawMemory(player, panel) {
     const isWrite = kind !== "read";
     const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.place === one.place)
       || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, follow, dispatch));
+    one.warp = warp;
     const drawn = `${value}|${warp}|${isWrite}|${followed}`;
     if (drawn === one.drawn) continue;
     one.drawn = drawn;
     const who = warp < 0 ? "" : `W${warp} `;
     const text = written(value, isFloat, true);
+    one.letters = [who.length, text.length];
+    one.leads = false;
     one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}${who.length + text.length > FITS ? " long" : ""}`;
     if (one.who.textContent !== who) one.who.textContent = who;
     if (one.value.textContent !== text) one.value.textContent = text;
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`
       + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }
+  drawWidths(panel);
 }
 
 /** Whether a request is for words that lie otherwise than the columns say. */
@@ -241,7 +260,7 @@ function bankOf(player, unit, array, address) {
 
 /** A noun with its article. */
 function withArticle(noun) {
-  return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+  return `${/^([aeiou]|[HMLNRS][A-Z])/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** Above each bank, how many words the request that is entering asks of it, if more than one. */
@@ -275,15 +294,18 @@ function seek(player, panel) {
   const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
   const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
   showPage(player, panel, Math.floor(row / ROWS));
-  panel.sought = panel.boxes.get(place).parentElement;
+  const rows = lanesOf(model, dispatch).map((lane) => panel.boxes.get(placeOf(model, dispatch, lane))?.parentElement).filter(Boolean);
+  rows.sort((one, other) => one.rowIndex - other.rowIndex);
+  panel.sought = { first: rows[0], last: rows.at(-1) };
+  lower(panel);
 }
 
-/** Scroll to the row that is sought: after all pages are turned, or each would be laid out by itself. */
+/** Scroll to the rows that are sought: after all pages are turned, or each would be laid out by itself. */
 function scrollToSought({ memory, sought }) {
   if (!sought) return;
   const head = memory.querySelector("thead").offsetHeight;
-  const { offsetTop, offsetHeight } = sought;
-  if (offsetTop - head < memory.scrollTop) memory.scrollTop = offsetTop - head;
-  const bottom = offsetTop + offsetHeight - memory.clientHeight;
+  const bottom = sought.last.offsetTop + sought.last.offsetHeight - memory.clientHeight;
   if (bottom > memory.scrollTop) memory.scrollTop = bottom;
+  const top = sought.first.offsetTop - head;
+  if (top < memory.scrollTop) memory.scrollTop = top;
 }

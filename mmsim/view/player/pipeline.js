@@ -1,6 +1,7 @@
 /* A unit's pipeline: what its registers hold, and what is still to enter. */
 
-const REGISTERS = 48; // of a pipeline drawn with the empty ones
+const REGISTERS = 48; // drawn of a pipeline
+const FEW = 12; // registers of a pipeline that are drawn one by one, the empty ones too
 const REQUESTS = 8; // requests written into a register
 
 /** What a stage asks for: elements as b[2, 0–3], or on request addresses; → is a write. */
@@ -61,6 +62,14 @@ function drawOutside(player, panel) {
   );
 }
 
+/** What stands for empty registers in a row. */
+function foldOf(first, last) {
+  const box = make("div", "fold");
+  const several = last > first;
+  box.append(make("span", "word", several ? "registers " : "register "), several ? `${first + 1}–${last + 1}` : `${first + 1}`, " empty");
+  return box;
+}
+
 /** Stages go from register to register: the box of one that was in sight is moved on, not made anew. */
 function drawPipeline(player, panel) {
   const { model, view, stage: { view: { addresses } } } = player;
@@ -68,21 +77,25 @@ function drawPipeline(player, panel) {
   const boxes = panel.queues ? [panel.outside] : []; // always, so that the registers keep their places
   const how = JSON.stringify([view.follow, addresses]);
   const registers = new Map();
-  let empty = 0;
+  let empty = 0; // in a row, up to here
   for (let j = 0; j < unit.latency; j++) {
     const held = inRegister(model, u, j, view.time);
-    if (held || unit.latency <= REGISTERS) {
-      const what = held ? `${held.dispatch} ${held.stage} ${how}` : "";
-      const before = drawn.registers.get(j - view.time + drawn.time);
-      const own = before?.what === what ? before : { what, ...registerBox(player, held) };
-      const number = String(j + 1);
-      if (own.number.data !== number) own.number.data = number;
-      registers.set(j, own);
-      boxes.push(own.box);
-    } else empty++;
-    if (boxes.length > 2 * REGISTERS) break;
+    if (!held && unit.latency > FEW) {
+      empty++;
+      continue;
+    }
+    if (empty) boxes.push(foldOf(j - empty, j - 1));
+    empty = 0;
+    if (boxes.length > REGISTERS) break;
+    const what = held ? `${held.dispatch} ${held.stage} ${how}` : "";
+    const before = drawn.registers.get(j - view.time + drawn.time);
+    const own = before?.what === what ? before : { what, ...registerBox(player, held) };
+    const number = String(j + 1);
+    if (own.number.data !== number) own.number.data = number;
+    registers.set(j, own);
+    boxes.push(own.box);
   }
-  if (empty) boxes.push(panel.others);
+  if (empty) boxes.push(foldOf(unit.latency - empty, unit.latency - 1));
   panel.drawn = { time: view.time, registers };
   keepFocus(panel.pipeline, () => {
     if (panel.queues) drawOutside(player, panel);

@@ -91,8 +91,9 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   stage.time = Math.max(...stage.players.map((one) => one.time));
   stage.part("whole").classList.toggle("several", runs.length > 1);
   stage.part("runs").className = runs.length > 1 ? "several" : "";
-  const { title, subtitle } = described(stage.players[0]);
+  const { title, subtitle, machine } = described(stage.players[0]);
   stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
+  stage.part("title").title = runs.length > 1 ? "" : machine;
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
   stage.part("note").textContent = data.note ?? "";
   stage.part("origin").textContent = data.origin;

@@ -39,19 +39,32 @@ function furnish(player) {
   }
 }
 
-/** Show the panels of a launch. */
+/** The panel of a unit; none of one that does nothing. */
+function panelOf(player, unit) {
+  return player.panels.find(({ u }) => u === unit);
+}
+
+/** Show the panels of a launch: of the units that do something. */
 function enter(player, number) {
   if (number === player.current) return;
   const { stage } = player;
-  const { data } = Object.assign(player, player.launches[number]);
+  const { data, model } = Object.assign(player, player.launches[number]);
   player.current = number;
   player.view.thread = Math.min(player.view.thread, data.threads - 1);
   player.threadDrawn = null;
   player.lines = buildSource(player);
   buildQueue(player);
   player.part("units").replaceChildren(...player.part("units").querySelectorAll("#thread-panel"));
-  player.panels = data.units.map((_, u) => buildUnit(player, u));
+  const works = (u) => model.byUnit[u].length > 0 || data.arrays.some(({ units }) => units.includes(u));
+  const units = data.units.map((_, u) => u).filter((u) => works(u) || data.units.length === 1);
+  player.panels = units.map((u) => buildUnit(player, u));
+  const idle = data.units.filter((_, u) => !units.includes(u)).map(({ name }) => name);
+  if (idle.length) {
+    const names = idle.length > 1 ? `${idle[0]} to ${idle.at(-1)} have` : `${idle[0]} has`;
+    player.part("units").append(make("p", "empty idle", `${names} no array and no request`));
+  }
   player.part("run").classList.toggle("one-unit", data.units.length === 1);
+  player.part("run").classList.toggle("broad", data.width > 8);
   // A machine of one unit leaves room on the right.
   if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
   player.part("queue").style.setProperty("--rows", Math.min(data.warps.length, 12) + 1);
@@ -96,6 +109,15 @@ function drawPanels(player) {
   }
 }
 
+/** A machine in words. */
+function inWords({ machine, width, units: [first, second] }) {
+  const name = machine.startsWith("Cached(") ? "a cached HMM" : withArticle(machine.split("(")[0]);
+  const dmms = /\bdmms=(\d+)/.exec(machine)?.[1];
+  const of = dmms ? `${many(Number(dmms), "DMM")} of width ${width}` : `width ${width}`;
+  const shared = dmms && second?.latency > 1 ? `, ${second.latency} of shared memory` : "";
+  return `${name} of ${of}, latency ${first.latency}${shared}`;
+}
+
 /** What a run is called, and what it is a run of. */
 function described({ launches, run }) {
   const [{ data }] = launches;
@@ -103,7 +125,8 @@ function described({ launches, run }) {
   const last = launches.at(-1).data;
   const shown = data.start > 0 || last.end < last.time ? `; shown: ${data.start} to ${last.end}` : "";
   return {
-    title: `${one ? data.program : run.program} on ${data.machine}`,
+    title: `${one ? data.program : run.program} on ${inWords(data)}`,
+    machine: data.machine,
     subtitle: `${one ? "" : `${launches.length} launches, the first of `}${data.launched}, ${many(data.warps.length, "warp")}, ${data.schedule}, ${last.time} time units${shown}`,
   };
 }

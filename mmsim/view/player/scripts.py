@@ -19,6 +19,7 @@ SCRIPTS = (
     "program",
     "thread",
     "pipeline",
+    "dense",
     "memory",
     "findings",
     "timeline",

@@ -1,0 +1,131 @@
+"""A memory of 32 banks: all in sight, on any screen, with what a request touches."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim_algorithms import transpose
+
+SCREENS = [(1280, 720, ""), (1280, 720, "?lecture"), (1920, 1080, ""), (1920, 1080, "?lecture")]
+
+# The boxes of what matches, cut off by the memory's box.
+INSIDE = """(box, selector) => {
+  const clip = box.getBoundingClientRect();
+  return [...box.querySelectorAll(selector)].map((one) => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    return [Math.min(right, clip.right) - Math.max(left, clip.left),
+            Math.min(bottom, clip.bottom) - Math.max(top, clip.top), right - left, bottom - top];
+  });
+}"""
+
+BY_20 = "td[title$='by warp 20']"
+
+
+@mm.program
+def across(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
+    row, column = T.id // 32, T.id % 32
+    b[column, row] = a[row, column]
+
+
+@mm.program
+def staged(T: mm.Thread, a: mm.Array) -> None:
+    s = mm.shared(32)
+    s[T.index] = a[T.id]
+    a[T.id] = s[31 - T.index]
+
+
+def transposed(machine=None, **launch):
+    a = np.arange(1024).reshape(32, 32)
+    machine = machine or mm.DMM(32, 8)
+    return machine.run(across, a, np.zeros_like(a), threads=1024, trace=True, **launch)
+
+
+def whole(inside):
+    """Whether boxes are in sight as a whole, but for the pixels of a border."""
+    return all(w > 2 and h > 2 and w >= W - 2 and h >= H - 2 for w, h, W, H in inside)
+
+
+@pytest.mark.parametrize(("width", "height", "address"), SCREENS)
+def test_all_banks_and_all_cells_of_a_conflict_are_in_sight(show, width, height, address):
+    viewport = {"width": width, "height": height}
+    shown = show(transposed().player(), address=address, viewport=viewport)
+    memory = shown.locator(".memory")
+    for time in (20, 80):  # a row is read; a column is written, in a conflict
+        shown.evaluate("t => mmsim.go(t)", time)
+        for selector in ("thead th", "tbody tr:nth-child(5) td"):
+            columns = memory.evaluate(INSIDE, selector)
+            assert len(columns) == 32
+            assert all(one[0] >= one[2] - 2 > 2 for one in columns)
+    touched = memory.evaluate(INSIDE, "td.w1")
+    assert len(touched) == 32
+    assert whole(touched)
+    if address:
+        assert memory.bounding_box()["y"] + memory.bounding_box()["height"] <= height
+        first, last = memory.locator("tr.first th, tr.last th").all()
+        assert (first.inner_text(), last.inner_text()) == ("[0, 0]", "[31, 0]")
+    else:
+        assert [one.split() for one in memory.locator("td.w1").all_inner_texts()] == [
+            ["W1", str(32 + n)] for n in range(32)
+        ]
+
+
+def test_columns_are_as_wide_as_what_is_in_them(show):
+    """Of a request to one bank its column; of one to all banks none: then marks have a name."""
+    shown = show(transposed().player(), viewport={"width": 1280, "height": 720})
+    memory = shown.locator(".memory")
+    shown.evaluate("mmsim.go(80)")
+    widths = [one[2] for one in memory.evaluate(INSIDE, "tbody tr:nth-child(5) td")]
+    assert widths[1] > 2 * max(widths[:1] + widths[2:])
+    shown.evaluate("mmsim.go(20)")
+    widths = [one[2] for one in memory.evaluate(INSIDE, "tbody tr:nth-child(5) td")]
+    assert max(widths) - min(widths) <= 1.5
+    texts = [text for text in memory.locator(BY_20).all_inner_texts() if text]
+    assert [text.strip() for text in texts] == ["W20"]
+    last = memory.locator(BY_20).nth(31)
+    assert last.get_attribute("title").startswith("a[20, 31] = 671;")
+    shown.set_viewport_size({"width": 390, "height": 820})
+    shown.locator("#whole.narrow").wait_for()
+    columns = memory.evaluate(INSIDE, "tbody tr:nth-child(5) td")
+    assert all(one[0] >= one[2] - 2 for one in columns)
+
+
+def test_a_memory_with_room_is_as_before(show):
+    a = np.arange(16).reshape(4, 4)
+    run = mm.DMM(4, 3).run(transpose.straightforward, a, np.zeros_like(a), threads=16, trace=True)
+    shown = show(run.player(), viewport={"width": 1280, "height": 720})
+    assert not shown.locator(".dense, .flat, .marks").count()
+    assert shown.locator("thead th").first.inner_text().split()[:2] == ["bank", "0"]
+
+
+def test_dmms_that_do_nothing_are_not_drawn(show):
+    machine = mm.HMM(dmms=132, width=32, global_latency=400, shared_latency=20)
+    run = machine.run(staged, np.arange(64), threads=64, block_size=32, trace=True)
+    shown = show(run.player())
+    names = shown.locator(".unit > h2").all_inner_texts()
+    assert [name.split()[0] for name in names] == ["global", "shared[0]", "shared[1]"]
+    title = shown.locator("#title")
+    assert title.inner_text() == (
+        "staged on an HMM of 132 DMMs of width 32, latency 400, 20 of shared memory"
+    )
+    assert title.get_attribute("title") == repr(machine)
+    run = machine.run(staged, np.arange(32), threads=32, trace=True)
+    shown = show(run.player())
+    assert shown.locator(".unit").count() == 2
+
+
+def test_empty_registers_in_a_row_are_one_box(show):
+    run = mm.DMM(4, 20).run(staged, np.arange(32), threads=32, trace=True)
+    shown = show(run.player())
+    boxes = shown.locator(".pipeline > :not(.outside)")
+    for time in range(0, run.time, 7):
+        shown.evaluate("t => mmsim.go(t)", time)
+        numbers = [
+            int(number)
+            for text in boxes.all_inner_texts()
+            for number in text.split("\n")[0].replace("–", " ").split()
+            if number.isdecimal()
+        ]
+        assert numbers[0] == 1
+        assert numbers[-1] == 20
+        folds = shown.locator(".fold").count()
+        assert boxes.count() - folds == shown.locator(".register .badge").count()
