@@ -61,6 +61,8 @@ def test_all_banks_and_all_cells_of_a_conflict_are_in_sight(show, width, height,
     assert whole(touched)
     if address:
         assert memory.bounding_box()["y"] + memory.bounding_box()["height"] <= height
+        cut = "all => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
+        assert shown.locator(".register, .requests").evaluate_all(cut) == 0
         first, last = memory.locator("tr.first th, tr.last th").all()
         assert (first.inner_text(), last.inner_text()) == ("[0, 0]", "[31, 0]")
     else:

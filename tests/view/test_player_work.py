@@ -162,3 +162,21 @@ def test_a_page_is_ascii():
     player.data["program"] = "Größe → \U0001d465"
     assert player.html().isascii()
     assert "Gr&#246;&#223;e &#8594; &#119909; on DMM" in player.html()
+
+
+def test_a_page_without_scripts_says_what_to_do(browser, tmp_path):
+    run = mm.HMM(2, 4, 10).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
+    path = tmp_path / "page.html"
+    run.player().save(path)
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        assert page.locator("noscript p").inner_text() == (
+            "copy on HMM(dmms=2, width=4, global_latency=10, shared_latency=1): to step through "
+            "this run, allow JavaScript for this page. It fetches nothing."
+        )
+
+
+def test_the_title_of_a_page_is_in_words(show):
+    run = mm.HMM(2, 4, 10).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
+    assert show(run.player()).title() == "copy on an HMM of 2 DMMs of width 4, latency 10"

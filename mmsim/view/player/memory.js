@@ -39,6 +39,7 @@ function buildUnit(player, u) {
   panel.outside = make("div", "outside");
   panel.drawn = { time: 0, registers: new Map() };
   panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
+  pipeline.classList.toggle("queues", panel.queues);
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   if (rows.length > ROWS) {
     panel.label = make("span");

@@ -119,7 +119,10 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   fit(stage);
   stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
   go(stage, stage.view.time);
-  if (page) listenToPage(stage);
+  if (page) {
+    document.title = stage.part("title").textContent;
+    listenToPage(stage);
+  }
   const [player] = stage.players;
   return {
     data,
