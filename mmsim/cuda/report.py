@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html as html_text
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -190,18 +192,24 @@ class Report:
 
     def to_html(self) -> str:
         """A page: the tables, and the first launch of each kernel, step by step or by line."""
-        parts = [table_html(table) for table in self.tables()]
+        parts = [_scrolled(table_html(table)) for table in self.tables()]
         for row in self.kernels:
             first = self._kept[row.kernel, row.file, row.line].first
             title = html_text.escape(f"{row.kernel}, first launch: {first.run.threads} threads")
-            verdict = html_text.escape(self.verdict(row))
-            parts += [f"<h2>{title}</h2>", f"<p>{verdict}</p>", html(first.run.profile())]
-            parts.append(_player(row.kernel, first))
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Kernels</title>\n'
-            "<style>body { font-family: sans-serif; margin: 2em } iframe { width: 100% }</style>\n"
-            f"<h1>Kernels</h1>\n{chr(10).join(parts)}\n</html>\n"
-        )
+            verdict = re.sub("`(.*?)`", r"<code>\1</code>", html_text.escape(self.verdict(row)))
+            parts += [f"<section>\n<h2>{title}</h2>", f'<p class="verdict">{verdict}</p>']
+            parts += [
+                _scrolled(html(first.run.profile())),
+                _player(row.kernel, first),
+                "</section>",
+            ]
+        page = (resources.files("mmsim.cuda") / "report.html").read_text(encoding="utf-8")
+        return page.replace("{{PARTS}}", "\n".join(parts))
+
+
+def _scrolled(table: str) -> str:
+    """A table that scrolls by itself where the page is narrow."""
+    return f'<div class="table">{table}</div>'
 
 
 def verdict(launched: Launched) -> str:

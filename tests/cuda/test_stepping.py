@@ -230,10 +230,13 @@ def test_the_page_of_kernels_has_players_of_small_machines(call, tmp_path, brows
     page.goto((tmp_path / "page.html").as_uri())
     assert page.locator("iframe").count() == 1
     shown = page.frame_locator("iframe")
-    assert str(SMALL) in shown.locator("#title").inner_text()
+    assert shown.locator("#title").get_attribute("title") == str(SMALL)
     assert "scale.player(machine=...)" in shown.locator("#note").inner_text()
     assert "8000 requests of warps are more than 2048" in page.locator("p").last.inner_text()
     assert "long.player()" in page.locator("p").last.inner_text()
+    assert page.locator(".verdict code").first.inner_text() == "mmsim cuda --check"
+    page.set_viewport_size({"width": 390, "height": 820})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
 
 
