@@ -131,3 +131,21 @@ def test_empty_registers_in_a_row_are_one_box(show):
         assert numbers[-1] == 20
         folds = shown.locator(".fold").count()
         assert boxes.count() - folds == shown.locator(".register .badge").count()
+
+
+def test_an_array_without_requests_has_no_rows_until_they_are_wanted(show):
+    @mm.program
+    def copy(T, a, b, unused):
+        b[T.id] = a[T.id]
+
+    a = np.arange(8)
+    run = mm.DMM(4, 3).run(copy, a, np.zeros_like(a), np.arange(400), threads=8, trace=True)
+    shown = show(run.player())
+    names = shown.locator(".memory th.array")
+    assert names.all_inner_texts() == ["a", "b"]
+    assert not shown.get_by_text("rows ›").is_visible()
+    shown.get_by_role("button", name="show unused").click()
+    assert names.all_inner_texts() == ["a", "b", "unused"]
+    assert not shown.locator(".idle-arrays").count()
+    shown.get_by_text("rows ›").click()
+    assert shown.locator(".memory tbody th").last.inner_text() == "[396]"

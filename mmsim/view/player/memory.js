@@ -34,21 +34,23 @@ function buildUnit(player, u) {
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
     if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
   }));
-  const rows = rowsOf(player, cells);
-  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map(), label: null };
+  const asked = new Set(model.byUnit[u].map((d) => data.sites[data.dispatches.site[d]][2]));
+  const idle = data.arrays.filter(({ units }, a) => asked.size && units.includes(u) && !asked.has(a));
+  const drawn = idle.length ? new Map([...cells].filter(([, [array]]) => asked.has(array))) : cells;
+  const rows = rowsOf(player, drawn);
+  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map() };
   panel.outside = make("div", "outside");
   panel.drawn = { time: 0, registers: new Map() };
   panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
   pipeline.classList.toggle("queues", panel.queues);
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
-  if (rows.length > ROWS) {
-    panel.label = make("span");
-    const back = make("button", "", "‹ rows");
-    const next = make("button", "", "rows ›");
-    back.addEventListener("click", () => { showPage(player, panel, panel.page - 1); drawMemory(player, panel); });
-    next.addEventListener("click", () => { showPage(player, panel, panel.page + 1); drawMemory(player, panel); });
-    pages.append(back, next, panel.label);
-  }
+  panel.label = make("span");
+  const back = make("button", "", "‹ rows");
+  const next = make("button", "", "rows ›");
+  back.addEventListener("click", () => { showPage(player, panel, panel.page - 1); drawMemory(player, panel); });
+  next.addEventListener("click", () => { showPage(player, panel, panel.page + 1); drawMemory(player, panel); });
+  panel.pager = [back, next, panel.label];
+  if (rows.length > ROWS || idle.length) pages.append(...panel.pager);
   if (rows.length) {
     const label = make("label", "", data.bankBytes ? "follow byte" : "follow address");
     const input = make("input", "number");
@@ -59,9 +61,23 @@ function buildUnit(player, u) {
     });
     label.append(input);
     pages.append(label);
+    if (idle.length) pages.append(idleButton(player, panel, idle));
     showPage(player, panel, 0);
   }
   return panel;
+}
+
+/** A button that shows the arrays of which no request asks for a word. */
+function idleButton(player, panel, arrays) {
+  const names = arrays.map(({ name }) => name).join(", ");
+  const button = make("button", "idle-arrays", `show ${names}`, `no request asks for a word of ${names}`);
+  button.addEventListener("click", () => {
+    button.remove();
+    Object.assign(panel, { rows: rowsOf(player, panel.cells), page: -1 });
+    showPage(player, panel, 0);
+    drawMemory(player, panel);
+  });
+  return button;
 }
 
 /** Let the names of rows stay in sight where a table is wider than its box, and only there. */
@@ -183,7 +199,8 @@ function showPage(player, panel, page) {
   table.append(group, top, body);
   player.stage.tables.observe(table);
   refill(panel.memory, table);
-  if (panel.label) panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
+  for (const part of panel.pager) hide(part, panel.rows.length <= ROWS);
+  panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
 }
 
 /** The requests of a unit on their way at the current time, by the places that they ask for. */
