@@ -42,6 +42,8 @@ def slides(notebook: NotebookNode, *, answers: bool) -> NotebookNode:
         for output in cell.get("outputs", []):
             if "text" in output:
                 output.text = output.text.replace(f" {UNGUESSED}", "")
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = lecturing(output.data["text/html"])
         if heading and len(heading[1]) < 3:
             kind = "slide"
         elif heading or height > room:
@@ -54,6 +56,15 @@ def slides(notebook: NotebookNode, *, answers: bool) -> NotebookNode:
             cell.metadata["section"] = section
         made.cells.append(nbformat.from_dict(cell))
     return made
+
+
+def lecturing(frame: str) -> str:
+    """The frame of a player, in lecture mode.
+
+    >>> lecturing("<iframe srcdoc='&lt;main id=&quot;player&quot;&gt;'>")
+    "<iframe srcdoc='&lt;main id=&quot;player&quot; data-lecture&gt;'>"
+    """
+    return frame.replace("id=&quot;player&quot;", "id=&quot;player&quot; data-lecture")
 
 
 def pieces(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, Role]]:

@@ -458,3 +458,12 @@ def test_names_of_a_statement():
     bound, used = names("@f\ndef g(x, y=a):\n    z = [u for u in x if u > b]\n    return z")
     assert bound == {"g"}
     assert used == {"f", "a", "b"}
+
+
+def test_players_on_slides_are_in_lecture_mode(course, browser):
+    folder, chosen = course
+    page = browser.new_page()
+    page.goto((folder / "teacher" / "slides" / f"{chosen[0].stem}.html").as_uri())
+    player = page.frame_locator("iframe.mmsim-player").first
+    player.locator("#whole.lecture").wait_for(state="attached")
+    page.close()

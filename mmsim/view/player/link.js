@@ -48,7 +48,7 @@ function listenToPage(stage) {
   const byLink = () => restore(stage, location.hash.slice(1));
   stage.part("link").hidden = location.protocol === "about:"; // a frame of a notebook has no address
   if (location.hash.length > 1) byLink();
-  else if (new URLSearchParams(location.search).has("lecture")) lecture(stage, true);
+  else if (new URLSearchParams(location.search).has("lecture") || "lecture" in stage.host.dataset) lecture(stage, true);
   addEventListener("hashchange", byLink, until);
   addEventListener("message", (event) => {
     if (event.source === parent && event.data?.mmsim === "play") play(stage, !stage.view.playing);
