@@ -71,6 +71,23 @@ def test_all_banks_and_all_cells_of_a_conflict_are_in_sight(show, width, height,
         ]
 
 
+def test_the_source_is_whole_in_lecture_mode(show):
+    """Lines are broken, and what follows stands further in."""
+    shown = show(transposed().player(), address="?lecture", viewport={"width": 1280, "height": 720})
+    source = shown.locator("#source")
+    assert source.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    line = source.locator(".text").nth(3)
+    left, right = line.evaluate(
+        "one => { const range = document.createRange(); const at = (from) => {"
+        "range.setStart(one.firstChild, from); range.setEnd(one.firstChild, from + 1);"
+        "return range.getBoundingClientRect().left; };"
+        "return [at(one.textContent.search(/\\S/)), at(one.textContent.length - 1)]; }"
+    )
+    assert line.inner_text().endswith("a[row, column]")
+    assert line.evaluate("one => one.getClientRects()[0].height") > 30
+    assert left < right
+
+
 def test_columns_are_as_wide_as_what_is_in_them(show):
     """Of a request to one bank its column; of one to all banks none: then marks have a name."""
     shown = show(transposed().player(), viewport={"width": 1280, "height": 720})

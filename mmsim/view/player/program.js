@@ -22,7 +22,9 @@ function buildSource(player) {
       const row = make("div", "source-line");
       const button = make("button", "code", "", "click to follow this line");
       button.tabIndex = -1;
-      button.append(make("span", "number", String(line)), make("span", "text", text.slice(indent) || " "));
+      const own = make("span", "text", text.slice(indent) || " ");
+      own.style.setProperty("--indent", `${own.textContent.search(/\S|$/) + 2}ch`); // of what a line is broken into
+      button.append(make("span", "number", String(line)), own);
       button.addEventListener("click", () => toggle(player, { kind: "line", line, function: source.function }));
       const warps = make("span", "warps");
       row.append(warps, button);
