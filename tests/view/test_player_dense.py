@@ -71,6 +71,24 @@ def test_all_banks_and_all_cells_of_a_conflict_are_in_sight(show, width, height,
         ]
 
 
+@pytest.mark.parametrize("address", ["", "?lecture"])
+def test_a_conflict_on_another_page_of_rows_is_in_sight(show, address):
+    @mm.program
+    def add(T, a, b, c):
+        row, column = T.id // 32, T.id % 32
+        c[column, row] = a[column, row] + b[row, column]
+
+    a = np.arange(1024).reshape(32, 32)
+    run = mm.DMM(32, 8).run(add, a, a, np.zeros_like(a), threads=1024, trace=True)
+    viewport = {"width": 1280, "height": 720}
+    shown = show(run.player(), address=address, viewport=viewport)
+    for dispatch in (run.trace.dispatches[31], run.trace.dispatches[-1]):
+        shown.evaluate("t => mmsim.go(t)", dispatch.time)
+    touched = shown.locator(".memory").evaluate(INSIDE, "td[title$='by warp 31']")
+    assert len(touched) == 32
+    assert whole(touched)
+
+
 def test_the_source_is_whole_in_lecture_mode(show):
     """Lines are broken, and what follows stands further in."""
     shown = show(transposed().player(), address="?lecture", viewport={"width": 1280, "height": 720})
