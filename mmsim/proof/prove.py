@@ -385,7 +385,7 @@ def refuted_on_grid(claim: Claim, one: Domain) -> dict[str, Any] | None:
     """One of the smallest cases of the grid that a run contradicts, if there is one."""
     own = {**one.fixed, **one.texts}.items()
     cases = [case for case in claim.cases() if case.items() >= own]
-    small = sorted(cases, key=lambda case: [n for n in case.values() if isinstance(n, int)])
+    small = sorted(cases, key=lambda case: sum(n for n in case.values() if isinstance(n, int)))
     for case in small[:MOST_RUNS]:
         try:
             agrees, measured, claimed = _agrees(claim, case)

@@ -1,10 +1,13 @@
 """Proved claims: no changed formula is proved, and runs at points of the domain agree."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 import pytest
+import sympy
 
+from mmsim.proof.prove import prove
 from tests.kit.runs.proved import (
     CLAIMS,
     belongs,
@@ -30,6 +33,20 @@ def test_no_changed_formula_is_proved(claim):
     assert found.tried
     assert found.refuted
     assert not found.wrong
+
+
+def test_small_cases_of_the_grid_refute_a_formula():
+    """Small numbers for its symbols don"'t: C is the congestion of a permutation."""
+    (claim,) = by_id(["CFP-F7.D"])
+
+    def formula(k, n, w, d, l, C):
+        return (C + 2 * n / w) * sympy.ceiling(k / sympy.sympify(d) ** 2) + 3 * (l - 1)
+
+    grid = [case for case in claim.cases() if case["permutation"] == "random"]
+    against = prove(replace(claim, formula=formula, grid=lambda: grid), [3], seconds=2).against
+    assert against["w"] == 3
+    assert against["k"] > against["d"] > 1
+    assert against["measured"] != int(against["claimed"])
 
 
 @pytest.mark.long

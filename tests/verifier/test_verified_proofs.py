@@ -14,6 +14,7 @@ from mmsim.proof.certificate import certificate, to_json
 from mmsim.verifier.cases import Case
 from mmsim.verifier.polynomials import Refused, of, symbol
 from mmsim.verifier.proof import read_proofs, verify
+from mmsim.verifier.requests import Rounds
 
 CLAIMS = {claim.id: claim for claim in registered()}
 PROVED = [
@@ -40,12 +41,26 @@ def test_the_proof_verifies(name, width):
 
 
 def test_a_run_with_too_many_accesses_is_left_out(monkeypatch):
-    def endless(*_):
+    tried = []
+
+    def endless(_, numbers):
+        tried.append(numbers)
         raise EndlessError("100,000 accesses", program="sum")
 
     monkeypatch.setattr("mmsim.verifier.proof.traced", endless)
     done = verify(list(CLAIMS.values()), proof_of("SUM-tree", 2))
     assert done["cases"] > done["runs"] == 0
+    assert len(tried) <= 2 * done["cases"]  # larger sizes aren't tried after it
+
+
+def test_of_a_wide_range_a_few_points_are_kept():
+    case = Case({"n": symbol("n")}, {"n": 10**9}, [])
+    rounds = Rounds.__new__(Rounds)
+    rounds.case = case
+    with rounds.over([("i", [[0, {}]], [[1, {"n": 1}]])]) as ranges:
+        assert ranges == [("i", of(0), symbol("n"))]
+        assert 1 < len(case.samples) <= 13
+        assert all(0 <= point["i"] < point["n"] for point in case.samples)
 
 
 def refused(proof, words=None):

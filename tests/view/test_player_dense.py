@@ -89,6 +89,18 @@ def test_a_conflict_on_another_page_of_rows_is_in_sight(show, address):
     assert whole(touched)
 
 
+@pytest.mark.parametrize("machine", [mm.DMM(32, 8), mm.UMM(32, 8)])
+@pytest.mark.parametrize(("width", "address"), [(390, ""), (1280, ""), (1280, "&lecture")])
+def test_a_link_opens_where_a_conflict_is_in_sight(show, machine, width, address):
+    viewport = {"width": width, "height": 820}
+    shown = show(transposed(machine).player(), address=f"#t=80{address}", viewport=viewport)
+    shown.locator(".memory.flat").wait_for()
+    shown.evaluate("() => new Promise(requestAnimationFrame)")
+    touched = shown.locator(".memory").evaluate(INSIDE, "td[title$='by warp 1']")
+    assert len(touched) == 32
+    assert whole(touched)
+
+
 def test_the_source_is_whole_in_lecture_mode(show):
     """Lines are broken, and what follows stands further in."""
     shown = show(transposed().player(), address="?lecture", viewport={"width": 1280, "height": 720})
@@ -120,10 +132,15 @@ def test_columns_are_as_wide_as_what_is_in_them(show):
     assert [text.strip() for text in texts] == ["W20"]
     last = memory.locator(BY_20).nth(31)
     assert last.get_attribute("title").startswith("a[20, 31] = 671;")
-    shown.set_viewport_size({"width": 390, "height": 820})
-    shown.locator("#whole.narrow").wait_for()
-    columns = memory.evaluate(INSIDE, "tbody tr:nth-child(5) td")
-    assert all(one[0] >= one[2] - 2 for one in columns)
+
+
+@pytest.mark.parametrize("machine", [mm.DMM(32, 8), mm.UMM(32, 8)])
+@pytest.mark.parametrize("width", [346, 390])
+def test_all_columns_are_in_sight_on_a_phone(show, machine, width):
+    shown = show(transposed(machine).player(), viewport={"width": width, "height": 820})
+    columns = shown.locator(".memory").evaluate(INSIDE, "tbody tr:nth-child(5) td")
+    assert len(columns) == 32
+    assert all(one[0] >= one[2] - 2 > 1 for one in columns)
 
 
 def test_a_memory_with_room_is_as_before(show):
@@ -166,6 +183,18 @@ def test_empty_registers_in_a_row_are_one_box(show):
         assert numbers[-1] == 20
         folds = shown.locator(".fold").count()
         assert boxes.count() - folds == shown.locator(".register .badge").count()
+
+
+def test_of_many_requests_in_a_pipeline_the_last_are_not_drawn(show):
+    @mm.program
+    def each(T, a):
+        a[T.id]
+
+    run = mm.UMM(1, 200).run(each, np.arange(150), threads=150, trace=True)
+    shown = show(run.player())
+    shown.evaluate("mmsim.go(149)")
+    assert shown.locator(".register").count() == 96
+    assert shown.locator(".fold").all_inner_texts() == ["registers 97–200 not drawn"]
 
 
 def test_an_array_without_requests_has_no_rows_until_they_are_wanted(show):

@@ -3,7 +3,7 @@
    room for a value are marks of the warp's colour. Rows are so low that all those of the newest
    request are in sight. */
 
-const NARROWEST = 8; // pixels of a column, or the table is wider than its box
+const NARROWEST = 4; // pixels of a column, or the table is wider than its box
 const THINNEST = 5; // pixels of a column without a value, at least
 const WIDE = 0.61; // of a letter's height
 const SMALLEST = 9; // pixels of the letters of values, but in lecture mode
@@ -18,7 +18,7 @@ function measure({ stage: { view: { lecture } } }, panel) {
   const names = Math.max(...panel.names.map((name) => name.length));
   const width = memory.clientWidth - (names + 1) * letter - 2;
   const head = memory.querySelector("thead").offsetHeight + 1.6 * em; // with an array's name
-  panel.room = { em, letter, names, width, height: memory.clientHeight - head, lecture, row: (lecture ? 1.35 : 1.9) * em };
+  panel.room = { em, letter, width, height: memory.clientHeight - head, lecture, row: (lecture ? 1.35 : 1.9) * em };
   panel.dense = panel.columns * (lecture ? 3.2 : 4.2) * em > width && panel.columns * NARROWEST <= width;
   memory.classList.toggle("dense", panel.dense);
   table.style.setProperty("--names", `${(names + 1) * letter}px`);

@@ -28,7 +28,9 @@ function buildUnit(player, u) {
   memory.measure = () => {
     if (!player.panels.includes(panel)) return; // of another launch
     measure(player, panel);
-    if (player.stage.ready) drawMemory(player, panel);
+    if (!player.stage.ready) return;
+    drawMemory(player, panel);
+    scrollToSought(panel); // rows may have other heights now
   };
   const cells = new Map();
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {

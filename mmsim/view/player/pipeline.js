@@ -1,6 +1,6 @@
 /* A unit's pipeline: what its registers hold, and what is still to enter. */
 
-const REGISTERS = 48; // drawn of a pipeline
+const REGISTERS = 96; // drawn of a pipeline, at most
 const FEW = 12; // registers of a pipeline that are drawn one by one, the empty ones too
 const REQUESTS = 8; // requests written into a register
 
@@ -62,11 +62,11 @@ function drawOutside(player, panel) {
   );
 }
 
-/** What stands for empty registers in a row. */
-function foldOf(first, last) {
+/** What stands for registers in a row. */
+function foldOf(first, last, how) {
   const box = make("div", "fold");
   const several = last > first;
-  box.append(make("span", "word", several ? "registers " : "register "), several ? `${first + 1}–${last + 1}` : `${first + 1}`, " empty");
+  box.append(make("span", "word", several ? "registers " : "register "), several ? `${first + 1}–${last + 1}` : `${first + 1}`, ` ${how}`);
   return box;
 }
 
@@ -84,9 +84,12 @@ function drawPipeline(player, panel) {
       empty++;
       continue;
     }
-    if (empty) boxes.push(foldOf(j - empty, j - 1));
+    if (empty) boxes.push(foldOf(j - empty, j - 1, "empty"));
     empty = 0;
-    if (boxes.length > REGISTERS) break;
+    if (registers.size === REGISTERS) {
+      boxes.push(foldOf(j, unit.latency - 1, "not drawn"));
+      break;
+    }
     const what = held ? `${held.dispatch} ${held.stage} ${how}` : "";
     const before = drawn.registers.get(j - view.time + drawn.time);
     const own = before?.what === what ? before : { what, ...registerBox(player, held) };
@@ -95,7 +98,7 @@ function drawPipeline(player, panel) {
     registers.set(j, own);
     boxes.push(own.box);
   }
-  if (empty) boxes.push(foldOf(unit.latency - empty, unit.latency - 1));
+  if (empty) boxes.push(foldOf(unit.latency - empty, unit.latency - 1, "empty"));
   panel.drawn = { time: view.time, registers };
   keepFocus(panel.pipeline, () => {
     if (panel.queues) drawOutside(player, panel);
