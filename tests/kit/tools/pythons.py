@@ -60,7 +60,6 @@ SLOW_TESTS = [
     "fuzz.py::test_what_goes_wrong_in_a_worker_is_reported_and_the_next_is_tried",
     "golden.py::test_a_change_of_one_unit_is_reported",
     "guesses.py::test_a_guess_works_or_says_what_to_write[claims.verify_claim(claim).table()]",
-    "huge_machines.py::test_a_fused_program_counts_only_units_that_it_can_reach",
     "language_arithmetic.py::test_expressions_mean_what_they_mean_in_python[events]",
     "language_arithmetic.py::test_expressions_mean_what_they_mean_in_python[fused]",
     "language_names.py::test_a_gpu_does_too",
