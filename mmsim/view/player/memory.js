@@ -140,7 +140,7 @@ function showPage(player, panel, page) {
   panel.loads = [];
   panel.heads = [];
   panel.names = [""];
-  Object.assign(panel, { drawnWidths: "", high: null });
+  Object.assign(panel, { drawnWidths: "", rest: 0, high: null });
   const word = data.bankBytes ?? 1;
   const least = Math.min(word, ...panel.rows.map(({ bytes }) => bytes)); // bytes of a column
   const columns = (data.width * word) / least;
