@@ -16,6 +16,7 @@ SCRIPTS = (
     "elements",
     "moments",
     "stops",
+    "show",
     "follow",
     "program",
     "thread",
@@ -32,6 +33,9 @@ SCRIPTS = (
 )
 """The files of the script, in the order in which they are joined."""
 
+SHEETS = ("player.css", "compact.css", "lecture.css")
+"""The style sheets: a later one overrides those before."""
+
 UNNEEDED = re.compile(r"^ *//.*\n|^ */\*(?s:.*?)\*/\n+|^\n|^ +", re.MULTILINE)
 """Comments, empty lines and the indentation of others: a page doesn't need them."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
@@ -43,7 +47,7 @@ def script() -> str:
         "SKELETON": part("player.html"),
         "PANELS": part("panels.html"),
         "STYLE": UNNEEDED.sub(
-            "", host_style() + part("player.css") + part("lecture.css") + _warp_rules()
+            "", host_style() + "".join(map(part, SHEETS)) + _warp_rules()
         ),
         "COLOURS": list(WARPS),
     }

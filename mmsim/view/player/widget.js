@@ -9,6 +9,7 @@ export default {
     el.append(host);
     const player = mount(host, model.get("data"), {
       time: model.get("time"),
+      embedded: true,
       moved(time) {
         if (time === model.get("time")) return;
         model.set("time", time);
