@@ -46,9 +46,7 @@ def script() -> str:
     values: dict[str, str | list[str]] = {
         "SKELETON": part("player.html"),
         "PANELS": part("panels.html"),
-        "STYLE": UNNEEDED.sub(
-            "", host_style() + "".join(map(part, SHEETS)) + _warp_rules()
-        ),
+        "STYLE": UNNEEDED.sub("", host_style() + "".join(map(part, SHEETS)) + _warp_rules()),
         "COLOURS": list(WARPS),
     }
     text = "".join(f"const {name} = {as_json(value)};\n" for name, value in values.items())
