@@ -8,7 +8,8 @@ An event is a dispatch or a wait of the trace. A page of 50,000 events should op
 seconds, one of 500,000 within 1.5, and 95% of the frames should take at most 17 ms, which is a
 frame of a screen of 60 Hz. The smallest number of events is measured as two runs side by side too.
 `--write` writes the player of a transpose at width 32, and `--pages` steps through such pages, of
-several versions, in turn. It needs Playwright, Debian's chromium, and a computer that does nothing else.
+several versions, in turn. It needs Playwright, Debian's chromium, and a computer that does nothing
+else.
 """
 
 from __future__ import annotations
