@@ -49,7 +49,7 @@ def site_variables(colours: dict[str, str]) -> dict[str, str]:
 
 
 def _constant() -> dict[str, str]:
-    """What is the same in the dark."""
+    """The variables that are the same in the dark."""
     return {"sans": SANS, "mono": MONO, "text": TEXT, "dense": DENSE}
 
 

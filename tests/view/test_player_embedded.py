@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.view.player.page import HEIGHT
+from mmsim.view.player.scripts import HEIGHT
 from mmsim_algorithms import transpose
 from tests.kit.views.states import until
 from tests.view.test_player_dense import INSIDE, transposed, whole

@@ -15,7 +15,7 @@ from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
 from mmsim.view.player.data import run_data, window
-from mmsim.view.player.scripts import as_json, part, script
+from mmsim.view.player.scripts import HEIGHT, as_json, part, script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from mmsim.view.figures.notebook import Figure
     from mmsim.view.player.widget import PlayerWidget
 
-HEIGHT = "clamp(600px, 85vh, 820px)"
-"""The height of the frame in a notebook: as CSS, of the window's height, so that all is in sight."""
-
 PRESETS = ("conflict", "coalescing", "latency", "barrier")
-"""What a player can be asked to show: the choices of `show.js`."""
+"""The kinds of moments that a player can begin with: the choices of `show.js`."""
 
 ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models (DMM, UMM, HMM)."
 """The origin of a page, in words."""

@@ -36,6 +36,9 @@ SCRIPTS = (
 SHEETS = ("player.css", "compact.css", "lecture.css")
 """The style sheets: a later one overrides those before."""
 
+HEIGHT = "clamp(600px, 85vh, 820px)"
+"""The height of a player in a notebook, as CSS: in sight as a whole where the window allows it."""
+
 UNNEEDED = re.compile(r"^ *//.*\n|^ */\*(?s:.*?)\*/\n+|^\n|^ +", re.MULTILINE)
 """Comments, empty lines and the indentation of others: a page doesn't need them."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}

@@ -8,8 +8,7 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
-from mmsim.view.player.page import HEIGHT
-from mmsim.view.player.scripts import part, script
+from mmsim.view.player.scripts import HEIGHT, part, script
 
 
 class PlayerWidget(AnyWidget):
