@@ -20,7 +20,7 @@ const isPositive = (value) => {
   if (value.node === "ThreadField") return TABLES.fields.uniform.includes(value.field);
   if (value.node !== "Const") return false;
   const number = value.value;
-  if (typeof number === "object") return Number(number.int ?? number.float) > 0; // text too: "inf"
+  if (typeof number === "object") return number.float === "inf" || Number(number.int ?? number.float) > 0;
   return number > 0;
 };
 
@@ -214,7 +214,8 @@ const lowered = (code, typing) => {
 
 /**
  * The lowered form of a program: {code, variables, arrays, numbers, of(node), withBody(body)}, with the names of
- * NumPy's types. `arrayTypes` and `numberTypes` map the names of parameters to them. Throws an MMSimFault for a fault of types.
+ * NumPy's types. `arrayTypes` and `numberTypes` map the names of parameters to them. Throws an MMSimFault for a fault of
+ * types.
  */
 export const loweredOf = (code, arrayTypes, numberTypes) =>
   lowered(code, typingOf(code, arrayTypes, numberTypes));
