@@ -19,6 +19,7 @@ from mmsim.ir.dtypes import SUPPORTED, is_int, limits
 from mmsim.ir.operators import CASTS, TABLES
 from mmsim.ir.row import Row
 from mmsim.ir.walk import KINDS, holding
+from mmsim.javascript import findings
 
 COLUMNS = ("arity", "kind", "sign", "takes", "result", "gives", "complex", "refused", "checked")
 """The columns of a row that the engine reads; a function counts as True."""
@@ -46,6 +47,7 @@ def table() -> dict[str, Any]:
         },
         "common of three": _of_three(),
         "atomics": {op: list(types) for op, types in atomics.TYPES.items()},
+        "findings": findings.words(),
     }
 
 
