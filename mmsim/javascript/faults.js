@@ -68,3 +68,35 @@ export class MMSimFault extends Error {
     else this.text = facts.place ? textOfRefusal(whole, facts.place) : message;
   }
 }
+
+/** A float as Python's repr shows it. */
+export const floatText = (number) => {
+  if (Number.isNaN(number)) return "nan";
+  if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
+  if (Object.is(number, -0)) return "-0.0";
+  const [digits, exponent] = number.toExponential().split("e");
+  if (number === 0 || (exponent >= -4 && exponent < 16)) {
+    const plain = exponent < 0 ? number.toFixed(digits.replace(/\D/g, "").length - 1 - exponent) : String(number);
+    return plain.includes(".") ? plain : `${plain}.0`;
+  }
+  return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+};
+
+/** A value as Python's repr shows it: text, a number (a whole one is an integer), an array (a tuple), true, null. */
+export const valueText = (value) => {
+  if (Array.isArray(value)) return `(${value.map(valueText).join(", ")}${value.length === 1 ? "," : ""})`;
+  if (typeof value === "string") return quotedText(value);
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (value === null || value === undefined) return "None";
+  return typeof value === "bigint" || Number.isInteger(value) ? String(value) : floatText(value);
+};
+
+/** A value as text for a message; a long one is shortened. */
+export const shownValue = (value) => {
+  if (typeof value === "bigint" || Number.isInteger(value)) {
+    const bits = BigInt(value).toString(2).replace("-", "").length;
+    return bits > 256 ? `of ${bits} bits` : BigInt(value).toString();
+  }
+  const text = valueText(value).split(/\s+/).filter(Boolean).join(" "), letters = [...text];
+  return letters.length <= 200 ? text : `${letters.slice(0, 200).join("")}...`;
+};

@@ -1,5 +1,5 @@
 import { TABLES, rowOf } from "./table.js";
-import { MMSimFault, quotedText } from "./faults.js";
+import { MMSimFault, quotedText, shownValue } from "./faults.js";
 import { commonType, isInt, isWhole, kindOf, limitsOf, resultType, sizeOf, typeOfNumber, wideType } from "./dtypes.js";
 import { blocksOf, expressionsOf, isOf, memoOf, statementsOf, storedOf, targetsOf } from "./walk.js";
 
@@ -132,19 +132,12 @@ const PYTHONS_RULES = {
 const isInteger = (value) =>
   value.node === "Const" && (typeof value.value === "number" || value.value.int !== undefined);
 
-/** An integer as text for a message. */
-const shownInteger = (number) => {
-  const size = number < 0n ? -number : number;
-  const bits = size === 0n ? 0 : size.toString(2).length;
-  return bits > 256 ? `of ${bits} bits` : String(number);
-};
-
 /** The fault of a number in the program that doesn't fit the others' type. */
 const faultOfNumber = (value, wanted) => {
   if (!isInteger(value) || !isInt(wanted)) return null;
   const [low, high] = limitsOf(wanted), number = BigInt(value.value.int ?? value.value);
   if (low <= number && number <= high) return null;
-  const shown = shownInteger(number);
+  const shown = shownValue(number);
   const remedy = `write mm.${wanted}(${shown}) to wrap it around`;
   return `the number ${shown} doesn't fit ${wanted}, from ${low} to ${high}; ${remedy}`;
 };
