@@ -3,8 +3,8 @@ const STATE_WORDS = 624;
 const STATE_MIDDLE = 397;
 
 /**
- * The random numbers of NumPy's frozen `RandomState(seed)`: MT19937 (Matsumoto and Nishimura, ACM TOMACS 8, 1998), with a
- * number below 2^32 as the seed.
+ * The random numbers of NumPy's frozen `RandomState(seed)`: MT19937 (Matsumoto and Nishimura, ACM TOMACS 8, 1998), with
+ * a number below 2^32 as the seed.
  */
 export class FrozenRandom {
   constructor(seed) {
