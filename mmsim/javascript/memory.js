@@ -1,14 +1,9 @@
 import { MMSimFault } from "./faults.js";
-import { kindOf } from "./dtypes.js";
 import { productOf } from "./grid.js";
+import { zeroOf } from "./numbers.js";
 
 /** The most words of all shared arrays together. */
 const LARGEST_ADDRESS = 2 ** 62;
-
-const COMPLEX_ZERO = Object.freeze({ re: 0, im: 0 });
-
-/** The value of a type with which shared arrays begin. */
-export const zeroOf = (type) => ({ b: false, c: COMPLEX_ZERO })[kindOf(type)] ?? 0;
 
 /** Whether two values have the same bits; all NaNs have the same ones here. */
 export const sameBits = (one, other) =>
@@ -27,6 +22,7 @@ export class ArrayInMemory {
     Object.assign(this, { offsets: null, source: null, ...facts });
     this.size = productOf(this.shape);
     this.shared = this.source === null;
+    this.copies = this.bases.length;
     this.contents = null;
   }
 
@@ -39,15 +35,10 @@ export class ArrayInMemory {
   get data() {
     if (this.contents === null) {
       this.contents = this.shared
-        ? new Array(this.bases.length * this.size).fill(zeroOf(this.dtype))
+        ? new Array(this.copies * this.size).fill(zeroOf(this.dtype))
         : this.written ? this.source.slice() : this.source;
     }
     return this.contents;
-  }
-
-  /** The copy that a block accesses. */
-  copyOf(block) {
-    return this.shared ? block : 0;
   }
 
   /** The addresses of elements that threads of one block request. */
@@ -129,7 +120,7 @@ export class ArrayInMemory {
 export const layOut = (machine, grid, parameters, shared) => {
   const line = machine.width;
   const upTo = (words) => Math.ceil(words / line) * line;
-  const arrays = {};
+  const arrays = Object.create(null);
   let free = 0;
   for (const { name, shape, dtype, data, offsets, written, words } of parameters) {
     const base = upTo(free);
