@@ -31,6 +31,12 @@ const describedArgument = (argument) => {
   return type === "complex128" ? "a complex" : textOf(decodedNumber(argument.value), type);
 };
 
+/** The word offsets of an argument's elements, null without a layout, and its words; an argument may have `offsets`. */
+const placeOfArgument = ({ layout, offsets, shape }, size) => {
+  if (offsets) return { offsets, words: offsets.reduce((most, offset) => Math.max(most, offset + 1), 0) };
+  return layout ? offsetsOf(layout, shape) : { offsets: null, words: size };
+};
+
 /** An array argument, checked: {name, shape, dtype, data, offsets, written, words}. */
 const arrayArgument = (code, parameter, argument, written) => {
   const { name, place } = parameter;
@@ -45,8 +51,7 @@ const arrayArgument = (code, parameter, argument, written) => {
   }
   const data = wordsOf(argument.data, dtype);
   if (data.length !== productOf(shape)) throw launchError(`${where} has ${data.length} elements, not ${productOf(shape)} ${at}`);
-  const placed = argument.layout ? offsetsOf(argument.layout, shape) : { offsets: null, words: data.length };
-  return { name, shape, dtype, data, written, ...placed };
+  return { name, shape, dtype, data, written, ...placeOfArgument(argument, data.length) };
 };
 
 /** The arguments by name: the arrays, and the numbers with their types. */
