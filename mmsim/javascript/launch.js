@@ -7,6 +7,7 @@ import { makeMachine } from "./machines.js";
 import { meaningOf } from "./meaning.js";
 import { layOut } from "./memory.js";
 import { decodedNumber, textOf, toHalf } from "./numbers.js";
+import { registersOf } from "./registers.js";
 import { TABLES } from "./table.js";
 import { withoutIndices, writtenArrays } from "./walk.js";
 
@@ -124,6 +125,12 @@ class Launch {
   /** Whether a loop may repeat forever, so that changes of memory are counted. */
   get mayChange() {
     return this.meaning.maySpin;
+  }
+
+  /** The registers that a thread needs: {data, words}. */
+  get registers() {
+    const sizes = Object.fromEntries(Object.entries(this.meaning.locals).map(([name, shape]) => [name, productOf(shape)]));
+    return registersOf(withoutIndices(this.code.body, ...this.grid.sides), sizes);
   }
 
   /** Let all arrays hold their first contents again. */

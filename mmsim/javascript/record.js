@@ -55,10 +55,10 @@ class VariableChanges {
     recorder.variables.forEach(({ name, shape }, number) => {
       if (shape === null) {
         const slot = meaning.slots[name];
-        this.plain.push({ slot, number, value: undefined, partial: undefined, held: new Array(frame.lanes).fill(null) });
+        this.plain.push({ slot, number, value: null, partial: null, held: new Array(frame.lanes).fill(null) });
       } else {
-        const rows = frame.registers[name].map((row) => row.slice());
-        this.arrays.push({ name, number, rows });
+        const seen = frame.registers[name].slice(); // a frame never changes a row in place
+        this.arrays.push({ name, number, seen, rows: seen.map((row) => row.slice()) });
       }
     });
   }
@@ -69,26 +69,28 @@ class VariableChanges {
     for (const one of this.plain) {
       const value = frame.variables[one.slot];
       const partial = frame.partial[one.slot];
-      if (value === one.value && partial === one.partial && typeof value === "object") continue;
+      if (Object.is(value, one.value) && partial === one.partial) continue; // nor a variable's values
       one.value = value;
       one.partial = partial;
       this.compare(now, one.number, 0, one.held, this.spread(value, partial));
     }
-    for (const { name, number, rows } of this.arrays) {
-      const current = frame.registers[name];
-      if (rows.every((row, element) => row.every((value, lane) => sameBits(value, current[element][lane])))) continue;
-      rows.forEach((row, element) => this.compare(now, number, element, row, current[element]));
+    for (const one of this.arrays) {
+      const { number, seen, rows } = one;
+      const current = frame.registers[one.name];
+      const isSame = (row, element) =>
+        seen[element] === current[element] || row.every((value, lane) => sameBits(value, current[element][lane]));
+      const areSame = rows.every(isSame);
+      one.seen = current.slice();
+      if (!areSame) rows.forEach((row, element) => this.compare(now, number, element, row, current[element]));
     }
   }
 
   /** The value of each lane, null where it isn't assigned. */
   spread(value, partial) {
     const { lanes } = this.frame;
-    if (partial === undefined || partial === null || partial === true) {
-      return Array.isArray(value) ? value : new Array(lanes).fill(value ?? null);
-    }
+    if (partial === null) return Array.isArray(value) ? value : new Array(lanes).fill(value);
     const found = new Array(lanes).fill(null);
-    if (partial !== false) for (const lane of partial) found[lane] = Array.isArray(value) ? value[lane] : value;
+    for (const lane of partial) found[lane] = Array.isArray(value) ? value[lane] : value;
     return found;
   }
 

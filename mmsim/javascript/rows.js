@@ -1,3 +1,6 @@
+/** The line, the array and the kind of an access. */
+const whereOf = ({ place: { function: name, file, line }, array, kind }) => ({ function: name, file, line, array, kind });
+
 /** Counts requests, stages and least stages of every access of the text, and lists the rounds. */
 export class Tally {
   constructor(launch) {
@@ -23,8 +26,7 @@ export class Tally {
   round(site, start, time, requests, stages, least) {
     this.count(site, requests, stages, least);
     const { space, rule } = this.unitOf(site.array);
-    const { function: name, line } = site.place;
-    const where = { function: name, line, array: site.array, kind: site.kind, space };
+    const where = { ...whereOf(site), space };
     const access_class = rule.classify(least, stages);
     this.rounds.push({ number: this.rounds.length, start, time, ...where, requests, stages, least, access_class });
   }
@@ -34,11 +36,10 @@ export class Tally {
     const rows = new Map();
     this.launch.meaning.sites.forEach((site, number) => {
       if (this.requests[number] === 0) return;
-      const { function: name, file, line } = site.place;
-      const key = JSON.stringify([name, file, line, site.array, site.kind]);
+      const where = whereOf(site);
+      const key = JSON.stringify(where);
       const { space } = this.unitOf(site.array);
-      const where = { function: name, line, array: site.array, kind: site.kind, space };
-      if (!rows.has(key)) rows.set(key, { ...where, requests: 0, stages: 0, least: 0 });
+      if (!rows.has(key)) rows.set(key, { ...where, space, requests: 0, stages: 0, least: 0 });
       const row = rows.get(key);
       row.requests += this.requests[number];
       row.stages += this.stages[number];

@@ -62,7 +62,7 @@ const faultData = ({ kind, text, message, place, thread, other, array, index }) 
 
 /** The result of a setting that no run came of. */
 const refusedResult = (error, findings) => {
-  const nothing = { data: null, tooLarge: null, arrays: null, accesses: [], rounds: [], profile: [] };
+  const nothing = { data: null, tooLarge: null, arrays: null, accesses: [], rounds: [], profile: null };
   return { time: 0, ...nothing, findings, error: faultData(error) };
 };
 
@@ -137,7 +137,8 @@ export function* simulation(setting, { record = true, check = false } = {}) {
   const time = driver.now;
   const accesses = driver.tally.accesses();
   const { rounds } = driver.tally;
-  const profile = profileOf(launch.code.sources, accesses, rounds, launch.schedule);
+  const lines = profileOf(launch.code.sources, accesses, rounds, launch.schedule);
+  const profile = { lines, registers: launch.registers };
   const own = { time, accesses, rounds, profile, findings, error: error && faultData(error), data: null, tooLarge: null };
   if (recorder !== null) {
     const starts = rounds.map((round) => round.start);
