@@ -10,6 +10,8 @@ import { FrozenRandom } from "./random.js";
 const WIDEST_ROW = 2 ** 31 - 1;
 /** The last word of an array, and the largest distance of adjacent elements: far beyond any memory. */
 const FARTHEST_WORD = 2 ** 40;
+/** Up to this word a table says which words are taken. */
+const MARKED_WORDS = 2 ** 26;
 
 /** An error about a layout. */
 export const layoutError = (message) => new MMSimFault("LayoutError", message);
@@ -324,7 +326,7 @@ const CUTE_SWIZZLE = /^S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>$/;
 const CUTE_POINTER = /^smem_ptr\[(8|16|32|64|128)b\]\(.*\)$/;
 
 /** A whole number of a text, as a BigInt if a double can't hold it. */
-const integerOf = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
+export const integerOf = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
 
 /** Read extents or strides: JSON with round brackets and underscores. Gives null for any other text. */
 const nestedOf = (text) => {
@@ -403,6 +405,13 @@ export const layoutOf = (data) => {
   return LAYOUT_KINDS[data.kind](data);
 };
 
+/** Whether words up to `most` are distinct. */
+const areDistinct = (offsets, most) => {
+  if (!offsets.length || most > MARKED_WORDS) return new Set(offsets).size === offsets.length;
+  const seen = new Uint8Array(most + 1);
+  return offsets.every((word) => !seen[word]++);
+};
+
 /**
  * The words of the elements of an array of a shape: {offsets, words}, in row-major order, and the number of words from
  * the first to the last used one. `layout` is data, or a layout. Throws a LayoutError if it can't hold the array.
@@ -420,7 +429,7 @@ export const offsetsOf = (layout, shape) => {
       `the last at most ${FARTHEST_WORD}`
     );
   }
-  if (new Set(offsets).size < offsets.length) {
+  if (!areDistinct(offsets, most)) {
     throw layoutError(`${own.text} doesn't give each element of shape ${valueText(shape)} a word of its own`);
   }
   return { offsets, words: offsets.length ? most + 1 : 0 };
