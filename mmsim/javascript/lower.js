@@ -214,8 +214,8 @@ const lowered = (code, typing) => {
 
 /**
  * The lowered form of a program: {code, variables, arrays, numbers, of(node), withBody(body)}, with the names of
- * NumPy's types. `arrayTypes` and `numberTypes` map the names of parameters to them. Throws an MMSimFault for a fault of
- * types.
+ * NumPy's types. `arrayTypes` and `numberTypes` map the names of parameters to them. Throws an MMSimFault for a fault
+ * of types.
  */
 export const loweredOf = (code, arrayTypes, numberTypes) =>
   lowered(code, typingOf(code, arrayTypes, numberTypes));
