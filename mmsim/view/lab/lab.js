@@ -20,6 +20,7 @@ function openLaboratory(host, data, work) {
     changed: (text) => change(lab, (setup) => { setup.text = text; }, PAUSE),
     chosen: (line) => followLine(lab, line),
   });
+  for (const id of ["sizes", "inputs", "curve"]) foldable(lab, id);
   listenToCurve(lab);
   listenToSharing(lab);
   lab.part("program-name").addEventListener("change", () => change(lab, (setup) => { setup.program = lab.part("program-name").value; }));
@@ -44,6 +45,21 @@ function openLaboratory(host, data, work) {
     python: () => pythonOf(lab.setup),
     picture: () => pictureOf(lab),
   };
+}
+
+/** Let a panel be folded where there is little room; at first it is. */
+function foldable(lab, id) {
+  const panel = lab.part(`${id}-panel`);
+  const button = make("button", "folds");
+  const fold = (folded) => {
+    panel.classList.toggle("folded", folded);
+    button.textContent = folded ? "Show" : "Hide";
+    button.setAttribute("aria-expanded", String(!folded));
+    button.setAttribute("aria-label", `${button.textContent} ${lab.part(`${id}-heading`).firstChild.textContent.trim().toLowerCase()}`);
+  };
+  button.addEventListener("click", () => fold(!panel.classList.contains("folded")));
+  panel.querySelector(".heading").append(button);
+  fold(true);
 }
 
 /** Show what the address leads to; without a link, the laboratory as it was at first. */
@@ -205,11 +221,11 @@ function shareTheme(lab, host) {
 function sayTime(lab, result, took) {
   const { time } = result;
   const before = lab.result?.time;
-  const less = before === undefined || before === time ? "" : before > time ? `${before - time} fewer than before` : `${time - before} more than before`;
+  const less = before === undefined || before === time ? "" : before > time ? `${(before - time).toLocaleString("en")} fewer` : `${(time - before).toLocaleString("en")} more`;
   const box = lab.part("verdict");
   box.replaceChildren(make("b", "", time.toLocaleString("en")), ` time unit${time === 1 ? "" : "s"}`);
   if (less) box.append(make("span", before > time ? "fewer" : "more", `, ${less}`));
-  box.title = `run in ${took < 10 ? took.toFixed(1) : Math.round(took)} ms`;
+  box.title = `${less ? `${less} than before; ` : ""}run in ${took < 10 ? took.toFixed(1) : Math.round(took)} ms`;
 }
 
 /** The editor shows where the warps wait at the time on the screen. */

@@ -1,6 +1,8 @@
 /* Running in a worker: one run at a time, cancelled by the next. */
 
-/** A worker that answers: `ask(wanted, progress)` gives a promise, which a later call or `cancel` leaves open. */
+const DEAF_MS = 400; // after which a worker that says nothing is ended
+
+/** A worker that answers: `ask` gives a promise of {known, result} or {fault}, which a later call or `cancel` leaves open. */
 class Runner {
   constructor(text) {
     this.text = text;
@@ -11,22 +13,24 @@ class Runner {
 
   /** Begin the worker; a page that may have none runs in its own thread. */
   begin() {
-    const end = "onmessage = (event) => answer(event.data, postMessage);";
     try {
-      this.address ??= URL.createObjectURL(new Blob([this.text, end], { type: "text/javascript" }));
+      this.address ??= URL.createObjectURL(new Blob([this.text, "\nserve(self);"], { type: "text/javascript" }));
       this.worker = new Worker(this.address);
       this.worker.onmessage = ({ data }) => this.heard(data);
-      this.worker.onerror = (event) => this.heard({ id: this.number, fault: { kind: "Error", text: event.message, message: event.message } });
+      this.worker.onerror = ({ message }) => this.heard({ id: this.number, fault: { kind: "Error", text: message, message } });
     } catch {
-      const script = document.createElement("script");
-      script.textContent = `{${this.text}; window.mmsimAnswer = answer;}`;
+      const script = make("script");
+      script.textContent = `window.mmsimServe ??= (() => {${this.text}\nreturn serve; })();`;
       document.head.append(script);
-      this.worker = { postMessage: (data) => setTimeout(() => window.mmsimAnswer(data, (said) => this.heard(said))), terminate() {} };
+      const scope = { postMessage: (data) => this.heard(data) };
+      window.mmsimServe(scope);
+      this.worker = { postMessage: (data) => setTimeout(() => scope.onmessage({ data })), terminate() {} };
     }
   }
 
   heard({ id, progress, ...said }) {
     if (id !== this.number) return;
+    this.heardAt = performance.now();
     if (progress !== undefined) {
       this.progress?.(progress);
       return;
@@ -40,7 +44,8 @@ class Runner {
     if (!this.worker) this.begin();
     this.busy = true;
     this.progress = progress;
-    this.worker.postMessage({ id: ++this.number, ...wanted });
+    this.heardAt = performance.now();
+    this.worker.postMessage({ id: this.number, ...wanted });
     return new Promise((done) => { this.done = done; });
   }
 
@@ -48,8 +53,12 @@ class Runner {
   cancel() {
     this.number++;
     if (!this.busy) return;
+    this.busy = false;
+    if (performance.now() < this.heardAt + DEAF_MS) {
+      this.worker.postMessage({ id: this.number });
+      return;
+    }
     this.worker.terminate();
     this.worker = null;
-    this.busy = false;
   }
 }

@@ -22,7 +22,7 @@ SCRIPTS = (
 """The files of the page's script, in the order in which they are joined."""
 WORK = ("expressions", "inputs", "work")
 """The files of the worker's script, after the engine."""
-ENGINE = ("programsOf", "simulate", "FrozenRandom")
+ENGINE = ("programsOf", "simulation", "FrozenRandom")
 """The names of the engine that the worker uses."""
 
 

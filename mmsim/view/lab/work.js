@@ -1,4 +1,6 @@
-/* What the worker does: it makes a setting of a setup, and the engine runs it. */
+/* What the worker does: it makes a setting of a setup, and the engine runs it. A new message ends the run before. */
+
+const TURN_MS = 30; // after which a run lets the worker hear messages
 
 let parsedText = null; // the text parsed last, and what it has
 let parsedPrograms = null;
@@ -12,43 +14,57 @@ function programsIn(text) {
   return parsedPrograms;
 }
 
-/** An error as data. */
-function faultOf(error) {
+/** An error as data: of the program, of a field, or of the engine itself. */
+function errorAsData(error) {
   const { field = null, kind = error.name, place = null, thread = null, array = null, index = null } = error;
-  const text = error.text ?? error.message;
-  return { kind, field, text, message: error.what ?? error.message, place, thread, array, index, known: Boolean(field ?? place ?? error.text) };
+  return { kind, field, text: error.text ?? error.message, message: error.message, place, thread, array, index };
 }
 
-/** Run a setup. `timeOnly` records nothing. */
-function worked({ setup, timeOnly }, progress) {
+/** What the page is to know of the program that runs: its name, and its parameters with their arguments. */
+function knownOf(setup) {
   const programs = programsIn(setup.text);
   const names = Object.keys(programs);
-  if (names.length === 0) throw Object.assign(new Error("there is no program; write @mm.program above a function of a thread T"), { text: "" });
-  const name = names.includes(setup.program) ? setup.program : names.at(-1);
-  const code = programs[name];
-  const all = argumentsFor(code.parameters, setup.arguments);
-  const known = { names, program: name, arguments: all, uses: code.parameters.map(({ name: own, use }) => [own, use]) };
+  if (names.length === 0) throw new Error("There is no program; write @mm.program above a function of a thread T.");
+  const program = names.includes(setup.program) ? setup.program : names.at(-1);
+  const code = programs[program];
+  const uses = code.parameters.map(({ name, use }) => [name, use]);
+  return { code, known: { names, program, arguments: argumentsFor(code.parameters, setup.arguments), uses } };
+}
+
+/** Run a setup step by step; each step gives the time so far. `timeOnly` records nothing. */
+function* worked({ setup, timeOnly }) {
+  const { code, known } = knownOf(setup);
   try {
-    const setting = settingOf({ ...setup, arguments: all }, code);
-    const began = performance.now();
-    const result = ENGINE.simulate(setting, { record: !timeOnly, check: !timeOnly, progress });
-    return { known, result: timeOnly ? { time: result.time, error: result.error } : result, took: performance.now() - began };
+    const setting = settingOf({ ...setup, arguments: known.arguments }, code);
+    const result = yield* ENGINE.simulation(setting, { record: !timeOnly, check: !timeOnly });
+    return { known, result: timeOnly ? { time: result.time, error: result.error } : result };
   } catch (error) {
-    return { known, fault: faultOf(error) };
+    return { known, fault: errorAsData(error) };
   }
 }
 
-/** Answer a message of the page. */
-function answer({ id, ...wanted }, post) {
-  let posted = performance.now();
-  const progress = (time) => {
-    if (performance.now() < posted + 100) return;
-    posted = performance.now();
-    post({ id, progress: time });
+/** Answer the messages of a page: {id, setup, timeOnly} by {id, progress} and at last {id, known, result or fault}. */
+function serve(scope) {
+  let current = null;
+  const goOn = (id, steps, began) => {
+    if (id !== current) return;
+    const turn = performance.now();
+    let step;
+    try {
+      do step = steps.next();
+      while (!step.done && performance.now() < turn + TURN_MS);
+    } catch (error) {
+      scope.postMessage({ id, fault: errorAsData(error) });
+      return;
+    }
+    if (step.done) scope.postMessage({ id, ...step.value, took: performance.now() - began });
+    else {
+      scope.postMessage({ id, progress: step.value });
+      setTimeout(() => goOn(id, steps, began));
+    }
   };
-  try {
-    post({ id, ...worked(wanted, progress) });
-  } catch (error) {
-    post({ id, fault: faultOf(error) });
-  }
+  scope.onmessage = ({ data }) => {
+    current = data.id;
+    if (data.setup) goOn(data.id, worked(data), performance.now());
+  };
 }
