@@ -77,7 +77,8 @@ export class DeadlockCheck extends Listener {
 
   /** Whether this request changed anything. */
   progresses(access) {
-    const { site, array, threads, elements } = access;
+    const { site, array, threads, elements } = access, isInLoop = this.waits.loop[site.number] !== null;
+    if (!isInLoop && !this.touched.size) return true;
     if (site.kind !== "read") {
       const changes = changesOf(access, this.grid.block);
       if (changes.includes(true)) {
@@ -93,7 +94,7 @@ export class DeadlockCheck extends Listener {
         return true;
       }
     }
-    if (this.waits.loop[site.number] === null) return true;
+    if (!isInLoop) return true;
     const request = hashOf(site.number, threads, elements);
     const isKnown = this.touched.has(request);
     this.touched.add(request);

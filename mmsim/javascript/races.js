@@ -1,10 +1,15 @@
 import { VectorClocks } from "./clocks.js";
-import { accessAt, elementFinding } from "./lines.js";
+import { LanesOfCells, accessAt, elementFinding, madeFor } from "./lines.js";
 import { Listener, cellOf } from "./listener.js";
 import { sameBits } from "./memory.js";
 
 /** The columns of noted accesses; `next` is an earlier one of the same cell. */
-const RACE_COLUMNS = ["cell", "next", "line", "thread", "word", "time", "interval", "gridInterval", "releases", "view"];
+const NOTED_COLUMNS = ["next", "thread", "word", "time", "report"];
+/** The columns of the reports by which they came. */
+const REPORT_COLUMNS = ["line", "interval", "gridInterval", "releases", "view"];
+
+/** Empty columns of these names. */
+const emptyColumns = (names) => Object.fromEntries(names.map((name) => [name, []]));
 
 /**
  * Finds the data races of a run.
@@ -36,47 +41,54 @@ export class RaceDetector extends Listener {
         this.latest.set(array.name, new Int32Array(array.size * array.copies).fill(-1));
       }
     }
-    this.noted = Object.fromEntries(RACE_COLUMNS.map((name) => [name, []]));
+    this.noted = emptyColumns(NOTED_COLUMNS);
+    this.reports = emptyColumns(REPORT_COLUMNS);
+    this.touched = new Map(); // in lock step, by array
     this.best = new Map();
   }
 
-  /** Note one access for each element that a warp's request touches, of its lowest-numbered thread. */
   accessed(access) {
-    const { site, array, threads, elements, values, times, interval, gridInterval } = access;
+    const { site, array, interval, gridInterval } = access;
     const [releases, view] = this.clocks.needed ? this.clocks.accessed(access) : [0, 0];
-    const latest = this.latest.get(array.name), isWrite = site.kind === "write";
-    if (latest === undefined || (this.isLockStep && !isWrite)) return;
-    const { noted, warps } = this, begin = noted.cell.length, line = this.lines.ofSite[site.number];
+    const latest = this.latest.get(array.name);
+    if (latest === undefined || (this.isLockStep && !(site.kind === "write" && this.hasRace(access)))) return;
+    const report = { line: this.lines.ofSite[site.number], interval, gridInterval, releases, view };
+    for (const name of REPORT_COLUMNS) this.reports[name].push(report[name]);
+    this.noteLanes(access, latest, this.reports.line.length - 1);
+  }
+
+  /** Note one access for each element that a warp's request touches, of its lowest-numbered thread. */
+  noteLanes({ site, array, threads, elements, values, times }, latest, report) {
+    const { noted, warps, blocks, isLockStep } = this, begin = noted.next.length, isWrite = site.kind === "write";
     for (let lane = 0; lane < elements.length; lane += 1) {
-      const thread = threads[lane], cell = cellOf(array, elements[lane], this.blocks[thread]), before = latest[cell];
+      const thread = threads[lane], cell = cellOf(array, elements[lane], blocks[thread]), before = latest[cell];
       if (before >= begin && warps[noted.thread[before]] === warps[thread]) continue;
-      latest[cell] = noted.cell.length;
-      noted.cell.push(cell);
+      latest[cell] = noted.next.length;
       noted.next.push(before);
-      noted.line.push(line);
       noted.thread.push(thread);
       noted.word.push(isWrite ? values[lane] : 0);
-      noted.time.push(this.isLockStep ? times[lane] : times);
-      noted.interval.push(interval);
-      noted.gridInterval.push(gridInterval);
-      noted.releases.push(releases);
-      noted.view.push(view);
+      noted.time.push(isLockStep ? times[lane] : times);
+      noted.report.push(report);
     }
-    if (this.isLockStep) this.dropOrdered(latest, begin);
+  }
+
+  /** Whether two warps write different values to one element in a round. */
+  hasRace({ array, threads, elements, values }) {
+    const { warps, blocks } = this, touched = madeFor(this.touched, array.name, () => new LanesOfCells(array));
+    touched.begin(elements.length);
+    for (let lane = 0; lane < elements.length; lane += 1) {
+      const cell = cellOf(array, elements[lane], blocks[threads[lane]]), before = touched.of(cell);
+      if (before >= 0) {
+        if (warps[threads[before]] === warps[threads[lane]]) continue;
+        if (!sameBits(values[before], values[lane])) return true;
+      }
+      touched.set(cell, lane);
+    }
+    return false;
   }
 
   released(block, stays) {
     this.clocks.released(stays.map((stay) => stay.warp));
-  }
-
-  /** Forget a round, noted from `begin` on, if it has no race: it gets nothing else. */
-  dropOrdered(latest, begin) {
-    const { noted } = this, { cell, next, word } = noted;
-    for (let at = begin; at < cell.length; at += 1) {
-      if (next[at] >= begin && !sameBits(word[at], word[next[at]])) return;
-    }
-    for (let at = cell.length - 1; at >= begin; at -= 1) latest[cell[at]] = next[at];
-    for (const name of RACE_COLUMNS) noted[name].length = begin;
   }
 
   /** A finding for each pair of lines that race for elements of an array, in their order. */
@@ -92,28 +104,44 @@ export class RaceDetector extends Listener {
     return [...this.best].sort(([one], [other]) => one - other).map(([, race]) => this.found(race));
   }
 
+  /** The line of a noted access. */
+  lineOf(at) {
+    return this.reports.line[this.noted.report[at]];
+  }
+
+  /** The first site of the line of a noted access. */
+  siteOf(at) {
+    return this.lines.sites[this.lineOf(at)];
+  }
+
+  /** Whether atomics order a noted access before another one. */
+  isBefore(one, other) {
+    const { noted: { thread, report }, reports: { view, releases } } = this;
+    return this.clocks.happenedBefore(view[report[other]], this.warps[thread[one]], releases[report[one]]);
+  }
+
   /** Look for races of one cell, whose accesses end with the one noted at `last`. */
   look(array, cell, last) {
     const { noted, warps, blocks } = this, every = [];
     for (let at = last; at >= 0; at = noted.next[at]) every.push(at);
     every.reverse();
     if (!this.mayRace(every, warps)) return;
-    const { interval, gridInterval, thread } = noted;
+    const { thread, report } = noted;
+    const later = (column) => (one, other) => column[report[one]] - column[report[other]];
+    const inInterval = later(this.reports.interval), inBlock = (one, other) => blocks[thread[one]] - blocks[thread[other]];
     if (this.isLockStep) {
-      this.races(array, cell, every, warps, (one, other) => interval[one] - interval[other]);
+      this.races(array, cell, every, warps, inInterval);
       return;
     }
-    this.races(array, cell, every, warps, (one, other) =>
-      interval[one] - interval[other] || blocks[thread[one]] - blocks[thread[other]]);
-    this.races(array, cell, every, blocks, (one, other) => gridInterval[one] - gridInterval[other]);
+    this.races(array, cell, every, warps, (one, other) => inInterval(one, other) || inBlock(one, other));
+    this.races(array, cell, every, blocks, later(this.reports.gridInterval));
   }
 
   /** Whether accesses of a cell have two actors and two that conflict: two kinds, or writes of two values. */
   mayRace(every, actors) {
-    const { thread, line, word } = this.noted, { sites } = this.lines, [first] = every;
-    const kind = sites[line[first]].kind, actor = actors[thread[first]];
+    const { thread, word } = this.noted, [first] = every, kind = this.siteOf(first).kind, actor = actors[thread[first]];
     if (every.every((at) => actors[thread[at]] === actor)) return false;
-    return every.some((at) => sites[line[at]].kind !== kind || (kind === "write" && !sameBits(word[at], word[first])));
+    return every.some((at) => this.siteOf(at).kind !== kind || (kind === "write" && !sameBits(word[at], word[first])));
   }
 
   /**
@@ -121,17 +149,14 @@ export class RaceDetector extends Listener {
    * their actors differ. Not all pairs: for each pair of lines at least the lowest-numbered threads.
    */
   races(array, cell, every, actors, order) {
-    const { line, thread, word, releases, view } = this.noted, { sites } = this.lines, { clocks, warps } = this;
+    const { thread, word } = this.noted, { clocks } = this;
     const sorted = [...every].sort((one, other) =>
-      order(one, other) || line[one] - line[other] || thread[one] - thread[other] || one - other);
+      order(one, other) || this.lineOf(one) - this.lineOf(other) || thread[one] - thread[other] || one - other);
     const races = (one, other) => {
-      const kind = sites[line[one]].kind, isOfOneKind = kind === sites[line[other]].kind;
+      const { kind } = this.siteOf(one), isOfOneKind = kind === this.siteOf(other).kind;
       if (actors[thread[one]] === actors[thread[other]]) return false;
       if (isOfOneKind && (kind !== "write" || sameBits(word[one], word[other]))) return false;
-      return !clocks.needed || !(
-        clocks.happenedBefore(view[other], warps[thread[one]], releases[one]) ||
-        clocks.happenedBefore(view[one], warps[thread[other]], releases[other])
-      );
+      return !clocks.needed || !(this.isBefore(one, other) || this.isBefore(other, one));
     };
     for (let begin = 0, end; begin < sorted.length; begin = end) {
       for (end = begin + 1; end < sorted.length && order(sorted[begin], sorted[end]) === 0; ) end += 1;
@@ -155,9 +180,9 @@ export class RaceDetector extends Listener {
    * another actor too.
    */
   needed(group, actors) {
-    const { line, thread, word } = this.noted, kept = [];
+    const { thread, word } = this.noted, kept = [];
     for (let begin = 0, end; begin < group.length; begin = end) {
-      for (end = begin + 1; end < group.length && line[group[end]] === line[group[begin]]; ) end += 1;
+      for (end = begin + 1; end < group.length && this.lineOf(group[end]) === this.lineOf(group[begin]); ) end += 1;
       const own = group.slice(begin, end);
       const otherActor = (at, one) => actors[thread[at]] !== actors[thread[one]];
       const otherBits = (at, one) => !sameBits(word[at], word[one]);
@@ -175,7 +200,7 @@ export class RaceDetector extends Listener {
 
   /** Note a race of a cell; the first element of two lines stays, with its lowest-numbered threads. */
   note(array, cell, one, other, distance) {
-    const { line, thread } = this.noted, pair = line[one] * this.lines.sites.length + line[other];
+    const { thread } = this.noted, pair = this.lineOf(one) * this.lines.sites.length + this.lineOf(other);
     const found = this.best.get(pair);
     const race = { array, cell, latest: cell, count: 1, one, other, distance };
     if (found === undefined) {
@@ -193,7 +218,7 @@ export class RaceDetector extends Listener {
   /** The finding of a race. */
   found({ array, cell, one, other, count }) {
     const { noted, blocks } = this;
-    const [site, otherSite] = [one, other].map((at) => this.lines.sites[noted.line[at]]);
+    const [site, otherSite] = [one, other].map((at) => this.siteOf(at));
     const [block, otherBlock] = [one, other].map((at) => blocks[noted.thread[at]]);
     const isAtomic = site.kind === "atomic" || otherSite.kind === "atomic";
     const accesses = [

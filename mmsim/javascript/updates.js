@@ -78,7 +78,10 @@ export class LostUpdates extends Listener {
       this.lost.note(line, array, cell, threads[lane], who[cell], timeOf(lane), -1);
     });
     for (let at = lanes.length - 1; at >= 0; at -= 1) { // of one element the lowest-numbered thread's value stays
-      [when[cells[at]], who[cells[at]], what[cells[at]]] = [this.now, threads[lanes[at]], values[lanes[at]]];
+      const cell = cells[at], lane = lanes[at];
+      when[cell] = this.now;
+      who[cell] = threads[lane];
+      what[cell] = values[lane];
     }
   }
 
