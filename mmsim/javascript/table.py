@@ -21,7 +21,10 @@ from mmsim.ir.row import Row
 from mmsim.ir.walk import KINDS, holding
 from mmsim.javascript import findings
 
-COLUMNS = ("arity", "kind", "sign", "takes", "result", "gives", "complex", "refused", "checked")
+COLUMNS = (
+    *("arity", "kind", "sign", "takes", "result", "gives", "complex", "refused", "checked"),
+    "js",
+)
 """The columns of a row that the engine reads; a function counts as True."""
 DEFAULTS = {one.name: one.default for one in fields(Row) if one.name in COLUMNS[1:]}
 PARTS = ("Expr", "Block", "Target")
