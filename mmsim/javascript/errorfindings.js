@@ -21,6 +21,12 @@ export const isOfProgram = (error) => error.kind in FINDING_KINDS;
 /** A word of an array in a message: NumPy formats a float of any type as Python's. */
 export const wordText = (word, dtype) => textOf(word, { f: "float64", c: "complex128" }[kindOf(dtype)] ?? dtype);
 
+/** Whether an error has an index of whole numbers; only the message tells 2 from 2.0. */
+const hasWholeIndex = ({ index, message }) => {
+  const [, shown] = /^index \[(.*?)\] of /.exec(message) ?? [null, ""];
+  return index !== null && shown.split(", ").every((part) => /^(-?\d+|True|False|)$/.test(part));
+};
+
 /** What a thread does where an error is. */
 const actionAt = (error, grid, thread, time, kind = "statement") =>
   foundAccess(error.place, kind, thread ?? 0, grid.block[thread ?? 0], time);
@@ -85,7 +91,7 @@ export const findingOfError = (error, launch, monitors, time) => {
     const asked = other === null ? [] : [monitors.barriers.last(other)];
     return plainFinding("exchange", [actionAt(error, grid, error.thread, time), ...asked], { note: message });
   }
-  const isWhole = index !== null && index.every((part) => ["number", "boolean", "bigint"].includes(typeof part));
+  const isWhole = hasWholeIndex(error);
   return plainFinding(isWhole || index === null ? FINDING_KINDS[kind] : "type", [actionAt(error, grid, error.thread, time)], {
     array,
     index: isWhole ? index.map(Number) : null,
