@@ -32,9 +32,9 @@ const DTYPES = [
 /* The layouts: their names, and their parameters with what these are at first. */
 const LAYOUTS = {
   RAW: { name: "row by row", parameters: {} },
-  Padded: { name: "padded rows", parameters: { by: "1" } },
+  Padded: { name: "padded", parameters: { by: "1" } },
   Swizzle: { name: "swizzle", parameters: { bits: "2", base: "0", shift: "2" } },
-  XorRows: { name: "xor by row", parameters: { width: "w", vector: "1" } },
+  XorRows: { name: "xor", parameters: { width: "w", vector: "1" } },
   Diagonal: { name: "diagonal", parameters: { width: "w" } },
   RAP: { name: "RAP", parameters: { width: "w", seed: "0" } },
   RAS: { name: "RAS", parameters: { width: "w", seed: "0" } },
@@ -83,7 +83,9 @@ function sizeTexts({ launch, arguments: all }) {
 function usedSizes(setup) {
   const letters = Object.values(MACHINES[setup.machine.kind].parameters);
   const names = sizeTexts(setup).flatMap(([, text]) => shapeParts(text).flatMap(sizeNames));
-  return [...new Set(names)].filter((name) => !letters.includes(name));
+  const known = Object.keys(setup.sizes);
+  const place = (name) => (known.includes(name) ? known.indexOf(name) : known.length);
+  return [...new Set(names)].filter((name) => !letters.includes(name)).sort((one, other) => place(one) - place(other));
 }
 
 /** A number as Python writes it, encoded for the engine; null for any other text. */

@@ -148,6 +148,7 @@ function learn(lab, { names, program, arguments: all, uses }) {
 
 /** Say what is wrong, at its field or at its line. */
 function showFault(lab, fault) {
+  fault = fault && { ...fault, field: fault.field ?? fieldOfFault(lab, fault) };
   const inField = fault?.field ? markField(lab, fault.field, fault.message) : markField(lab, "", "");
   if (!fault || inField) {
     markFault(lab.editor, null);
@@ -157,6 +158,20 @@ function showFault(lab, fault) {
   const where = [place ? `line ${place.line}` : "", typeof thread === "number" ? `thread ${thread}` : ""].filter((one) => one).join(", ");
   const said = where ? `${where[0].toUpperCase()}${where.slice(1)}: ${fault.message}` : fault.message || fault.text;
   markFault(lab.editor, { said, line: place?.line ?? 0, from: place?.column ?? 0, to: place?.end_column ?? 0 });
+}
+
+/** The field that an error of the engine is about, if it names none: a layout, or the threads. */
+function fieldOfFault({ setup }, { kind, message, place }) {
+  if (place) return null;
+  if (kind === "LayoutError") {
+    const own = setup.arguments.find(({ layout }) => layout && message.includes(`${layout.kind}(`));
+    return own ? `arguments.${own.name}.layout` : null;
+  }
+  if (kind === "LaunchError") {
+    const [named] = /(?<=')\w+(?=')/.exec(message) ?? [];
+    if (argument(setup, named)) return `arguments.${named}.${argument(setup, named).kind === undefined ? "value" : "shape"}`;
+  }
+  return null;
 }
 
 /** Say when the run that is shown is not that of the settings. */

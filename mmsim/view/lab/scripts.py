@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from mmsim.javascript.bundle import bundle, plain
+from mmsim.javascript.table import table
 from mmsim.view.player.scripts import UNNEEDED, as_json
 from mmsim.view.player.scripts import script as player_script
 
@@ -41,7 +42,8 @@ def script(claims: str) -> str:
 def work() -> str:
     """Return the worker's script: the engine in a scope of its own, and what asks it."""
     names = ", ".join(ENGINE)
-    engine = f"const ENGINE = (() => {{\n{bundle()}\nreturn {{ {names} }};\n}})();\n"
+    own = f"{bundle()}\nuseTable({as_json(table())});\nreturn {{ {names} }};"
+    engine = f"const ENGINE = (() => {{\n{own}\n}})();\n"
     return in_ascii(f"{engine}const {{ FrozenRandom }} = ENGINE;\n{joined(WORK)}")
 
 

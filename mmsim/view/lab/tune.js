@@ -5,7 +5,7 @@ const NAMES_OF_SETTINGS = {
   dmms: "DMMs", width: "width", latency: "latency", global_latency: "global latency", shared_latency: "shared latency",
 };
 const MOST_AT_FIRST = { dmms: 16, width: 64, latency: 64, global_latency: 100, shared_latency: 32 };
-const FIELD_NAMES = { low: "from", high: "below", seed: "seed", values: "values", by: "by", bits: "bits", base: "base", shift: "shift", width: "width", vector: "vector" };
+const FIELD_NAMES = { low: "from", high: "below", seed: "seed", values: "values", by: "padded by", bits: "bits", base: "base", shift: "shift", width: "width", vector: "vector" };
 
 /** Build a panel if it is to have other fields than before, then let each field show its value. */
 function furnishPanel(lab, id, key, build) {
