@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 import mmsim as mm
+from mmsim.engines.events.engine import drive, driver_of, trace_of
+from mmsim.engines.events.recorder import Recorder
 from mmsim.javascript.bundle import bundle
 from mmsim.javascript.representation import number, plain
 from mmsim.javascript.table import table
+from mmsim.meaning.launch import Launch
 from mmsim.model.layout import RAW, offsets_of
 from mmsim.model.threads import Shape
 from mmsim.view.player.data import run_data
@@ -133,6 +137,27 @@ def _argument(name: str, value: Any) -> dict[str, Any]:
     return found | {"offsets": offsets_of(placed, array.shape).ravel().tolist()}
 
 
+def _before_fault(
+    machine: mm.Machine,
+    program: Any,
+    args: tuple[Any, ...],
+    shape: Shape | None,
+    setting: dict[str, Any],
+) -> dict[str, Any]:
+    """The time and the player's data of a run up to the fault that ends it; nothing before a run."""
+    sizes = [setting[name] for name in ("threads", "block_size", "schedule", "max_accesses")]
+    try:
+        launch = Launch(machine, program, args, *sizes, shape)
+        recorder = Recorder(launch)
+        driver = driver_of(launch, recorder)
+    except mm.MMSimError:
+        return {}
+    with suppress(mm.MMSimError):
+        drive(driver)
+    trace = trace_of(driver, recorder, driver.now)
+    return {"time": driver.now, "data": trace and run_data([trace])}
+
+
 def case_of(machine: mm.Machine, program: Any, args: tuple[Any, ...], **sizes: Any) -> dict[str, Any]:
     """A setting, and what Python's event engine makes of it."""
     setting = setting_of(machine, program, args, **sizes)
@@ -144,6 +169,7 @@ def case_of(machine: mm.Machine, program: Any, args: tuple[Any, ...], **sizes: A
     try:
         run = machine.run(program, *args, engine="events", trace=True, **sizes)
     except mm.MMSimError as error:
+        expected |= _before_fault(machine, program, args, shape, setting)
         place, index = getattr(error, "place", None), getattr(error, "index", None)
         expected["error"] = {
             "kind": type(error).__name__,
