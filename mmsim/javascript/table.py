@@ -20,6 +20,7 @@ from mmsim.ir.operators import CASTS, TABLES
 from mmsim.ir.row import Row
 from mmsim.ir.walk import KINDS, holding
 from mmsim.javascript import findings
+from mmsim.javascript.vocabulary import vocabulary
 
 COLUMNS = (
     *("arity", "kind", "sign", "takes", "result", "gives", "complex", "refused", "checked"),
@@ -50,6 +51,7 @@ def table() -> dict[str, Any]:
         },
         "common of three": _of_three(),
         "atomics": {op: list(types) for op, types in atomics.TYPES.items()},
+        "vocabulary": vocabulary(),
         "findings": findings.words(),
     }
 
