@@ -397,8 +397,9 @@ export class Evaluator {
     }
     const loop = new Loop([{ plan }], true);
     return (frame, mask) => {
-      const found = loop.run(frame, mask);
-      return found === undefined ? exact(frame, mask) : found;
+      const found = loop.run(frame, mask) ?? exact(frame, mask);
+      // Each computed NaN is another one, as in Python; an array is, and a NaN of JavaScript is not.
+      return Number.isNaN(found) ? new Array(countOf(mask, frame.lanes)).fill(found) : found;
     };
   }
 
