@@ -406,6 +406,46 @@ def test_findings_come_with_the_run(opened):
     assert page.locator("#findings li").count() > 0
 
 
+TILES = [
+    (mm.layout.RAW(), "RAW", "32x32", "float", [("write", "rows"), ("read", "columns")]),
+    (mm.layout.Padded(1), "padded 1", "32x32", "float", [("read", "columns")]),
+    (mm.layout.Swizzle(3, 3, 3), "128B", "64x64", "half", [("ldmatrix", "columns")]),
+]
+
+
+@pytest.mark.parametrize(("layout", "text", "tile", "kind", "accesses"), TILES)
+def test_tiles_cost_what_conflicts_says(opened, layout, text, tile, kind, accesses, capsys):
+    page = opened(transposing())
+    asked = {"layout": text, "tile": tile, "type": kind, "vector": "1", "accesses": accesses}
+    page.evaluate(
+        "tile => laboratory.change(one => { one.mode = 'tile'; one.tile = tile; })", asked
+    )
+    until(page, "laboratory.tile")
+    wanted = [word for access, way in accesses for word in (f"--{access}", way)]
+    status = main(["conflicts", text, "--tile", tile, "--type", kind, *wanted])
+    said = capsys.readouterr().out
+    stages = sum(int(one) for one in re.findall(r"(\d+) stages?, ", said))
+    assert time_on(page) == stages
+    assert ("free of conflicts" in page.locator("#verdict").inner_text()) == (status == 0)
+    assert page.locator("#columns").is_hidden()
+
+
+def test_a_padding_that_is_found_frees_the_tile(opened):
+    page = opened(transposing())
+    page.get_by_role("button", name="Tile", exact=True).click()
+    page.get_by_role("button", name="padded 1", exact=True).click()
+    page.locator("#verdict .fewer").wait_for()
+    assert page.get_by_label("layout of the tile").input_value() == "padded 1"
+    assert page.locator("#tile-banks .conflict").count() == 0
+    page.wait_for_timeout(400)
+    again = opened(summing(), address=page.evaluate("laboratory.link"))
+    assert again.get_by_label("layout of the tile").input_value() == "padded 1"
+    page.get_by_label("layout of the tile").fill("padded x")
+    page.locator("#field-fault").wait_for()
+    page.get_by_role("button", name="Program", exact=True).click()
+    page.locator("#title").wait_for()
+
+
 def test_the_editor_by_keyboard(opened):
     page = opened(transposing())
     text = page.locator("#text")
