@@ -254,18 +254,18 @@ def test_the_profile(engine):
     }
 
 
-def test_a_run_tells_its_progress_and_can_be_stopped(engine):
+def test_a_run_shows_its_progress_and_can_be_stopped(engine):
     setting = setting_of(DMM, endless, (ZEROS,), threads=8)
-    told = engine.call(
+    seen = engine.call(
         "(setting) => { const times = [];"
         "const result = simulate(setting, {"
         "progress: (time) => times.push(time), stopped: () => times.length === 3 });"
         "return { times, result }; }",
         setting,
     )
-    assert told["result"] is None
-    assert len(told["times"]) == 3
-    assert told["times"] == sorted(told["times"])
+    assert seen["result"] is None
+    assert len(seen["times"]) == 3
+    assert seen["times"] == sorted(seen["times"])
 
 
 @mm.program
