@@ -3,8 +3,8 @@
 A value is one Python number if all lanes agree, else a NumPy array with an entry for each lane.
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
-(see `types`). Type checks, folding, ranges, values, and the texts in C and for Numba read the same
-row, so that a new operator is one row.
+(see `types`). Type checks, folding, ranges, values, and the texts in C, for Numba and in
+JavaScript read the same row, so that a new operator is one row.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with its
 lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed. Lowering puts the
@@ -237,45 +237,54 @@ _two, _one = partial(Row, 2), partial(Row, 1)
 # fmt: off
 BINARY: dict[str, Row] = {
     "+": _two(operator.add, "add", "sum", "+", 12, means=(ast.Add, np.add, operator.add),
-              complex=operator.add, within=WHOLE, ends=(((0, 0),), ((1, 1),))),
+              complex=operator.add, js="add", within=WHOLE,
+              ends=(((0, 0),), ((1, 1),))),
     "-": _two(operator.sub, "subtract", "sum", "-", 12,
               means=(ast.Sub, np.subtract, operator.sub),
-              complex=operator.sub, within=WHOLE, ends=(((0, 1),), ((1, 0),))),
+              complex=operator.sub, js="subtract", within=WHOLE,
+              ends=(((0, 1),), ((1, 0),))),
     "*": _two(operator.mul, "multiply", "sum", "*", 13,
               means=(ast.Mult, np.multiply, operator.mul),
-              complex=multiply, within=WHOLE, ends=(_EVERY, _EVERY)),
+              complex=multiply, js="multiply", within=WHOLE, ends=(_EVERY, _EVERY)),
     "/": _two(_dividing(operator.truediv), "", "quotient", "/", 13, result="quotient",
               means=(ast.Div, np.true_divide, operator.truediv), complex=divide,
-              refused="divisor"),
+              js="divide", refused="divisor"),
     "//": _two(_dividing(operator.floordiv), "floor_div", "division", "/", 13,
                means=(ast.FloorDiv, operator.floordiv), complex=PARTS,
-               refused="divisor", numba="floor_divide", within=(1, WHOLE[1])),
+               refused="divisor", numba="floor_divide", js="floorDivide",
+               within=(1, WHOLE[1])),
     "%": _two(_dividing(operator.mod), "modulo", "division", "%", 13,
               means=(ast.Mod, operator.mod), complex=PARTS,
-              refused="modulus", numba="modulo", bounds=_of_remainder),
+              refused="modulus", numba="modulo", js="modulo", bounds=_of_remainder),
     "**": _two(_power, "power", "power", means=(ast.Pow, np.power, operator.pow, pow),
-               complex="write z * z for z ** 2", refused="exponent", numba="power"),
-    "&": _two(operator.and_, "", "bits", "&", 8, "bits",
+               complex="write z * z for z ** 2", refused="exponent", numba="power",
+               js="power"),
+    "&": _two(operator.and_, "", "bits", "&", 8, "bits", js="bitAnd",
               means=(ast.BitAnd, np.bitwise_and, operator.and_), bounds=_of_and),
-    "|": _two(operator.or_, "", "bits", "|", 6, "bits",
+    "|": _two(operator.or_, "", "bits", "|", 6, "bits", js="bitOr",
               means=(ast.BitOr, np.bitwise_or, operator.or_), bounds=_of_or),
-    "^": _two(operator.xor, "", "bits", "^", 7, "bits",
+    "^": _two(operator.xor, "", "bits", "^", 7, "bits", js="bitXor",
               means=(ast.BitXor, np.bitwise_xor, operator.xor), bounds=_of_or),
     "<<": _two(_shift_left, "shift_left", "shift", "<<", 11, "bits",
                means=(ast.LShift, np.left_shift, operator.lshift),
-               refused="distance", numba="shift_left", within=(0, 63)),
+               refused="distance", numba="shift_left", js="shiftLeft",
+               within=(0, 63)),
     ">>": _two(_shift_right, "shift_right", "shift", ">>", 11, "bits",
                means=(ast.RShift, np.right_shift, operator.rshift),
-               refused="distance", numba="shift_right", within=(0, 63)),
-    "min": _two(_extreme(operator.lt), "minimum", "extreme", "<", complex=ORDERED, within=WHOLE),
-    "max": _two(_extreme(operator.gt), "maximum", "extreme", ">", complex=ORDERED, within=WHOLE),
+               refused="distance", numba="shift_right", js="shiftRight",
+               within=(0, 63)),
+    "min": _two(_extreme(operator.lt), "minimum", "extreme", "<", complex=ORDERED, js="minimum",
+                within=WHOLE),
+    "max": _two(_extreme(operator.gt), "maximum", "extreme", ">", complex=ORDERED, js="maximum",
+                within=WHOLE),
 }
 
 LOWERED: dict[str, Row] = {
     f"//{OR_ZERO}": replace(BINARY["//"], refused="", means=()),
     f"%{OR_ZERO}": replace(BINARY["%"], refused="", means=()),
-    "finite **": replace(BINARY["**"], refused="", means=(), checked=_finite_power),
-    "from end": _two(_from_end, "from_end", "index", bounds=_of_from_end),
+    "finite **": replace(BINARY["**"], refused="", means=(), checked=_finite_power,
+                         js="finitePower"),
+    "from end": _two(_from_end, "from_end", "index", js="fromEnd", bounds=_of_from_end),
 }
 """The operators that only the lowered form has."""
 
@@ -295,13 +304,13 @@ COMPARE: dict[str, Row] = {
 
 UNARY: dict[str, Row] = {
     "-": _one(operator.neg, "negate", "sign", "-", means=(ast.USub, np.negative, operator.neg),
-              complex=operator.neg, within=WHOLE),
+              complex=operator.neg, js="negate", within=WHOLE),
     "+": _one(operator.pos, "", "same", means=(ast.UAdd, np.positive, operator.pos),
               complex=operator.pos, within=WHOLE),
-    "~": _one(operator.invert, "", "bits", "~", takes="bits",
+    "~": _one(operator.invert, "", "bits", "~", takes="bits", js="invert",
               means=(ast.Invert, np.invert, operator.invert), within=WHOLE),
     "abs": _one(abs, "absolute", "absolute", result="part", means=(np.absolute,),
-                complex=absolute, bounds=_of_absolute),
+                complex=absolute, js="absolute", bounds=_of_absolute),
     "not": _one(_not, "", "not", gives=BOOL, means=(ast.Not, np.logical_not, operator.not_)),
     "bool": _one(truth, "", "cast", gives=BOOL, means=(operator.truth,)),
     "int": _one(int, "", "cast", gives=INT, bounds=_same),
