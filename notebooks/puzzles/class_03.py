@@ -30,7 +30,7 @@ def transpose(T, a, b):
         gates=["no wasted", "shared_words <= 64", "no findings"],
         hints=[
             "The words of a column must lie in different banks, and so must those of a row.",
-            "Nobody says that word (i, j) stands in column j of the tile.",
+            "Word (i, j) need not stand in column j of the tile.",
             "Rotate each row of the tile by another number of places, and read it accordingly.",
         ],
     ),

@@ -3,18 +3,19 @@
 import numpy as np
 
 import mmsim as mm
-from mmsim_algorithms.colouring import colour
 from puzzles.puzzle import Puzzle
 
 
 def tables(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Where the threads read and write in a conflict-free schedule of a random permutation."""
-    target = rng.permutation(64)
-    word = np.arange(64)
-    found = colour(word % 8, target % 8, nodes=8)
-    source = np.empty(64, int)
-    source[found * 8 + word % 8] = word
-    return source, target[source]
+    """Where the threads read and write: a random schedule without conflicts.
+
+    Each of the 8 warps takes a word from each bank, and puts one into each.
+    """
+    rows = np.stack([rng.permutation(8) for _ in range(8)], axis=1)
+    source = 8 * rows + np.arange(8)
+    rows = np.stack([rng.permutation(8) for _ in range(8)], axis=1)
+    target = np.stack([rng.permutation(row) for row in 8 * rows + np.arange(8)])
+    return source.ravel(), target.ravel()
 
 
 def permuted(a: np.ndarray, s: np.ndarray, d: np.ndarray) -> np.ndarray:

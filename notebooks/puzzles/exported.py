@@ -17,7 +17,7 @@ IMPORT = "import mmsim as mm\n\n\n"
 
 
 class TextError(ValueError):
-    """A text that is no program of a puzzle."""
+    """A text that doesn't hold the program of a puzzle."""
 
 
 def exported(programs: dict[str, str]) -> str:
@@ -63,7 +63,7 @@ def program_of(text: str, name: str) -> mm.Program:
     try:
         tree = ast.parse(text, file)
     except (SyntaxError, ValueError) as error:
-        raise TextError(f"this is no Python: {error}") from error
+        raise TextError(f"this is not Python: {error}") from error
     for statement in tree.body:
         if not _allowed(statement):
             raise TextError(

@@ -117,15 +117,18 @@ class Judged(NamedTuple):
 class Grade:
     """The grade of a program: a point for right results, and one for each gate.
 
-    With wrong results a program gets no point: one that does nothing passes most gates.
+    With wrong results a program gets no point: one that does nothing passes most gates. Nor does it
+    if it passes nothing of what the starter fails, which `asked` names.
     """
 
     judged: tuple[Judged, ...]
+    asked: frozenset[str]
 
     @property
     def points(self) -> int:
         """The points of the program."""
-        return sum(one.passed for one in self.judged) if self.judged[0].passed else 0
+        passed = [one.what for one in self.judged if one.passed]
+        return len(passed) if self.judged[0].passed and self.asked & set(passed) else 0
 
     @property
     def most(self) -> int:
@@ -217,10 +220,18 @@ class Puzzle:
         """The arguments of a case, counted from 0."""
         return self.inputs(np.random.default_rng(case))
 
-    def grade(self, answer: str | mm.Program, cases: Sequence[int] = range(GRADED)) -> Grade:
-        """Grade a program, or the text of one, on several inputs."""
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """What the starter doesn't pass."""
+        return frozenset(one.what for one in self._judged(self.starter, [0]) if not one.passed)
+
+    def grade(self, answer: str, cases: Sequence[int] = range(GRADED)) -> Grade:
+        """Grade the text of a program on several inputs."""
+        return Grade(self._judged(answer, cases), self.asked)
+
+    def _judged(self, answer: str, cases: Sequence[int]) -> tuple[Judged, ...]:
         try:
-            program = program_of(answer, self.program) if isinstance(answer, str) else answer
+            program = program_of(answer, self.program)
             reports = [self._report(program, case) for case in cases]
         except (TextError, mm.MMSimError) as error:
             return self._without_results(str(error))
@@ -235,7 +246,7 @@ class Puzzle:
             if failing and gate.counter == "findings":
                 found = str(next(report.findings[0] for report in reports if report.findings))
             judged.append(Judged(gate.words, not failing, found))
-        return Grade(tuple(judged))
+        return tuple(judged)
 
     def _report(self, program: mm.Program, case: int) -> Report:
         return self.machine.check(
@@ -248,9 +259,9 @@ class Puzzle:
             trace=True,
         )
 
-    def _without_results(self, why: str) -> Grade:
+    def _without_results(self, why: str) -> tuple[Judged, ...]:
         gates = (Judged(gate.words, False, "") for gate in self.read_gates)
-        return Grade((Judged(RESULTS, False, why), *gates))
+        return Judged(RESULTS, False, why), *gates
 
     def _results(self, reports: Sequence[Report], cases: Sequence[int]) -> Judged:
         """Whether the arrays hold what they have to."""
@@ -297,6 +308,7 @@ class Puzzle:
             "hints": list(self.hints),
             "gates": [gate._asdict() | {"words": gate.words} for gate in self.read_gates],
             "points": 1 + len(self.read_gates),
+            "asked": sorted(self.asked),
             "cases": [self._launch(case) for case in range(SHOWN)],
             "expected": [
                 {name: _array(one) for name, one in self.expected_of(case).items()}
