@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the names of `mmsim.names`; a test compares
     from numpy import uint32 as uint32
     from numpy import uint64 as uint64
 
+    from mmsim.api.lab import lab as lab
     from mmsim.api.machines import DMM as DMM
     from mmsim.api.machines import HMM as HMM
     from mmsim.api.machines import UMM as UMM

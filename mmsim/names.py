@@ -14,6 +14,7 @@ MODULES = {
     "numpy": "complex64 complex128 float16 float32 float64"
     " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     "mmsim.api.tile_conflicts": "conflicts",
+    "mmsim.api.lab": "lab",
     "mmsim.api.machines": "DMM HMM UMM Cached Machine",
     "mmsim.api.program": "Program program",
     "mmsim.api.result": "Run compare total",

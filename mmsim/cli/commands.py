@@ -22,6 +22,7 @@ COMMANDS = {
     "sweep": "run programs over a grid of parameters, into a file",
     "fit": "find the formulas that the times of runs follow",
     "step": "write a page that steps through a run, one time unit at a time",
+    "lab": "write a page in which one changes a program and sees its run at once",
     "conflicts": "say whether a tile in shared memory is free of bank conflicts",
     "cuda": "run a Python program that uses numba.cuda, without a GPU",
     "bench": "measure the simulator's speed",

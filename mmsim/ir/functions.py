@@ -194,12 +194,12 @@ def _numpys(name: str, **columns: Any) -> Row:
 
 
 def _bits(compute: Callable[..., Array], name: str, result: Result, **columns: Any) -> Row:
-    columns |= {"own": True, "exact": True, "numba": name}
+    columns |= {"own": True, "exact": True, "numba": name, "js": f"{name}(x, bits)"}
     return Row(1, compute, name, takes="bits", result=result, **columns)
 
 
-def _part(compute: Callable[..., Any], name: str, result: Result) -> Row:
-    return Row(1, compute, name, takes="complex", result=result, exact=True)
+def _part(compute: Callable[..., Any], name: str, result: Result, js: str) -> Row:
+    return Row(1, compute, name, takes="complex", result=result, exact=True, js=js)
 
 
 OF_NUMPY = (
@@ -211,23 +211,35 @@ OF_NUMPY = (
 
 FUNCTIONS: dict[str, Row] = {
     **{
-        name: _numpys(name, exact=True, numba=f"np.{name}")
+        name: _numpys(name, exact=True, numba=f"np.{name}", js=f"Math.{name}(x)")
         for name in ("sqrt", "floor", "ceil", "trunc")
     },
-    "fabs": _numpys("fabs", exact=True, numba="abs"),
-    **{name: _numpys(name, exact=True) for name in ("copysign", "fmod", "nextafter")},
+    "fabs": _numpys("fabs", exact=True, numba="abs", js="Math.abs(x)"),
+    "copysign": _numpys("copysign", exact=True, js="copySign(x, y)"),
+    "fmod": _numpys("fmod", exact=True, js="x % y"),
+    "nextafter": _numpys("nextafter", exact=True, js="nextAfter(x, y, bits)"),
     **{
-        name: _numpys(name, exact=True, numba=f"np.{name}", result="bool")
-        for name in ("isnan", "isinf", "isfinite")
+        name: _numpys(name, exact=True, numba=f"np.{name}", result="bool", js=js)
+        for name, js in (
+            ("isnan", "Number.isNaN(x)"),
+            ("isinf", "isInfinite(x)"),
+            ("isfinite", "Number.isFinite(x)"),
+        )
     },
-    "remainder": _of_floats(2, _by_element(math.remainder), "remainder", exact=True),
-    "fma": _of_floats(3, fma, "fma", exact=True, own=True),
-    **{name: _numpys(name) for name in OF_NUMPY},
-    "exp10": _of_floats(1, exp10, "exp10", own=True),
-    "erf": _of_floats(1, _by_element(math.erf), "erf"),
-    "erfc": _of_floats(1, _by_element(math.erfc), "erfc"),
-    "gamma": _of_floats(1, _by_element(_gamma), "tgamma"),
-    "lgamma": _of_floats(1, _by_element(_lgamma), "lgamma"),
+    "remainder": _of_floats(
+        2, _by_element(math.remainder), "remainder", exact=True, js="remainderOf(x, y)"
+    ),
+    "fma": _of_floats(3, fma, "fma", exact=True, own=True, js="fusedOf(x, y, z, bits)"),
+    **{name: _numpys(name, js=f"Math.{name}(x)") for name in OF_NUMPY},
+    "exp2": _numpys("exp2", js="powerC(2, x)"),
+    "hypot": _numpys("hypot", js="hypotOf(x, y)"),
+    "pow": _numpys("pow", js="powerC(x, y)"),
+    "atan2": _numpys("atan2", js="Math.atan2(x, y)"),
+    "exp10": _of_floats(1, exp10, "exp10", own=True, js="powerC(10, x)"),
+    "erf": _of_floats(1, _by_element(math.erf), "erf", js="erfOf(x)"),
+    "erfc": _of_floats(1, _by_element(math.erfc), "erfc", js="erfcOf(x)"),
+    "gamma": _of_floats(1, _by_element(_gamma), "tgamma", js="gammaOf(x)"),
+    "lgamma": _of_floats(1, _by_element(_lgamma), "lgamma", js="lgammaOf(x)"),
     "popc": _bits(popc, "popc", "count"),
     "clz": _bits(clz, "clz", "count", signed=True, from_top=True),
     "ffs": _bits(ffs, "ffs", "count", signed=True),
@@ -238,6 +250,7 @@ FUNCTIONS: dict[str, Row] = {
         "__float_as_int __double_as_longlong",
         result="integer",
         exact=True,
+        js="integerOfBits(x, bits)",
     ),
     "as_float": Row(
         1,
@@ -246,9 +259,10 @@ FUNCTIONS: dict[str, Row] = {
         takes="bits",
         result="floating",
         exact=True,
+        js="floatOfBits(x, bits)",
     ),
-    "complex": _of_floats(2, made, "complex", result="complex", exact=True),
-    "real": _part(np.real, "real", "part"),
-    "imag": _part(np.imag, "imag", "part"),
-    "conjugate": _part(np.conjugate, "conjugate", "same"),
+    "complex": _of_floats(2, made, "complex", result="complex", exact=True, js="complexOf(x, y)"),
+    "real": _part(np.real, "real", "part", "x.re"),
+    "imag": _part(np.imag, "imag", "part", "x.im"),
+    "conjugate": _part(np.conjugate, "conjugate", "same", "conjugateOf(x)"),
 }

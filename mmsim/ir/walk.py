@@ -24,11 +24,12 @@ T = TypeVar("T")
 def _holding(node: ir.Stmt | ir.Expr, part: str) -> tuple[str, ...]:
     """The fields of a node whose annotation names a type."""
     kind: type = type(node)
-    return _fields(kind, part)
+    return holding(kind, part)
 
 
 @cache
-def _fields(kind: type, part: str) -> tuple[str, ...]:
+def holding(kind: type, part: str) -> tuple[str, ...]:
+    """The fields of a kind of node whose annotation names a type."""
     if kind not in KINDS:
         raise NotImplementedError(
             f"a walk through the program has no case for the node {kind.__name__}"

@@ -126,6 +126,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   const [player] = stage.players;
   return {
     data,
+    stage,
     state: (at) => stateOf(player, at),
     states: (at) => stage.players.map((one) => stateOf(one, at)),
     get time() { return stage.view.time; },

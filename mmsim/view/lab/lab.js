@@ -1,0 +1,270 @@
+/* The laboratory: a program and its settings at the left, its run at the right. These files are joined after the
+   player's, in the order that `mmsim.view.lab.scripts` gives, with LABORATORY and LABORATORY_STYLE, the texts of
+   lab.html and lab.css, and FORMULAS and CONDITIONS of claims.
+
+   `lab.setup` is all that one changes, and all that the link has. A change goes through `change`: the panels show it,
+   a worker runs it, and the player shows the run at the moment that was shown before. */
+
+const PAUSE = 150; // milliseconds between the last key and the run
+const SOON = 200; // milliseconds until a run says that it runs
+
+/** Open a laboratory in a host: `data` has its setup at first, `work` is the worker's text. */
+function openLaboratory(host, data, work) {
+  const root = host.attachShadow({ mode: "open" });
+  root.append(make("style", "", STYLE), make("style", "", LABORATORY_STYLE), elementsOfText(LABORATORY));
+  const lab = {
+    host, root, data, setup: structuredClone(data.setup), player: null, result: null, part: (id) => root.getElementById(id),
+    fields: new Map(), built: {}, uses: {}, running: new Runner(work), measuring: new Runner(work), curve: null, link: "", ran: 0,
+  };
+  lab.editor = buildEditor(lab.part, {
+    changed: (text) => change(lab, (setup) => { setup.text = text; }, PAUSE),
+    chosen: (line) => followLine(lab, line),
+  });
+  for (const id of ["sizes", "inputs", "curve"]) foldable(lab, id);
+  listenToCurve(lab);
+  listenToSharing(lab);
+  lab.part("program-name").addEventListener("change", () => change(lab, (setup) => { setup.program = lab.part("program-name").value; }));
+  lab.part("reset").addEventListener("click", () => take(lab, structuredClone(data.setup)));
+  // The player's keys are for the player: not for what one types here.
+  lab.part("bench").addEventListener("keydown", (event) => {
+    if (event.target.closest("textarea, input, select, button") && event.key !== "Escape") event.stopPropagation();
+  });
+  lab.part("sharing").addEventListener("keydown", (event) => event.stopPropagation());
+  addEventListener("hashchange", () => {
+    if (location.hash !== lab.link) openLink(lab);
+  });
+  openLink(lab);
+  return {
+    get setup() { return structuredClone(lab.setup); },
+    get result() { return lab.result; },
+    get player() { return lab.player; },
+    get runs() { return lab.ran; },
+    get link() { return lab.link; },
+    get curve() { return lab.curve; },
+    change: (edit) => change(lab, edit),
+    python: () => pythonOf(lab.setup),
+    picture: () => pictureOf(lab),
+  };
+}
+
+/** Let a panel be folded where there is little room; at first it is. */
+function foldable(lab, id) {
+  const panel = lab.part(`${id}-panel`);
+  const button = make("button", "folds");
+  const fold = (folded) => {
+    panel.classList.toggle("folded", folded);
+    button.textContent = folded ? "Show" : "Hide";
+    button.setAttribute("aria-expanded", String(!folded));
+    button.setAttribute("aria-label", `${button.textContent} ${lab.part(`${id}-heading`).firstChild.textContent.trim().toLowerCase()}`);
+  };
+  button.addEventListener("click", () => fold(!panel.classList.contains("folded")));
+  panel.querySelector(".heading").append(button);
+  fold(true);
+}
+
+/** Show what the address leads to; without a link, the laboratory as it was at first. */
+async function openLink(lab) {
+  const hash = location.hash.slice(1);
+  let setup = structuredClone(lab.data.setup);
+  lab.part("stale").hidden = true;
+  if (hash.startsWith(LINKED)) {
+    try {
+      setup = await setupOfLink(hash.slice(LINKED.length));
+    } catch {
+      lab.notice = "The link of this page is damaged, so the laboratory is as it was at first.";
+    }
+  }
+  take(lab, setup);
+}
+
+/** Take over a whole setup. */
+function take(lab, setup) {
+  lab.setup = setup;
+  lab.wanted = setup.view;
+  setText(lab.editor, setup.text);
+  drawSetup(lab);
+  runSoon(lab, 0);
+}
+
+/** Change the setup, and run it. */
+function change(lab, edit, wait = 0) {
+  lab.setup.view = viewOf(lab);
+  edit(lab.setup);
+  drawSetup(lab);
+  setText(lab.editor, lab.setup.text);
+  runSoon(lab, wait);
+}
+
+/** Run after a pause without another change; what runs now is of no use any more. */
+function runSoon(lab, wait) {
+  clearTimeout(lab.waiting);
+  lab.running.cancel();
+  lab.measuring.cancel();
+  lab.waiting = setTimeout(() => runNow(lab), wait);
+}
+
+/** Run the setup, and show what comes of it. */
+async function runNow(lab) {
+  const slow = setTimeout(() => {
+    lab.part("verdict").textContent = "running…";
+    lab.host.classList.add("running");
+  }, SOON);
+  clearTimeout(lab.slow);
+  lab.slow = slow;
+  const { known, result, fault, took } = await lab.running.ask({ setup: lab.setup }, (time) => {
+    lab.part("verdict").textContent = `running… time ${time.toLocaleString("en")}`;
+  });
+  clearTimeout(slow);
+  lab.host.classList.remove("running");
+  lab.ran++;
+  if (known) learn(lab, known);
+  const error = fault ?? result?.error;
+  showFault(lab, error ?? null);
+  if (result && (result.data ?? null) !== null) showRun(lab, result, took);
+  else lab.part("verdict").textContent = "no run";
+  stale(lab, error, Boolean(result?.data));
+  keepAddress(lab);
+  if (!error) measureCurve(lab);
+}
+
+/** Take over what the worker found in the text: its programs, and their parameters. */
+function learn(lab, { names, program, arguments: all, uses }) {
+  const { setup } = lab;
+  lab.uses = Object.fromEntries(uses);
+  const missing = setup.arguments.filter(({ name }) => !all.some((one) => one.name === name));
+  lab.spare = { ...lab.spare, ...Object.fromEntries(missing.map((one) => [one.name, one])) };
+  setup.program = program;
+  setup.arguments = all;
+  const box = lab.part("program-name");
+  hide(lab.part("program-choice"), names.length < 2);
+  if (lab.built.names !== names.join()) {
+    lab.built.names = names.join();
+    box.replaceChildren(...names.map((name) => make("option", "", name)));
+  }
+  box.value = program;
+  drawSetup(lab);
+  document.title = `${program} in mmsim's laboratory`;
+}
+
+/** Say what is wrong, at its field or at its line. */
+function showFault(lab, fault) {
+  fault = fault && { ...fault, field: fault.field ?? fieldOfFault(lab, fault) };
+  const inField = fault?.field ? markField(lab, fault.field, fault.message) : markField(lab, "", "");
+  if (!fault || inField) {
+    markFault(lab.editor, null);
+    return;
+  }
+  const { place, thread } = fault;
+  const where = [place ? `line ${place.line}` : "", typeof thread === "number" ? `thread ${thread}` : ""].filter((one) => one).join(", ");
+  const said = where ? `${where[0].toUpperCase()}${where.slice(1)}: ${fault.message}` : fault.message || fault.text;
+  markFault(lab.editor, { said, line: place?.line ?? 0, from: place?.column ?? 0, to: place?.end_column ?? 0 });
+}
+
+/** The field that an error of the engine is about, if it names none: a layout, or the threads. */
+function fieldOfFault({ setup }, { kind, message, place }) {
+  if (place) return null;
+  if (kind === "LayoutError") {
+    const own = setup.arguments.find(({ layout }) => layout && message.includes(`${layout.kind}(`));
+    return own ? `arguments.${own.name}.layout` : null;
+  }
+  if (kind === "LaunchError") {
+    const [named] = /(?<=')\w+(?=')/.exec(message) ?? [];
+    if (argument(setup, named)) return `arguments.${named}.${argument(setup, named).kind === undefined ? "value" : "shape"}`;
+  }
+  return null;
+}
+
+/** Say when the run that is shown is not that of the settings. */
+function stale(lab, error, isShown) {
+  const box = lab.part("stale");
+  const old = Boolean(error) && !isShown && lab.player;
+  lab.host.classList.toggle("stale", Boolean(old));
+  box.textContent = lab.notice ?? (old ? "This is the run before the mistake." : "");
+  hide(box, !box.textContent);
+  lab.notice = null;
+}
+
+/** What the player shows, as its link has it. */
+function viewOf(lab) {
+  if (!lab.player) return lab.setup.view;
+  const { stage } = lab.player;
+  const parts = linkParts(stage);
+  if (stage.view.time === stage.end && stage.end > 0) parts.t = "end";
+  return new URLSearchParams(parts).toString();
+}
+
+/** Show a run where the one before was, at the same moment. */
+function showRun(lab, result, took) {
+  const { data } = result;
+  const before = lab.player;
+  const view = before ? viewOf(lab) : lab.wanted ?? "";
+  const [speed, playing, whole] = before
+    ? [before.stage.part("speed").value, before.stage.view.playing, before.stage.view.whole] : [null, false, false];
+  const old = lab.part("place").firstElementChild;
+  const host = make("div", "player");
+  if (old?.dataset.theme) host.dataset.theme = old.dataset.theme;
+  before?.close();
+  lab.player = null;
+  lab.part("place").style.minHeight = old ? `${old.offsetHeight}px` : "";
+  lab.part("place").replaceChildren(host);
+  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, moved: () => seenTime(lab) });
+  player.stage.root.append(make("style", "", PLAYER_STYLE));
+  lab.player = player;
+  window.mmsim = player;
+  const { stage } = player;
+  stage.view.whole = whole;
+  if (speed) stage.part("speed").value = speed;
+  fit(stage);
+  restore(stage, lab.wanted ? lab.wanted.replace("t=end", `t=${stage.end}`) : view.replace("t=end", `t=${stage.end}`));
+  lab.wanted = null;
+  if (playing) play(stage, true);
+  lab.part("place").style.minHeight = "";
+  new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
+  shareTheme(lab, host);
+  drawCosts(lab.editor, result.accesses ?? []);
+  seenTime(lab);
+  sayTime(lab, result, took);
+  lab.result = result;
+}
+
+/** The whole page has the theme of the player. */
+function shareTheme(lab, host) {
+  if (host.dataset.theme) lab.host.dataset.theme = host.dataset.theme;
+}
+
+/** Say the time, and how it differs from the one before. */
+function sayTime(lab, result, took) {
+  const { time } = result;
+  const before = lab.result?.time;
+  const less = before === undefined || before === time ? "" : before > time ? `${(before - time).toLocaleString("en")} fewer` : `${(time - before).toLocaleString("en")} more`;
+  const box = lab.part("verdict");
+  box.replaceChildren(make("b", "", time.toLocaleString("en")), ` time unit${time === 1 ? "" : "s"}`);
+  if (less) box.append(make("span", before > time ? "fewer" : "more", `, ${less}`));
+  box.title = `${less ? `${less} than before; ` : ""}run in ${took < 10 ? took.toFixed(1) : Math.round(took)} ms`;
+}
+
+/** The editor shows where the warps wait at the time on the screen. */
+function seenTime(lab) {
+  const [player] = lab.player?.stage.players ?? [];
+  if (!player) return;
+  const here = new Map();
+  for (const wait of player.waiting) {
+    const line = player.data.waits.line[wait];
+    here.set(line, [...(here.get(line) ?? []), player.data.waits.warp[wait]]);
+  }
+  const { follow } = player.view;
+  drawWarpsHere(lab.editor, player, here, follow?.kind === "line" ? follow.line : null);
+  clearTimeout(lab.seen);
+  lab.seen = setTimeout(() => {
+    lab.setup.view = viewOf(lab);
+    keepAddress(lab);
+  }, 500);
+}
+
+/** Follow a line of the text in the run. */
+function followLine(lab, line) {
+  const [player] = lab.player?.stage.players ?? [];
+  const found = player?.data.sources.find(({ first, lines }) => line >= first && line < first + lines.length);
+  if (found) toggle(player, { kind: "line", line, function: found.function });
+  seenTime(lab);
+}

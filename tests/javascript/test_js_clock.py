@@ -1,0 +1,282 @@
+"""The engine in JavaScript, in Chromium, gives what the event engine gives: to the last bit."""
+
+from dataclasses import astuple
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.errors import MMSimError
+from mmsim.javascript.bundle import bundle, names, plain, refuse_same_names
+from mmsim.model.threads import Shape
+from mmsim_algorithms import programs
+from tests.kit.generators.random_programs import RefDMM, RefHMM, RefUMM, cases, drawn
+from tests.kit.tools.golden import MACHINES, SCHEDULES
+from tests.kit.views.js_engine import JsEngine, case_of, setting_of
+
+KINDS = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
+DMM, HMM = mm.DMM(width=4, latency=3), mm.HMM(dmms=2, width=4, global_latency=9, shared_latency=2)
+FEW, RANDOM, MANY_RANDOM = 2, 24, 1000
+
+
+@pytest.fixture
+def engine(new_page):
+    return JsEngine(new_page())
+
+
+def family(program):
+    return program.function.__module__.split(".")[1]
+
+
+def of_each_family():
+    """A few programs of each family, on one machine under one schedule each."""
+    found = sorted(programs(), key=family)
+    for _, own in groupby(found, family):
+        for number, program in enumerate(list(own)[:FEW]):
+            yield program, MACHINES[len(program.name) % 3], SCHEDULES[number % 2]
+
+
+def example(program, machine, schedule):
+    made = program.prepare(machine.width, seed=3)
+    sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
+    return case_of(machine, program, made.arguments, **sizes)
+
+
+def random_case(case, schedule):
+    sizes = {"threads": case.threads, "block_size": case.block_size, "schedule": schedule}
+    if case.shape is not None:
+        sizes["shape"] = Shape(*map(tuple, case.shape))
+    machine = KINDS[type(case.machine_spec)](*astuple(case.machine_spec))
+    return case_of(machine, case.program, tuple(case.arguments), **sizes)
+
+
+def test_programs_of_each_family(engine):
+    for program, machine, schedule in of_each_family():
+        found = engine.disagreement(example(program, machine, schedule))
+        assert found is None, (program.name, machine, schedule, found)
+
+
+@pytest.mark.long
+def test_all_programs_on_all_machines(engine):
+    for program in programs():
+        for machine in MACHINES:
+            for schedule in SCHEDULES:
+                found = engine.disagreement(example(program, machine, schedule))
+                assert found is None, (program.name, machine, schedule, found)
+
+
+def test_random_programs(engine):
+    agree_on_random(engine, RANDOM, 7)
+
+
+@pytest.mark.long
+def test_many_random_programs(engine):
+    for number in range(MANY_RANDOM // 100):
+        agree_on_random(engine, 100, number)
+
+
+def agree_on_random(engine, most, number):
+    for case in drawn(cases(), most, number):
+        for schedule in SCHEDULES:
+            found = engine.disagreement(random_case(case, schedule))
+            assert found is None, (found, schedule, case)
+
+
+# ------------------------------------------------------------ faults
+
+
+@mm.program
+def beyond(T, a):
+    x = a[T.id]
+    a[x + T.id] = x
+
+
+@mm.program
+def parted(T, a):
+    if T.id < 2:
+        T.barrier()
+    a[T.id] = 1
+
+
+@mm.program
+def two_barriers(T, a):
+    if T.block == 0:
+        T.barrier()
+        T.grid_barrier()
+    else:
+        T.grid_barrier()
+    a[T.id] = 1
+    if T.block == 1:
+        T.barrier()
+
+
+@mm.program
+def locked(T, a):
+    while a[0] == 0:
+        pass
+    a[T.id] = 1
+
+
+@mm.program
+def idle(T, a):
+    while T.id == 0:
+        pass
+    a[T.id] = 1
+
+
+@mm.program
+def divided(T, a, n):
+    a[T.id] = a[T.id] // (a[T.id] - n)
+
+
+@mm.program
+def endless(T, a):
+    for k in range(10**6):
+        a[T.id] = k
+
+
+@mm.program
+def unassigned(T, a):
+    if T.id != 5:
+        x = a[T.id]
+    a[T.id] = x
+
+
+ZEROS = np.zeros(8, dtype=np.int64)
+FAULTY = [
+    (beyond, (np.arange(8),)),
+    (parted, (ZEROS,)),
+    (locked, (ZEROS,)),
+    (idle, (ZEROS,)),
+    (divided, (np.arange(8), 3)),
+    (endless, (ZEROS,)),
+    (unassigned, (ZEROS,)),
+    (divided, (np.arange(8),)),
+    (divided, (5, 3)),
+    (divided, (np.arange(8), np.arange(3))),
+    (divided, (np.arange(8), 2**64)),
+]
+SIZES = [
+    {"threads": 8},
+    {"threads": 8, "block_size": 4},
+    {"threads": 8, "block_size": 4, "shape": Shape((2, 1, 1), (2, 2, 1))},
+]
+
+
+def test_faults_have_the_same_texts(engine):
+    for number, (program, args) in enumerate(FAULTY):
+        for schedule in SCHEDULES:
+            sizes = SIZES[number % 3] | {"schedule": schedule, "max_accesses": 500}
+            case = case_of(DMM, program, args, **sizes)
+            assert case["expected"]["error"] is not None, program.name
+            found = engine.disagreement(case)
+            assert found is None, (program.name, schedule, found)
+
+
+def test_a_deadlock_of_two_barriers(engine):
+    case = case_of(HMM, two_barriers, (ZEROS,), threads=8, block_size=4, schedule="asynchronous")
+    assert engine.disagreement(case) is None
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"threads": 0},
+        {"threads": 8, "block_size": 9},
+        {"threads": 8, "block_size": 0},
+        {"threads": 8, "max_accesses": 0},
+        {"threads": 8, "schedule": "later"},
+    ],
+)
+def test_a_launch_that_does_not_fit(engine, sizes):
+    assert engine.disagreement(case_of(DMM, endless, (ZEROS,), **sizes)) is None
+
+
+@pytest.mark.parametrize("numbers", [(0, 3), (4, 0), (2**31, 3)])
+def test_a_machine_that_can_not_exist(engine, numbers):
+    setting = setting_of(DMM, endless, (ZEROS,), threads=8)
+    setting["machine"] |= dict(zip(("width", "latency"), numbers, strict=True))
+    with pytest.raises(MMSimError) as refused:
+        mm.DMM(*numbers)
+    error = engine.call("simulate", setting)["error"]
+    assert (error["kind"], error["text"]) == ("MachineError", str(refused.value))
+
+
+# ------------------------------------------------------------ what else a result has
+
+
+def test_a_run_without_a_record_has_the_same_rows(engine):
+    case = example(*next(of_each_family()))
+    bare, whole = (
+        engine.call("simulate", case["setting"], {"record": record}) for record in (False, True)
+    )
+    assert bare["data"] is None
+    assert bare | {"data": whole["data"]} == whole
+
+
+def test_the_profile(engine):
+    program, machine, schedule = next(of_each_family())
+    made = program.prepare(machine.width, seed=3)
+    sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
+    profile = machine.run(program, *made.arguments, **sizes).profile()
+    found = engine.call("simulate", setting_of(machine, program, made.arguments, **sizes))["profile"]
+    names = "function", "file", "line", "text", "requests", "stages", "least", "time"
+    assert found["lines"] == [{name: getattr(one, name) for name in names} for one in profile.lines]
+    assert found["registers"] == {
+        "data": profile.registers.data,
+        "words": profile.registers.words,
+    }
+
+
+def test_a_run_tells_its_progress_and_can_be_stopped(engine):
+    setting = setting_of(DMM, endless, (ZEROS,), threads=8)
+    told = engine.call(
+        "(setting) => { const times = [];"
+        "const result = simulate(setting, {"
+        "progress: (time) => times.push(time), stopped: () => times.length === 3 });"
+        "return { times, result }; }",
+        setting,
+    )
+    assert told["result"] is None
+    assert len(told["times"]) == 3
+    assert told["times"] == sorted(told["times"])
+
+
+@mm.program
+def copy(T, a, b):
+    for k in range(10):
+        b[T.id] = a[T.id]
+
+
+def test_more_than_a_page_holds(engine):
+    a = np.zeros(60_000, np.int64)
+    setting = setting_of(mm.UMM(32, 2), copy, (a, a.copy()), threads=len(a))
+    found = engine.call("simulate", setting)
+    assert found["data"] is None
+    assert found["tooLarge"].startswith("this trace has 1200000 requests of threads, and a page")
+    assert found["error"] is None
+
+
+# ------------------------------------------------------------ the bundle
+
+
+def test_the_bundle_has_no_modules():
+    text = bundle()
+    assert "import {" not in text
+    assert "/**" not in text
+    assert len(text) < 500_000
+
+
+def test_two_modules_with_one_name_are_refused():
+    with pytest.raises(ValueError, match=r"two\.js defines add, as one\.js does"):
+        refuse_same_names({"one": "const add = 1;\n", "two": "export const [less, add] = [1, 2];\n"})
+
+
+def test_an_export_of_another_form_is_refused():
+    with pytest.raises(ValueError, match="export default"):
+        plain("export default 3;\n")
+
+
+def test_names_of_classes_and_generators():
+    assert names("class A {}\nexport function* b() {}\nexport const c = 1,\n") == ["A", "b", "c"]
