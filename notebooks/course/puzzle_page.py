@@ -1,0 +1,62 @@
+"""The puzzles' page: a laboratory with tasks, gates, hints and a score. It holds no solution."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from puzzles import Puzzle, puzzles
+from puzzles.exported import program_of, whole
+from puzzles.puzzle import SHOWN
+
+from course.reading import notebooks, read, title
+from mmsim.view.lab.page import Laboratory
+from mmsim.view.lab.scripts import in_ascii, script, work
+from mmsim.view.player.page import origin
+from mmsim.view.player.scripts import as_json
+
+FOLDER = Path(__file__).parent / "templates" / "puzzles"
+
+
+def puzzle_page() -> str:
+    """The page as text."""
+    classes = {number: title(read(path)) for number, path in enumerate(notebooks(), 1)}
+    data = {
+        "puzzles": list(map(shown, puzzles().values())),
+        "classes": classes,
+        "origin": origin(),
+    }
+    files = "\n".join(map(part, ("gates.js", "puzzles.js")))
+    own = f"const openPuzzles = (() => {{\n{files}\nreturn openPuzzles;\n}})();\n"
+    values = {
+        "STYLE": part("puzzles.css"),
+        "SCRIPT": script("const FORMULAS = {}, CONDITIONS = {};\n") + in_ascii(own),
+        "WORK": work(),
+        "DATA": as_json(data),
+    }
+    return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part("page.html"))
+
+
+def shown(puzzle: Puzzle) -> dict[str, Any]:
+    """A puzzle as the page has it: with the laboratories of its cases."""
+    setting = puzzle.setting()
+    del setting["cases"]
+    setups = [setup_of(puzzle, case) for case in range(SHOWN)]
+    return setting | {"program": puzzle.program, "setups": setups}
+
+
+def setup_of(puzzle: Puzzle, case: int) -> dict[str, Any]:
+    """The laboratory of a case, with the text of the starter as it is written."""
+    launch = {"threads": puzzle.threads, "block_size": puzzle.block_size}
+    program = program_of(puzzle.starter, puzzle.program)
+    arguments = tuple(puzzle.arguments(case))
+    made = Laboratory(
+        program, arguments, puzzle.machine, launch | {"grid": None, "block": None}, puzzle.schedule
+    )
+    return made.setup | {"text": whole(puzzle.starter)}
+
+
+def part(name: str) -> str:
+    """The text of a file of the page."""
+    return (FOLDER / name).read_text(encoding="utf-8")
