@@ -164,10 +164,12 @@ class WarpJob {
     if (left !== null) driver.write(site, array, { cells, left, firsts: ONE_WARP, elements, threads });
     if (access !== null) driver.tell("dispatched", access, unit, this.ready, stages);
     if (driver.recorder !== null) {
+      const { warp, rule, start } = this;
       const copy = array.shared ? this.block : 0;
       const times = { time: now, stages, completion: now + delay };
-      const part = { warp: this.warp, copy, unit: unit.number, rule: this.rule, first: 0, end: elements.length, ...times };
-      driver.recorder.dispatched(part, site, array, this.start, lanes, elements, addresses, left === null ? values : left);
+      const asked = { site, start, lanes, elements, addresses, words: left === null ? values : left };
+      const part = { warp, copy, unit: unit.number, rule, first: 0, end: elements.length, ...times };
+      driver.recorder.dispatched(part, asked);
     }
     this.values = values;
     driver.clock.complete(this, delay);

@@ -81,9 +81,11 @@ export class Barriers {
     for (let first = 0, end = 0; first < waiting.length; first = end) {
       const { block } = waiting[first].warp;
       while (end < waiting.length && waiting[end].warp.block === block) end += 1;
-      const own = waiting.slice(first, end);
-      driver.tell("released", block, own.map(({ warp, since, at }) => ({ warp: warp.warp, since, line: at.place.line })), now);
-      driver.recorder?.released(block, own.map(({ warp }) => warp.warp), now);
+      const stays = waiting
+        .slice(first, end)
+        .map(({ warp, since, at }) => ({ warp: warp.warp, since, line: at.place.line }));
+      driver.tell("released", block, stays, now);
+      driver.recorder?.released(block, stays.map(({ warp }) => warp), now);
     }
     const tests = {};
     for (const { warp, at } of waiting) {

@@ -2,8 +2,11 @@ import { inTurn } from "./atomics.js";
 import { Tally } from "./rows.js";
 import { writeOtherwise } from "./winners.js";
 
-/** The reports of a run: the methods of `mmsim.monitors.listener.Listener`. A listener may leave some out. */
-const EVENTS = ["accessed", "dispatched", "roundEnded", "met", "arrived", "synced", "released", "began", "worked", "ended"];
+/** The reports of a run: the methods of `Listener`. A listener may leave some out. */
+const EVENTS = [
+  ...["began", "worked", "ended", "accessed", "dispatched", "roundEnded"],
+  ...["met", "arrived", "released", "synced"],
+];
 
 /** The common part of both schedules: the counts, the reports, the effects on memory. */
 export class Driver {

@@ -128,11 +128,11 @@ export class Evaluator {
   }
 
   /** A size of an array, or an error if the array has no such axis. */
-  extent({ array, axis, rank, place }) {
-    const shape = this.shapes[array];
+  extent({ array, axis: encoded, rank, place }) {
+    const shape = this.shapes[array], axis = decodedNumber(encoded);
     let message = null;
     if (rank !== null && rank !== shape.length) message = this.wrongRank(array, rank);
-    else if (typeof axis === "number" && !(axis >= -shape.length && axis < shape.length)) {
+    else if (axis !== null && axis !== "ndim" && !(axis >= -shape.length && axis < shape.length)) {
       message = `${quotedText(array)} has ${dimensionsText(shape.length)}, no axis ${axis}`;
     }
     if (message !== null) this.fault("AddressError", message, place, null, null, { array });

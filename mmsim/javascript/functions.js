@@ -1,5 +1,6 @@
-import { asInt64, bitsOfDouble, bitsOfHalf, doubleOfBits, halfOfBits, ratioOf, wrapInt64 } from "./numbers.js";
-import { finitePowerFloat, integerRatio, powerC, powerFloat } from "./powers.js";
+import { asInt64, bitsOfDouble, bitsOfHalf, doubleOfBits, exponentOf, halfOfBits } from "./numbers.js";
+import { ratioOf, wrapInt64 } from "./numbers.js";
+import { exactProduct, exactSum, finitePowerFloat, integerRatio, powerC, powerFloat } from "./powers.js";
 
 /* The functions that a program can call, as far as JavaScript has none. None of them fails: without a value the result
    is a NaN or an infinity. Sine and the like are JavaScript's: they differ from NumPy's in the last bits. */
@@ -12,7 +13,7 @@ export const copySign = (x, y) => (isNegative(x) === isNegative(y) ? x : -x);
 /** The float next to x towards y, of 16, 32 or 64 bits. */
 export const nextAfter = (x, y, bits) => {
   if (x !== x || y !== y) return NaN;
-  if (x === y) return y;
+  if (x === y) return bits === 16 ? x : y; // as NumPy and as C
   if (x === 0) return (y > 0 ? 1 : -1) * floatOfBits(1, bits);
   const step = x < y === x > 0 ? 1n : -1n; // bits of negative floats grow away from zero, too
   return floatOfBits(asInt64(BigInt(integerOfBits(x, bits)) + step), bits);
@@ -271,6 +272,18 @@ export const gammaOf = (x) => {
   return factors.reduce((rest, factor) => rest * factor, result + z * result);
 };
 
+/** The logarithm of a normal positive number; nearly always the double that is nearest to it. */
+const nearLog = (x) => {
+  const above = exponentOf(x), isUpper = x / 2 ** above > Math.SQRT2, scale = above + isUpper;
+  const part = x / 2 ** scale, sum = part + 1, ratio = (part - 1) / sum;
+  const [top, rest] = exactProduct(ratio, sum);
+  const low = (((part - 1 - top) - rest) - ratio * (part - (sum - 1))) / sum; // what the rounded ratio lacks
+  let tail = 0;
+  for (let term = 25; term > 1; term -= 2) tail = tail * ratio * ratio + 1 / term;
+  const [high, cut] = exactSum(scale * 6.93147180369123816490e-01, 2 * ratio); // the upper bits of log(2)
+  return high + (cut + 2 * (low + ratio * ratio * ratio * tail) + scale * 1.90821492927058770002e-10);
+};
+
 /** As C's lgamma: infinite where the gamma function has a pole. */
 export const lgammaOf = (x) => {
   const size = Math.abs(x);
@@ -278,9 +291,9 @@ export const lgammaOf = (x) => {
   if (size === Infinity) return Infinity;
   if (Number.isInteger(x) && x <= 2) return x <= 0 ? Infinity : 0;
   if (size < 1e-20) return -Math.log(size);
-  const result = Math.log(lanczosSum(size)) - LANCZOS + (size - 0.5) * (Math.log(size + LANCZOS - 0.5) - 1);
+  const result = nearLog(lanczosSum(size)) - LANCZOS + (size - 0.5) * (nearLog(size + LANCZOS - 0.5) - 1);
   if (x >= 0) return result;
-  return 1.144729885849400174143427351353058711647 - Math.log(Math.abs(sineOfPi(size))) - Math.log(size) - result;
+  return 1.144729885849400174143427351353058711647 - nearLog(Math.abs(sineOfPi(size))) - nearLog(size) - result;
 };
 
 /** The functions that the text of an expression may call. */

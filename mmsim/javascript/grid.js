@@ -154,7 +154,7 @@ const refuseShape = (shape, threads, blockSize) => {
   }
 };
 
-/** The grid of a launch, or a LaunchError that names the wrong number. Without a block size all threads are one block. */
+/** The grid of a launch, or a LaunchError for a wrong number. Without a block size all threads are one block. */
 export const makeGrid = (threads, blockSize, width, dmms, shape = null) => {
   requireWhole("threads", threads);
   if (threads >= MOST_THREADS) {

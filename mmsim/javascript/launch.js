@@ -15,6 +15,16 @@ import { withoutIndices, writtenArrays } from "./walk.js";
 const MOST_ACCESSES = 100_000;
 const HELD_TYPES = "bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128";
 
+/** The most threads, and the most words of all arrays, for which a page has the memory. */
+const MOST_HERE = 2 ** 24;
+
+/** Refuse what a page has no memory for. */
+const refuseLarge = (count, what) => {
+  if (count <= MOST_HERE) return;
+  const many = `${count.toLocaleString("en-US")} ${what}`;
+  throw new MMSimFault("RoomError", `${many} are more than a page has memory for; take at most ${MOST_HERE}`);
+};
+
 /** The words of an array argument, rounded to its type. */
 const wordsOf = (data, dtype) => {
   const words = data.map(decodedNumber);
@@ -42,16 +52,16 @@ const placeOfArgument = ({ layout, offsets, shape }, size) => {
 const arrayArgument = (code, parameter, argument, written) => {
   const { name, place } = parameter;
   const where = `argument ${quotedText(name)} of program ${quotedText(code.name)}`;
-  const at = `(line ${place.line} of ${place.file})`;
-  if (parameter.use === "number") throw launchError(`${where} must be a number, not ${describedArgument(argument)} ${at}`);
-  if (argument.shape === undefined) throw launchError(`${where} must be an array, not ${describedArgument(argument)} ${at}`);
+  const refuse = (why) => {
+    throw launchError(`${where} ${why} (line ${place.line} of ${place.file})`);
+  };
+  if (parameter.use === "number") refuse(`must be a number, not ${describedArgument(argument)}`);
+  if (argument.shape === undefined) refuse(`must be an array, not ${describedArgument(argument)}`);
   const { shape, dtype } = argument;
-  if (shape.length === 0) throw launchError(`${where} must have at least one dimension ${at}`);
-  if (!(dtype in TABLES.types)) {
-    throw launchError(`${where} holds ${dtype}; arrays hold ${HELD_TYPES}: convert it with astype ${at}`);
-  }
+  if (shape.length === 0) refuse("must have at least one dimension");
+  if (!(dtype in TABLES.types)) refuse(`holds ${dtype}; arrays hold ${HELD_TYPES}: convert it with astype`);
   const data = wordsOf(argument.data, dtype);
-  if (data.length !== productOf(shape)) throw launchError(`${where} has ${data.length} elements, not ${productOf(shape)} ${at}`);
+  if (data.length !== productOf(shape)) refuse(`has ${data.length} elements, but its shape ${productOf(shape)}`);
   return { name, shape, dtype, data, written, ...placeOfArgument(argument, data.length) };
 };
 
@@ -105,6 +115,7 @@ class Launch {
     requireWhole("max_accesses", this.maxAccesses);
     const { width, dmms } = this.machine;
     this.grid = makeGrid(setting.threads, setting.block_size ?? null, width, Math.max(dmms, 1), setting.shape ?? null);
+    refuseLarge(this.grid.threads, "threads");
     const { parameters, numbers, types } = checkedArguments(code, setting.arguments);
     const dtypes = Object.fromEntries(parameters.map((one) => [one.name, one.dtype]));
     this.numbers = numbers;
@@ -117,6 +128,7 @@ class Launch {
     const shared = code.locals
       .filter((local) => local.kind === "shared")
       .map(({ name }) => ({ name, shape: this.meaning.locals[name], dtype: lowered.arrays[name] }));
+    refuseLarge(this.grid.blocks * shared.reduce((sum, { shape }) => sum + productOf(shape), 0), "shared words");
     this.arrays = layOut(this.machine, this.grid, parameters, shared);
     const placed = Object.values(this.arrays).filter((array) => array.offsets !== null);
     this.offsets = Object.fromEntries(placed.map((array) => [array.name, array.offsets]));
@@ -129,7 +141,8 @@ class Launch {
 
   /** The registers that a thread needs: {data, words}. */
   get registers() {
-    const sizes = Object.fromEntries(Object.entries(this.meaning.locals).map(([name, shape]) => [name, productOf(shape)]));
+    const locals = Object.entries(this.meaning.locals);
+    const sizes = Object.fromEntries(locals.map(([name, shape]) => [name, productOf(shape)]));
     return registersOf(withoutIndices(this.code.body, ...this.grid.sides), sizes);
   }
 

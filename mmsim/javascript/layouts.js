@@ -325,7 +325,7 @@ class XorTile extends TileLayout {
 const CUTE_SWIZZLE = /^S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>$/;
 const CUTE_POINTER = /^smem_ptr\[(8|16|32|64|128)b\]\(.*\)$/;
 
-/** A whole number of a text, as a BigInt if a double can't hold it. */
+/** A whole number of a text or a BigInt, as a BigInt if a double can't hold it. */
 export const integerOf = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
 
 /** Read extents or strides: JSON with round brackets and underscores. Gives null for any other text. */
@@ -356,7 +356,7 @@ export const cuteLayout = (text) => {
     parts.shift();
     const pointer = parts.length === 2 ? CUTE_POINTER.exec(parts[0]) : null;
     if (pointer !== null) {
-      numbers.base -= Math.log2(pointer[1]) - 3;
+      numbers.base = integerOf(BigInt(numbers.base) - BigInt(Math.log2(pointer[1]) - 3));
       parts.shift();
     } else if (parts.length === 2 && /^_?0$/.test(parts[0])) {
       parts.shift();

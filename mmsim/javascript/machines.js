@@ -72,5 +72,5 @@ class MachineModel {
   }
 }
 
-/** The machine of a setting: {kind, width, latency}, or of an HMM {kind, dmms, width, global_latency, shared_latency}. */
+/** The machine of a setting: {kind, width, latency}, an HMM {kind, dmms, width, global_latency, shared_latency}. */
 export const makeMachine = (given) => new MachineModel(given);

@@ -220,7 +220,7 @@ export const quotientExact = (x, y) => {
 
 /** The double nearest to a quotient of BigInts, the even one of two. */
 export const ratioOf = (top, bottom) => {
-  if (top === 0n) return 0;
+  if (top === 0n) return bottom < 0n ? -0 : 0;
   const isNegative = top < 0n !== bottom < 0n;
   const [x, y] = [top < 0n ? -top : top, bottom < 0n ? -bottom : bottom];
   const bits = (n) => n.toString(2).length;

@@ -51,7 +51,8 @@ const castText = (held, type, text) => {
     const [low, high] = limitsOf(type);
     return `integerOfFloat(${text}, ${Number(low)}, ${Number(high + 1n)})`; // powers of two
   }
-  if (isWide(held)) return type === "float64" ? `Number(${text})` : `singleOfInteger(${text})`;
+  if (isWide(held) && type === "float32") return `singleOfInteger(${text})`;
+  if (isWide(held)) return roundedText(type, `Number(${text})`);
   return holdsFloats(type, held) ? text : roundedText(type, text);
 };
 
@@ -63,7 +64,7 @@ const holdsFloats = (type, held) =>
 const arithmeticText = ({ kind, js, sign }, type, x, y, isUniform) => {
   if (isComplex(type)) return `${js}Complex(${x}, ${y}, ${roundingOf(type)})`;
   if (kind === "quotient" && isWhole(type)) {
-    return isWide(type) ? `quotient${isUniform ? "Exact" : "Wide"}(${x}, ${y})` : `(${x} / ${y})`;
+    return isWide(type) ? `quotient${isUniform && type === "int64" ? "Exact" : "Wide"}(${x}, ${y})` : `(${x} / ${y})`;
   }
   if (kindOf(type) === "f") {
     const isSigned = kind === "sum" || kind === "quotient";

@@ -37,12 +37,16 @@ export const tooLargeForPage = (recorder, waits, time) => {
 
 /** The addresses of an array's copies: a copy's first one if they are consecutive. */
 const addressesOfArray = ({ bases, offsets, size }) => {
-  const isConsecutive = size > 0 && (offsets === null || offsets.every((offset, at) => at === 0 || offset === offsets[at - 1] + 1));
+  const isNext = (offset, at) => at === 0 || offset === offsets[at - 1] + 1;
+  const isConsecutive = size > 0 && (offsets === null || offsets.every(isNext));
   const within = offsets ?? Array.from({ length: size }, (_, at) => at);
   return bases.map((base) => (isConsecutive ? base + within[0] : within.map((offset) => base + offset)));
 };
 
-/** The player's data of a recorded run of `time` time units, whose rounds began at `rounds`, with `findings` as a check gives them. */
+/**
+ * The player's data of a recorded run of `time` time units, whose rounds began at `rounds`, with its `waits`, and with
+ * `findings` as a check gives them.
+ */
 export const playerData = (recorder, time, rounds, waits, findings) => {
   const { launch } = recorder;
   const { grid, machine, code, arrays } = launch;

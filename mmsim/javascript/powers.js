@@ -111,7 +111,7 @@ const rootBelowOne = (x) => {
 };
 
 /** x * y without an error (Dekker, A floating-point technique, 1971). */
-const exactProduct = (x, y) => {
+export const exactProduct = (x, y) => {
   const product = x * y;
   const [xHigh, xLow] = halvesOf(x), [yHigh, yLow] = halvesOf(y);
   return [product, ((xHigh * yHigh - product) + xHigh * yLow + xLow * yHigh) + xLow * yLow];
@@ -124,7 +124,7 @@ const halvesOf = (x) => {
 };
 
 /** x + y without an error, where x is the larger one. */
-const exactSum = (x, y) => {
+export const exactSum = (x, y) => {
   const total = x + y;
   return [total, y - (total - x)];
 };

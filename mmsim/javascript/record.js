@@ -134,12 +134,17 @@ export class Recorder {
     this.releases = []; // {time, block, warps}
     this.rounds = 0;
     this.lived = new Array(launch.grid.warps).fill(0); // the rounds at whose end each warp was unfinished
-    this.memory = Object.fromEntries(Object.values(launch.arrays).map((one) => [one.name, one.written ? one.data.slice() : one.data]));
+    const copied = Object.values(launch.arrays).map((one) => [one.name, one.written ? one.data.slice() : one.data]);
+    this.memory = Object.fromEntries(copied); // at the start
   }
 
-  /** Note a request's dispatch: see `Synchronous.dispatches` for the part; lane k is thread `start + lanes[k]`. */
-  dispatched({ time, completion, unit, warp, copy, rule, stages, first, end }, site, array, start, lanes, elements, addresses, words) {
+  /**
+   * Note the dispatch of a part of a request, as of `Synchronous.dispatches`: the lanes from `first` to before `end`.
+   * Lane k is thread `start + lanes[k]`.
+   */
+  dispatched(part, { site, start, lanes, elements, addresses, words }) {
     const { dispatches, moved } = this;
+    const { time, completion, unit, warp, copy, rule, stages, first, end } = part;
     const { thread, element, stage } = this.lanes;
     dispatches.time.push(time);
     dispatches.completion.push(completion);

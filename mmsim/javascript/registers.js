@@ -1,6 +1,6 @@
 import { expressionsOf, isOf, partsOf, statementsOf, storedOf, targetsOf } from "./walk.js";
 
-/* The registers that a program needs: see `mmsim.ir.liveness` for the definition, and `mmsim.ir.graph` for the steps. */
+/* The registers that a program needs: `mmsim.ir.liveness` defines them, `mmsim.ir.graph` the steps of a program. */
 
 /** The names of variables and of register arrays in expressions. */
 const heldNamesIn = (values) =>
@@ -179,6 +179,7 @@ export const registersOf = (body, sizes) => {
     }
     return found;
   };
-  const most = (found) => Math.max(0, ...steps.map(({ isAccess }, at) => (isAccess ? sizeOf(found[at] & held[at]) : 0)));
+  const atAccess = (found, { isAccess }, at) => (isAccess ? sizeOf(found[at] & held[at]) : 0);
+  const most = (found) => Math.max(0, ...steps.map((step, at) => atAccess(found, step, at)));
   return { data: most(live(true)), words: most(live(false)) };
 };

@@ -1,5 +1,6 @@
 /** The line, the array and the kind of an access. */
-const whereOf = ({ place: { function: name, file, line }, array, kind }) => ({ function: name, file, line, array, kind });
+const whereOf = ({ place: { function: name, file, line }, array, kind }) =>
+  ({ function: name, file, line, array, kind });
 
 /** Counts requests, stages and least stages of every access of the text, and lists the rounds. */
 export class Tally {

@@ -1,6 +1,7 @@
 import { Asynchronous } from "./asynchronous.js";
 import { Monitors, checked, checkedBefore } from "./check.js";
 import { MMSimFault } from "./faults.js";
+import { kindOf } from "./dtypes.js";
 import { makeGrid } from "./grid.js";
 import { makeLaunch } from "./launch.js";
 import { makeMachine } from "./machines.js";
@@ -9,10 +10,8 @@ import { Recorder, tracedWaits } from "./record.js";
 import { profileOf } from "./rows.js";
 import { Synchronous } from "./synchronous.js";
 
-/** The events of a run between two calls of `progress`. */
-const EVENTS_AT_ONCE = 1 << 14;
-/** The rounds between two calls, as a round has all threads. */
-const ROUNDS_AT_ONCE = 1 << 6;
+/** The lanes that rounds or events concern between two calls of `progress`, about. */
+const LANES_AT_ONCE = 1 << 18;
 
 /** A driver of a launch, before its first event. */
 const driverOf = (launch, recorder = null, listeners = [], others = new Map()) => {
@@ -29,7 +28,9 @@ const placedFault = (error, grid) => {
 
 /** Run a driver to its end, in steps; return the fault that ended it, null without one. */
 function* drive(driver) {
-  const most = driver.launch.schedule === "synchronous" ? ROUNDS_AT_ONCE : EVENTS_AT_ONCE;
+  const { threads, width } = driver.grid;
+  const lanes = driver.launch.schedule === "synchronous" ? threads : Math.min(threads, width);
+  const most = Math.ceil(LANES_AT_ONCE / (lanes + 16));
   try {
     while (!driver.advance(most)) yield driver.now;
     return null;
@@ -39,12 +40,17 @@ function* drive(driver) {
   }
 }
 
-/** A value as JSON has it: the inverse of `decodedNumber`. */
-const encodedValue = (value, dtype) => {
+/** How JSON has values of a type: the inverse of `decodedNumber`. */
+const encodingOf = (dtype) => {
   const float = (part) => (Number.isFinite(part) ? part : Number.isNaN(part) ? "nan" : part > 0 ? "inf" : "-inf");
-  if (dtype.startsWith("float")) return { float: float(value) };
-  if (dtype.startsWith("complex")) return { complex: [float(value.re), float(value.im)] };
-  return typeof value === "bigint" ? { int: String(value) } : value;
+  switch (kindOf(dtype)) {
+    case "f":
+      return (value) => ({ float: float(value) });
+    case "c":
+      return ({ re, im }) => ({ complex: [float(re), float(im)] });
+    default:
+      return (value) => (typeof value === "bigint" ? { int: String(value) } : value);
+  }
 };
 
 /** The contents of the array parameters by name, as JSON has them. */
@@ -52,7 +58,7 @@ const encodedArrays = ({ arrays, parameters }) =>
   Object.fromEntries(
     parameters.map((name) => {
       const { dtype, shape, data } = arrays[name];
-      return [name, { dtype, shape, data: data.map((value) => encodedValue(value, dtype)) }];
+      return [name, { dtype, shape, data: data.map(encodingOf(dtype)) }];
     })
   );
 
@@ -92,7 +98,7 @@ function* checkedRun(launch, recorder) {
   return { driver, error, findings };
 }
 
-/** The fault that binding a launch or its first steps throw, else null; `make` does that. */
+/** The fault that `make` throws, null without one. */
 const faultOf = (make) => {
   try {
     make();
@@ -105,18 +111,16 @@ const faultOf = (make) => {
 
 /**
  * Run a setting step by step; each step yields the time so far, and the last one returns the result. With `check` it
- * has findings; without `record` it has no player's data, and takes far less time.
+ * has findings; without `record` it has times and rows alone, and takes far less time.
  */
 export function* simulation(setting, { record = true, check = false } = {}) {
   let launch;
-  const refused = faultOf(() => {
-    launch = makeLaunch(setting);
-    launch.frame(0, null); // makes the program's function
-  });
+  const refused = faultOf(() => (launch = makeLaunch(setting)));
   if (refused !== null) {
     const { threads, block_size: size, shape, machine } = setting;
-    const find = () => checkedBefore(refused, makeGrid(threads, size ?? null, makeMachine(machine).width, 1, shape ?? null));
-    return refusedResult(refused, check && refused.program !== null ? find() : []);
+    const isOfProgram = check && refused.program !== null;
+    const grid = isOfProgram ? makeGrid(threads, size ?? null, makeMachine(machine).width, 1, shape ?? null) : null;
+    return refusedResult(refused, isOfProgram ? checkedBefore(refused, grid) : []);
   }
   const recorder = record ? new Recorder(launch) : null;
   let findings = [];
@@ -137,16 +141,19 @@ export function* simulation(setting, { record = true, check = false } = {}) {
   const time = driver.now;
   const accesses = driver.tally.accesses();
   const { rounds } = driver.tally;
+  const own = { time, accesses, rounds, findings, error: error && faultData(error) };
+  if (recorder === null) return { ...own, profile: null, arrays: null, data: null, tooLarge: null };
   const lines = profileOf(launch.code.sources, accesses, rounds, launch.schedule);
-  const profile = { lines, registers: launch.registers };
-  const own = { time, accesses, rounds, profile, findings, error: error && faultData(error), data: null, tooLarge: null };
-  if (recorder !== null) {
-    const starts = rounds.map((round) => round.start);
-    const waits = tracedWaits(recorder, starts, launch.grid.warps);
-    own.tooLarge = tooLargeForPage(recorder, waits, time);
-    if (own.tooLarge === null) own.data = playerData(recorder, time, starts, waits, findings);
-  }
-  return { ...own, arrays: error === null ? encodedArrays(launch) : null };
+  const starts = rounds.map((round) => round.start);
+  const waits = tracedWaits(recorder, starts, launch.grid.warps);
+  const tooLarge = tooLargeForPage(recorder, waits, time);
+  return {
+    ...own,
+    profile: { lines, registers: launch.registers },
+    arrays: error === null ? encodedArrays(launch) : null,
+    data: tooLarge === null ? playerData(recorder, time, starts, waits, findings) : null,
+    tooLarge,
+  };
 }
 
 /**

@@ -8,9 +8,8 @@ const lanesOfMask = (mask, count) =>
 /** Refuse a loop that never ends; `last` is the latest read or atomic in it, null without one. */
 export const refuseSpinning = (launch, frame, at, last) => {
   const { grid, arrays } = launch;
-  const first = grid.warpStart(0) + (Array.isArray(frame.fields.id) ? frame.fields.id[0] : frame.fields.id);
   const inLoop = lanesOfMask(at.lanes, frame.lanes);
-  const threadOf = (lane) => first + lane;
+  const threadOf = (lane) => frame.thread(lane);
   const thread = threadOf(inLoop[0]);
   const several = inLoop.length > 1;
   const who = `thread ${thread}${several ? ` and ${inLoop.length - 1} more repeat` : " repeats"}`;
@@ -37,8 +36,8 @@ export const refuseSpinning = (launch, frame, at, last) => {
           ? "in lock step all threads leave a loop together"
           : "the lanes of a warp leave a loop together";
       again +=
-        `thread ${threadOf(gone[0])}, which is not in the loop, waits for those in it: ${together}; let one thread of ` +
-        "each warp take the lock, or do the work and free the lock inside the loop";
+        `thread ${threadOf(gone[0])}, which is not in the loop, waits for those in it: ${together}; let one thread ` +
+        "of each warp take the lock, or do the work and free the lock inside the loop";
     } else {
       again +=
         "no thread can change it: all others have ended, or wait too; write before you wait, or wait at a barrier";

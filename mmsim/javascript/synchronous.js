@@ -5,7 +5,8 @@ import { Heap } from "./turns.js";
 import { completionTime } from "./units.js";
 
 /** The order of dispatches at several units: by time, then in the order in which they were set. */
-const isDispatchedEarlier = (one, other) => one.time < other.time || (one.time === other.time && one.order < other.order);
+const isDispatchedEarlier = (one, other) =>
+  one.time < other.time || (one.time === other.time && one.order < other.order);
 
 /** One sequencer drives all threads; each memory instruction is a round. Barriers do nothing. */
 export class Synchronous extends Driver {
@@ -97,9 +98,9 @@ export class Synchronous extends Driver {
       this.tell("accessed", this.access);
     }
     if (left !== null) this.write(site, array, { cells, left, firsts, elements, threads });
-    const words = left === null ? values : left;
-    for (const part of parts) {
-      this.recorder?.dispatched(part, site, array, 0, lanes, elements, addresses, words);
+    if (this.recorder !== null) {
+      const asked = { site, start: 0, lanes, elements, addresses, words: left === null ? values : left };
+      for (const part of parts) this.recorder.dispatched(part, asked);
     }
     this.end(site, addresses, parts);
     return values;
@@ -139,7 +140,8 @@ export class Synchronous extends Driver {
     while (heap.size > 0) {
       const { queue, next } = heap.pop();
       found.push(queue.parts[next]);
-      if (next + 1 < queue.parts.length) heap.push({ time: queue.parts[next + 1].time, order: order++, queue, next: next + 1 });
+      const after = queue.parts[next + 1];
+      if (after !== undefined) heap.push({ time: after.time, order: order++, queue, next: next + 1 });
     }
     return found;
   }

@@ -133,7 +133,7 @@ def ask(monkeypatch):
 
 @pytest.mark.parametrize(
     ("count", "search", "least"),
-    [(60, 0.05, 20), pytest.param(1500, 0.05, 700, marks=pytest.mark.long)],
+    [(60, 0.05, 20), pytest.param(1500, 0.05, 500, marks=pytest.mark.long)],
 )
 def test_the_page_answers_what_the_command_answers(engine, ask, count, search, least):
     author, cases = Layouts(random.Random(5)), []
