@@ -18,6 +18,7 @@ from course.copies import student_copy, teacher_copy
 from course.index import index
 from course.pages import Slides, Worksheet, described
 from course.printing import print_pages
+from course.puzzle_page import puzzle_page
 from course.puzzling import NAME as PUZZLES
 from course.puzzling import assignment, copy_puzzles
 from course.reading import FOLDER, notebooks, read, solutions
@@ -66,6 +67,7 @@ def make(folder: Path, chosen: list[Path]) -> None:
         make_pages(path, student, teacher)
         make_copies(path, student / "notebooks", teacher / "nbgrader" / "source")
     make_puzzles(student / "notebooks", teacher / "nbgrader" / "source")
+    write(student / f"{PUZZLES}.html", puzzle_page())
     write(teacher / "nbgrader" / "nbgrader_config.py", GRADER)
     archive(student / "notebooks.zip", student / "notebooks", (student / "notebooks").rglob("*"))
     printed = print_pages(sorted((student / "worksheets").glob("*.html")))
@@ -149,7 +151,8 @@ def write_indexes(folder: Path, chosen: list[Path], printed: bool) -> None:
         '<p><a href="notebooks.zip">All notebooks</a> in one archive.'
         + (' The <a href="site/index.html">documentation</a> of the simulator.' if site else "")
         + "</p>",
-        '<p><a href="downloads/puzzles.zip">The notebook that grades the puzzles</a>.</p>',
+        f'<p><a href="{PUZZLES}.html">Puzzles</a>: programs to change. '
+        f'<a href="downloads/{PUZZLES}.zip">The notebook that grades them</a>.</p>',
     ]
     write(
         folder / "student" / "index.html",

@@ -13,10 +13,13 @@ from puzzles.puzzle import SHOWN
 from course.reading import notebooks, read, title
 from mmsim.view.lab.page import Laboratory
 from mmsim.view.lab.scripts import in_ascii, script, work
+from mmsim.view.lab.scripts import part as part_of_laboratory
 from mmsim.view.player.page import origin
 from mmsim.view.player.scripts import as_json
 
 FOLDER = Path(__file__).parent / "templates" / "puzzles"
+POLICY = re.findall(r'content="(default-src [^"]*)"', part_of_laboratory("page.html"))[0]
+"""What a laboratory's page may load: nothing from outside."""
 
 
 def puzzle_page() -> str:
@@ -30,6 +33,7 @@ def puzzle_page() -> str:
     files = "\n".join(map(part, ("gates.js", "puzzles.js")))
     own = f"const openPuzzles = (() => {{\n{files}\nreturn openPuzzles;\n}})();\n"
     values = {
+        "POLICY": POLICY,
         "STYLE": part("puzzles.css"),
         "SCRIPT": script("const FORMULAS = {}, CONDITIONS = {};\n") + in_ascii(own),
         "WORK": work(),

@@ -16,6 +16,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.api.report import Report
 from mmsim.javascript.representation import number
+from mmsim.results.findings import Finding
 from puzzles.exported import TextError, program_of, whole
 
 GATE = re.compile(r"(\w+)(?: (of|in) (\w+))? (<=|==) (\d+)")
@@ -237,14 +238,14 @@ class Puzzle:
             return self._without_results(str(error))
         for report in reports:
             if report.run is None:
-                return self._without_results(str(report.findings[0]))
+                return self._without_results(_finding(report.findings[0]))
         judged = [self._results(reports, cases)]
         for gate in self.read_gates:
             counts = [gate.count(report) for report in reports]
             failing = [one for one in counts if not gate.passes(one)]
             found = str((failing or counts)[0])
             if failing and gate.counter == "findings":
-                found = str(next(report.findings[0] for report in reports if report.findings))
+                found = _finding(next(one.findings[0] for one in reports if one.findings))
             judged.append(Judged(gate.words, not failing, found))
         return tuple(judged)
 
@@ -331,6 +332,14 @@ class Puzzle:
             "arguments": [_argument(name, value) for name, value in given],
             "max_accesses": 20_000,
         }
+
+
+def _finding(finding: Finding) -> str:
+    """A finding in words, as the page has them."""
+    element = f", {finding.element}" if finding.element else ""
+    note = f"{finding.note}; " if finding.note else ""
+    where = " and ".join(map(str, finding.accesses))
+    return f"{finding.title}{element}: {note}{where}; {finding.advice}"
 
 
 def _placed(value: Any) -> bool:

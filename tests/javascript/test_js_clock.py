@@ -222,7 +222,9 @@ def test_the_profile(engine):
     made = program.prepare(machine.width, seed=3)
     sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
     profile = machine.run(program, *made.arguments, **sizes).profile()
-    found = engine.call("simulate", setting_of(machine, program, made.arguments, **sizes))["profile"]
+    found = engine.call("simulate", setting_of(machine, program, made.arguments, **sizes))[
+        "profile"
+    ]
     names = "function", "file", "line", "text", "requests", "stages", "least", "time"
     assert found["lines"] == [{name: getattr(one, name) for name in names} for one in profile.lines]
     assert found["registers"] == {
@@ -272,7 +274,9 @@ def test_the_bundle_has_no_modules():
 
 def test_two_modules_with_one_name_are_refused():
     with pytest.raises(ValueError, match=r"two\.js defines add, as one\.js does"):
-        refuse_same_names({"one": "const add = 1;\n", "two": "export const [less, add] = [1, 2];\n"})
+        refuse_same_names(
+            {"one": "const add = 1;\n", "two": "export const [less, add] = [1, 2];\n"}
+        )
 
 
 def test_an_export_of_another_form_is_refused():

@@ -158,7 +158,9 @@ def _before_fault(
     return {"time": driver.now, "data": trace and run_data([trace])}
 
 
-def case_of(machine: mm.Machine, program: Any, args: tuple[Any, ...], **sizes: Any) -> dict[str, Any]:
+def case_of(
+    machine: mm.Machine, program: Any, args: tuple[Any, ...], **sizes: Any
+) -> dict[str, Any]:
     """A setting, and what Python's event engine makes of it."""
     setting = setting_of(machine, program, args, **sizes)
     shape = sizes.pop("shape", None)

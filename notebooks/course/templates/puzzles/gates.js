@@ -55,8 +55,8 @@ function judgedOf(puzzle, said) {
     { what: RIGHT_RESULTS, passed: false, found: why }, ...puzzle.gates.map(({ words }) => ({ what: words, passed: false, found: "" })),
   ];
   for (const { fault, result, program } of said) {
-    const wrong = fault ?? result.error;
-    if (wrong) return without(wrong.text ?? wrong.message);
+    if (fault) return without(fault.text ?? fault.message);
+    if (result.error) return without(result.findings.length ? findingShown(result.findings[0]) : result.error.text);
     if (program !== undefined && program !== puzzle.program) return without(`there is no program '${puzzle.program}': keep its name`);
   }
   const results = said.map(({ result }) => result);
@@ -71,8 +71,9 @@ function judgedOf(puzzle, said) {
 }
 
 /** A finding in words. */
-function findingShown({ title, element, note }) {
-  return `${title}${element ? `, ${element}` : ""}${note ? `: ${note}` : ""}`;
+function findingShown({ title, element, note, accesses, advice }) {
+  const where = accesses.map(({ text }) => text).join(" and ");
+  return `${title}${element ? `, ${element}` : ""}: ${note ? `${note}; ` : ""}${where}; ${advice}`;
 }
 
 /** The points of what was judged: none with wrong results, and none without something that the starter fails. */
