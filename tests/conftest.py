@@ -268,5 +268,5 @@ def show(browser, new_page, tmp_path):
             for event, hear in heard.items():
                 shown.remove_listener(event, hear)
     assert wrong == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert len([url for url in asked if url.startswith("file:")]) == len(saved)

@@ -232,6 +232,7 @@ FUNCTIONS: dict[str, Row] = {
     "fma": _of_floats(3, fma, "fma", exact=True, own=True, js="fusedOf(x, y, z, bits)"),
     **{name: _numpys(name, js=f"Math.{name}(x)") for name in OF_NUMPY},
     "exp2": _numpys("exp2", js="powerC(2, x)"),
+    "log": _numpys("log", js="logOf(x)"),
     "hypot": _numpys("hypot", js="hypotOf(x, y)"),
     "pow": _numpys("pow", js="powerC(x, y)"),
     "atan2": _numpys("atan2", js="Math.atan2(x, y)"),

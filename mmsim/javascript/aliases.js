@@ -2,6 +2,7 @@
  * Names of arrays: renaming where a name stands for one array on all paths to a line, variables that say which array
  * it is where that depends on the run.
  */
+import { encodedInteger } from "./objects.js";
 import { FIRST_PART, aliasOf, assignNode, binaryNode, chooseNode, compareNode, constNode } from "./scope.js";
 import { extentNode, fixedAxes, ifNode, sameNode, spanOf, spansOf, varNode, viewOf } from "./scope.js";
 
@@ -30,9 +31,10 @@ function chosenValue(which, values, place) {
 export function aliasExtent(alias, axis, rank, place) {
   const extent = (part) => {
     const spans = spansOf(part);
-    if (axis >= 0 && axis < spans.length) return spans[axis].count;
+    if (axis >= 0 && axis < spans.length) return spans[Number(axis)].count;
     const fixed = fixedAxes(part);
-    return extentNode(part.array, axis < 0 ? axis : axis + fixed, rank === null ? null : rank + fixed, place);
+    const own = encodedInteger(BigInt(axis) + BigInt(axis < 0 ? 0 : fixed));
+    return extentNode(part.array, own, rank === null ? null : rank + fixed, place);
   };
   return chosenValue(alias.which, alias.parts.map(extent), place);
 }

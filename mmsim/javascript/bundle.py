@@ -11,7 +11,8 @@ NAMED = re.compile(
     r"^(?:export )?(?:const|let|(?:async )?function\*?|class) (\w+|[{\[][^}\]]*[}\]])", re.MULTILINE
 )
 UNNEEDED = re.compile(
-    r"^ */\*.*?\*/\n|^ *//[^\n]*\n|^ +|(?<=[;,{}()\[\]:]) // [^\"'`\n]*$|^\n", re.MULTILINE | re.DOTALL
+    r"^ */\*.*?\*/\n|^ *//[^\n]*\n|^ +|(?<=[;,{}()\[\]:]) // [^\"'`\n]*$|^\n",
+    re.MULTILINE | re.DOTALL,
 )
 """A comment, the indentation of a line, or an empty line."""
 
@@ -74,7 +75,7 @@ def refuse_same_names(texts: dict[str, str]) -> None:
 def plain(text: str) -> str:
     """A module without imports, exports, comments and indentation.
 
-    >>> plain('import { a } from "./b.js";\\n\\n/** One. */\\nexport const c = () => {\\n  a;\\n};\\n')
+    >>> plain('import { a } from "./b.js";\\n/** One. */\\nexport const c = () => {\\n  a;\\n};\\n')
     'const c = () => {\\na;\\n};\\n'
     """
     text = EXPORT.sub("", IMPORT.sub("", text))

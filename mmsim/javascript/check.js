@@ -149,9 +149,10 @@ const winnersOf = (launch, { lines, concurrentWrites, updates }, runAgain) => {
 /**
  * What a check of a launch found, as the player shows it, after a run that `monitors` listened to.
  *
- * `error` ended it at `time`, or is null. `runAgain(others)` runs the launch anew without listeners; there the writes of
- * the sites in `others`, a map, have another winner, "lowest" or "highest" (`writeOtherwise`). It returns {error, arrays},
- * those of the parameters by name. `placeOf(name, copy, element)` is the unit of an element and its place there.
+ * `error` ended it at `time`, or is null. `runAgain(others)` runs the launch anew without listeners; there the writes
+ * of the sites in `others`, a map, have another winner, "lowest" or "highest" (`writeOtherwise`). It returns {error,
+ * arrays}, those of the parameters by name. `placeOf(name, copy, element)` is the unit of an element and its place
+ * there.
  */
 export const checked = ({ launch, monitors, error, time, runAgain, placeOf }) => {
   const found = [...placements(launch), ...monitors.findings()];

@@ -17,9 +17,9 @@ class LeftRows {
 /**
  * The order by atomics: a warp that receives another warp's word knows all that this had done.
  *
- * An atomic that changes a word *releases* it, one whose old value is used *acquires* it. Each warp counts its releases.
- * Its vector clock holds the releases of every other warp that come before it: a row of `views`. `needed` says whether
- * the program has an atomic that could order anything; otherwise all stays at 0.
+ * An atomic that changes a word *releases* it, one whose old value is used *acquires* it. Each warp counts its
+ * releases. Its vector clock holds the releases of every other warp that come before it: a row of `views`. `needed`
+ * says whether the program has an atomic that could order anything; otherwise all stays at 0.
  */
 export class VectorClocks {
   constructor(launch, returns) {

@@ -17,12 +17,12 @@ const hashOf = (number, threads, elements) => {
 /**
  * Finds deadlocks: memory doesn't change any more, and a warp goes on reading.
  *
- * A write or an atomic that changes memory is *progress*. So is every access outside of `while` loops. Within a `while`
- * loop, a line makes progress by an access to elements that it hasn't touched since memory changed last. The reads must
- * be a wait (`waitsOf`): a loop that no other thread could end is an endless program.
+ * A write or an atomic that changes memory is *progress*. So is every access outside of `while` loops. Within a
+ * `while` loop, a line makes progress by an access to elements that it hasn't touched since memory changed last. The
+ * reads must be a wait (`waitsOf`): a loop that no other thread could end is an endless program.
  *
- * `waiting` has the last read of each thread that waits, for each line of its waits, the latest last; `idle` is the last
- * read that waits for nothing.
+ * `waiting` has the last read of each thread that waits, for each line of its waits, the latest last; `idle` is the
+ * last read that waits for nothing.
  */
 export class DeadlockCheck extends Listener {
   findsDeadlocks = true;

@@ -52,10 +52,10 @@ const endlessFinding = (error, launch, { deadlock }, time) => {
     return plainFinding("endless", [actionAt(error, launch.grid, error.thread, time)], { note: error.message });
   }
   const { site, cell, thread, block, time: when } = idler, array = launch.arrays[site.array];
-  const index = indexIn(array.shape, cell % array.size).join(", ");
+  const index = indexIn(array.shape, cell % array.size).join(", "), word = wordText(array.data[cell], array.dtype);
   const note =
-    `${error.message}; it reads ${array.name}[${index}], which is ${wordText(array.data[cell], array.dtype)}, in line ` +
-    `${site.place.line} again and again, and no write could end the loop`;
+    `${error.message}; it reads ${array.name}[${index}], which is ${word}, in line ${site.place.line} ` +
+    "again and again, and no write could end the loop";
   const loop = deadlock.waits.loop[site.number];
   return plainFinding("endless", [foundAccess(loop, "statement", thread, block, when)], { note });
 };
@@ -67,9 +67,9 @@ const deadlockFinding = (error, launch, monitors, time) => {
   const readers = deadlock.readers();
   const spinner = readers.find((one) => deadlock.holder(one) !== null);
   if (spinner !== undefined) return spinFinding(spinner, deadlock.holder(spinner), arrays);
-  const [first] = readers, other = readers.find((one) => one.thread !== first.thread);
-  const also = other === undefined ? [] : [foundAccess(other.site.place, "waits", other.thread, other.block, other.time)];
-  const waiting = monitors.barriers.waiting();
+  const [first] = readers, waiting = monitors.barriers.waiting();
+  const others = readers.filter((one) => one.thread !== first.thread).slice(0, 1);
+  const also = others.map((one) => foundAccess(one.site.place, "waits", one.thread, one.block, one.time));
   return elementFinding(
     "deadlock",
     arrays[first.site.array],
@@ -91,8 +91,8 @@ export const findingOfError = (error, launch, monitors, time) => {
     const asked = other === null ? [] : [monitors.barriers.last(other)];
     return plainFinding("exchange", [actionAt(error, grid, error.thread, time), ...asked], { note: message });
   }
-  const isWhole = hasWholeIndex(error);
-  return plainFinding(isWhole || index === null ? FINDING_KINDS[kind] : "type", [actionAt(error, grid, error.thread, time)], {
+  const isWhole = hasWholeIndex(error), access = actionAt(error, grid, error.thread, time);
+  return plainFinding(isWhole || index === null ? FINDING_KINDS[kind] : "type", [access], {
     array,
     index: isWhole ? index.map(Number) : null,
     copy: launch.arrays[array ?? ""]?.shared ? grid.block[error.thread ?? 0] : null,

@@ -303,7 +303,7 @@ export class Evaluator {
         const message = `index ${found} of the table ${quotedText(node.table)} is out of range: it has ${extent} values `
           + `along this axis, from ${-extent} to ${extent - 1}`;
         const lane = mask === true ? bad : mask[bad];
-        this.fault("AddressError", message, node.place, frame, lane, { index: [found] });
+        this.fault("AddressError", message, node.place, frame, lane, { index: [plainNumber(found)] });
       }
       const own = (value, k) => entryOf(value, k) * extent + entryOf(at, k);
       if (!Array.isArray(number) && !Array.isArray(at)) number = own(number, 0);
@@ -335,7 +335,8 @@ export class Evaluator {
     const at = values.map((value) => entryOf(value, k));
     const text = at.map((one, axis) => textOf(one, this.of(asWritten(index[axis])))).join(", ");
     const lane = mask === true ? k : mask[k];
-    this.fault(kind, `index [${text}] of ${quotedText(array)}${message}`, place, frame, lane, { array, index: at });
+    const facts = { array, index: at.map(plainNumber) };
+    this.fault(kind, `index [${text}] of ${quotedText(array)}${message}`, place, frame, lane, facts);
   }
 
   /** Report the first lane with a number of its index outside its axis. */
@@ -396,8 +397,9 @@ export class Evaluator {
     }
     const loop = new Loop([{ plan }], true);
     return (frame, mask) => {
-      const found = loop.run(frame, mask);
-      return found === undefined ? exact(frame, mask) : found;
+      const found = loop.run(frame, mask) ?? exact(frame, mask);
+      // Each computed NaN is another one, as in Python; an array is, and a NaN of JavaScript is not.
+      return Number.isNaN(found) ? new Array(countOf(mask, frame.lanes)).fill(found) : found;
     };
   }
 
@@ -426,6 +428,9 @@ export class Evaluator {
     };
   }
 }
+
+/** A number that JSON can hold. */
+const plainNumber = (number) => (typeof number === "bigint" ? Number(number) : number);
 
 /** The entry of a value for the active lane with number k. */
 const entryOf = (value, k) => (Array.isArray(value) ? value[k] : value);

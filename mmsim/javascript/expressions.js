@@ -126,7 +126,7 @@ export class ExpressionParser extends ElementParser {
       throw this.refuse(node.slice, "an axis of a shape must be a constant", advice);
     }
     this.constantOf(intObject(axis), 0, node.slice);
-    return this.extent(array, Number(axis), node.slice, place);
+    return this.extent(array, axis, node.slice, place);
   }
 
   /** A number in the text. */

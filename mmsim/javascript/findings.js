@@ -4,10 +4,10 @@ import { TABLES } from "./table.js";
 /**
  * The findings of a check: plain data that says what is wrong, where, when, and what to do.
  *
- * A finding has a `kind`, an `array`, the logical `index` of an element and its `copy` (all null if none is concerned),
- * one or two `accesses`, of a race the `scope` in which they have no order ("interval", "blocks", "round"), the number
- * of `elements` and a `note`. An access has a `thread`, its `block`, a `kind`, a `function`, `file`, `line` and a `time`
- * (null if it isn't known).
+ * A finding has a `kind`, an `array`, the logical `index` of an element and its `copy` (all null if none is
+ * concerned), one or two `accesses`, of a race the `scope` in which they have no order ("interval", "blocks",
+ * "round"), the number of `elements` and a `note`. An access has a `thread`, its `block`, a `kind`, a `function`,
+ * `file`, `line` and a `time` (null if it isn't known).
  */
 
 /** The advice for a data race. */

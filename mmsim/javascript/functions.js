@@ -1,5 +1,5 @@
 import { asInt64, bitsOfDouble, bitsOfHalf, doubleOfBits, exponentOf, halfOfBits } from "./numbers.js";
-import { ratioOf, wrapInt64 } from "./numbers.js";
+import { ratioOf, scaledBy, wrapInt64 } from "./numbers.js";
 import { exactProduct, exactSum, finitePowerFloat, integerRatio, powerC, powerFloat } from "./powers.js";
 
 /* The functions that a program can call, as far as JavaScript has none. None of them fails: without a value the result
@@ -275,7 +275,7 @@ export const gammaOf = (x) => {
 /** The logarithm of a normal positive number; nearly always the double that is nearest to it. */
 const nearLog = (x) => {
   const above = exponentOf(x), isUpper = x / 2 ** above > Math.SQRT2, scale = above + isUpper;
-  const part = x / 2 ** scale, sum = part + 1, ratio = (part - 1) / sum;
+  const part = scaledBy(x, -scale), sum = part + 1, ratio = (part - 1) / sum;
   const [top, rest] = exactProduct(ratio, sum);
   const low = (((part - 1 - top) - rest) - ratio * (part - (sum - 1))) / sum; // what the rounded ratio lacks
   let tail = 0;
@@ -283,6 +283,9 @@ const nearLog = (x) => {
   const [high, cut] = exactSum(scale * 6.93147180369123816490e-01, 2 * ratio); // the upper bits of log(2)
   return high + (cut + 2 * (low + ratio * ratio * ratio * tail) + scale * 1.90821492927058770002e-10);
 };
+
+/** The natural logarithm. */
+export const logOf = (x) => (x >= 2 ** -1022 && x < Infinity ? nearLog(x) : Math.log(x));
 
 /** As C's lgamma: infinite where the gamma function has a pole. */
 export const lgammaOf = (x) => {
@@ -299,5 +302,5 @@ export const lgammaOf = (x) => {
 /** The functions that the text of an expression may call. */
 export const OF_FUNCTIONS = {
   isInfinite, copySign, nextAfter, integerOfBits, floatOfBits, remainderOf, fusedOf, hypotOf, absoluteComplex, popc, clz,
-  ffs, brev, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
+  ffs, brev, logOf, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
 };

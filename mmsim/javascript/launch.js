@@ -6,6 +6,7 @@ import { offsetsOf } from "./layouts.js";
 import { makeMachine } from "./machines.js";
 import { meaningOf } from "./meaning.js";
 import { layOut } from "./memory.js";
+import { programsOf } from "./module.js";
 import { decodedNumber, textOf, toHalf } from "./numbers.js";
 import { registersOf } from "./registers.js";
 import { TABLES } from "./table.js";

@@ -1,14 +1,14 @@
 import { sameBits } from "./memory.js";
 
 /**
- * Receives the events of a run; a subclass reacts to them. If one `findsDeadlocks`, a loop that never ends goes on until
- * it has seen enough of it.
+ * Receives the events of a run; a subclass reacts to them. If one `findsDeadlocks`, a loop that never ends goes on
+ * until it has seen enough of it.
  *
  * An access is one memory instruction: a warp's request, or those of all warps in a round. It has a `site` and an
  * `array`, and an entry for each active lane, by thread number, in `threads`, `elements`, `values` (the words that a
  * write or an atomic stores, null for a read). `warp` is -1 for a round, and `times` then has the dispatch of each
- * lane; else it is a number. `interval` are the barriers that the warp has passed, or the rounds so far, `gridInterval`
- * the barriers of the grid among them.
+ * lane; else it is a number. `interval` are the barriers that the warp has passed, or the rounds so far,
+ * `gridInterval` the barriers of the grid among them.
  */
 export class Listener {
   findsDeadlocks = false;

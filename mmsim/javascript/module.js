@@ -42,7 +42,9 @@ export function programsOf(text, file = "program.py") {
 
 class TopLevel {
   constructor(lines, file, tree) {
-    Object.assign(this, { lines, file, tokens: tree.tokens, globals: new Map(), programs: {}, helpers: [] });
+    Object.assign(this, { lines, file, tokens: tree.tokens, programs: {}, helpers: [] });
+    const own = [["__name__", { is: "str", value: TOP }], ["__builtins__", { is: "other", type: "dict" }]];
+    this.globals = new Map(own);
   }
 
   refuse(node, message, advice = "") {

@@ -1,4 +1,5 @@
-import { accessesOf, blocksOf, expressionsOf, partsOf, statementsOf, storedOf, targetsOf, writtenArrays } from "./walk.js";
+import { accessesOf, blocksOf, expressionsOf, partsOf, statementsOf } from "./walk.js";
+import { storedOf, targetsOf, writtenArrays } from "./walk.js";
 
 /** Stands among names for the values read; no variable that a program can see has this name. */
 const FROM_MEMORY = "memory";
@@ -30,8 +31,8 @@ const addAll = (set, names) => {
 };
 
 /**
- * The names that decide whether a jump skips a part of a block. In an inner loop a `break` or a `continue` skips nothing
- * of the block.
+ * The names that decide whether a jump skips a part of a block. In an inner loop a `break` or a `continue` skips
+ * nothing of the block.
  */
 const jumpsIn = (block, control = new Set(), isInner = false) => {
   const found = new Set();

@@ -412,25 +412,12 @@ const textOfFloat = (x, isPart = false) => {
   return `${sign}${size}${Number.isInteger(size) && !isPart ? ".0" : ""}`;
 };
 
-/** The double with the fewest digits that is rounded to a float of a narrower type. */
-const withFewestDigits = (x, round) => {
-  for (let digits = 1; digits < 10; digits += 1) {
-    const near = Number(x.toPrecision(digits));
-    if (round(near) === x) return near;
-  }
-  return x;
-};
-
-/** A value of a type as Python's `str` shows it. */
+/** A value of a type as a message shows it: as Python's `str`, floats of all types as doubles. */
 export const textOf = (value, type) => {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (type.startsWith("complex")) {
-    const part = (x) => textOfFloat(type === "complex64" ? withFewestDigits(x, Math.fround) : x, true);
-    const [re, im] = [part(value.re), part(value.im)];
-    if (Object.is(value.re, 0)) return `${im}j`;
-    return `(${re}${im[0] === "-" ? "" : "+"}${im}j)`;
+    const [re, im] = [textOfFloat(value.re, true), textOfFloat(value.im, true)];
+    return Object.is(value.re, 0) ? `${im}j` : `(${re}${im[0] === "-" ? "" : "+"}${im}j)`;
   }
-  if (!type.startsWith("float")) return String(value);
-  if (type === "float64") return textOfFloat(value);
-  return textOfFloat(withFewestDigits(value, type === "float16" ? toHalf : Math.fround));
+  return type.startsWith("float") ? textOfFloat(value) : String(value);
 };

@@ -8,10 +8,13 @@ import { bitsOfDouble, exponentOf, ratioOf, refuseValue, scaledBy } from "./numb
 
 const POWER_ERROR = 2 ** -92; // more than the relative error of a sum of two floats, after all operations here
 
+const MOST_EXACT = 64; // the largest whole exponent for which integers take little time
+
 /** x ** y as C has it. */
 export const powerC = (x, y) => {
   if (x === 1 || (x === -1 && Math.abs(y) === Infinity)) return 1;
-  return x ** y;
+  const isExact = Number.isInteger(y) && Math.abs(y) <= MOST_EXACT && Number.isFinite(x) && x !== 0;
+  return isExact ? exactPower(x, y) : x ** y;
 };
 
 /** x ** y of floats, rounded to their type; without a value it is a NaN or infinite. */

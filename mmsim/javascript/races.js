@@ -128,7 +128,8 @@ export class RaceDetector extends Listener {
     if (!this.mayRace(every, warps)) return;
     const { thread, report } = noted;
     const later = (column) => (one, other) => column[report[one]] - column[report[other]];
-    const inInterval = later(this.reports.interval), inBlock = (one, other) => blocks[thread[one]] - blocks[thread[other]];
+    const inInterval = later(this.reports.interval);
+    const inBlock = (one, other) => blocks[thread[one]] - blocks[thread[other]];
     if (this.isLockStep) {
       this.races(array, cell, every, warps, inInterval);
       return;
@@ -211,8 +212,8 @@ export class RaceDetector extends Listener {
       found.latest = cell;
       found.count += 1;
     }
-    const isBefore = thread[one] - thread[found.one] || thread[other] - thread[found.other] || distance - found.distance;
-    if (found.cell === cell && isBefore < 0) Object.assign(found, { one, other, distance });
+    const order = thread[one] - thread[found.one] || thread[other] - thread[found.other];
+    if (found.cell === cell && (order || distance - found.distance) < 0) Object.assign(found, { one, other, distance });
   }
 
   /** The finding of a race. */

@@ -26,9 +26,9 @@ const byWarp = (came) => [...came].sort(([one], [other]) => one - other);
  * Finds divergent barriers: records where each warp waits, and reports the warps of a block that don't wait together.
  *
  * A barrier opens when every unfinished warp of its block waits at one. On a GPU all threads of the block, or of the
- * grid, that haven't returned must come to the *same* barrier. The behaviour is undefined if warps wait at two different
- * ones, or if a thread runs past a barrier at which others wait. A barrier of the grid counts blocks, and the first
- * thread of each counts for its block. If this thread has returned, a GPU waits forever.
+ * grid, that haven't returned must come to the *same* barrier. The behaviour is undefined if warps wait at two
+ * different ones, or if a thread runs past a barrier at which others wait. A barrier of the grid counts blocks, and
+ * the first thread of each counts for its block. If this thread has returned, a GPU waits forever.
  */
 export class SyncCheck extends Listener {
   constructor(launch) {

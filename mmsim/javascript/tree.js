@@ -25,7 +25,7 @@ const AUGMENTED = {
   ...{ "&=": "BitAnd", "|=": "BitOr", "^=": "BitXor", "<<=": "LShift", ">>=": "RShift", "**=": "Pow" },
 };
 /** The most levels of nesting that this parser follows. */
-const DEEPEST_TREE = 400;
+const DEEPEST_TREE = 1500;
 /** The fields of nodes that hold nodes, in the order of Python's module `ast`. */
 const CHILDREN = {
   FunctionDef: "args body decorators returns", AsyncFunctionDef: "args body decorators returns",
@@ -570,7 +570,9 @@ class TreeParser {
 
   openPattern() {
     const one = () => (this.accept("*") ? this.name() : this.asPattern());
+    const isStar = this.is("*");
     one();
+    if (isStar && !this.is(",")) throw this.wrong();
     while (this.accept(",") && !this.is(":") && !this.is("if")) one();
   }
 
@@ -1074,16 +1076,29 @@ function nameOfKind(node) {
   return is === "ellipsis" ? "ellipsis" : "literal";
 }
 
+/** The names that a node itself sets. */
+function namesSet(node) {
+  if (node.kind === "Name") return node.context === "Load" ? [] : [node.id];
+  if (["FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler"].includes(node.kind)) return [node.name];
+  return node.kind === "arg" || node.kind === "keyword" ? [node.arg] : [];
+}
+
+function namesOfParameters({ args }) {
+  if (args?.kind !== "arguments") return new Set();
+  const every = [...args.posonly, ...args.args, args.vararg, ...args.kwonly, args.kwarg];
+  return new Set(every.filter(Boolean).map((one) => one.arg));
+}
+
 /** Refuse what Python refuses after parsing: jumps outside of loops, values outside of functions, and the like. */
 function checkTree(body) {
   const wrong = (message, node) => {
     const end = node.endRow === node.row ? node.endColumn : node.column + 1;
     return new NotPython(message, node.row, node.column, end);
   };
-  const pending = body.map((node) => ({ node, inLoop: false, scope: "module" })).reverse();
+  const pending = body.map((node) => ({ node, inLoop: false, scope: "module", depth: 0, parameters: new Set() })).reverse();
   const allowsStar = new Set();
   while (pending.length) {
-    const { node, inLoop, scope } = pending.pop();
+    const { node, inLoop, scope, depth, parameters } = pending.pop();
     const { kind } = node;
     if (kind === "Break" && !inLoop) throw wrong("'break' outside loop", node);
     if (kind === "Continue" && !inLoop) throw wrong("'continue' not properly in loop", node);
@@ -1096,8 +1111,9 @@ function checkTree(body) {
     if ((kind === "AsyncFor" || kind === "AsyncWith") && scope !== "async") {
       throw wrong(`'async ${kind === "AsyncFor" ? "for" : "with"}' outside async function`, node);
     }
-    if (kind === "Nonlocal" && scope === "module") {
-      throw wrong("nonlocal declaration not allowed at module level", node);
+    if (kind === "Nonlocal") {
+      if (scope === "module") throw wrong("nonlocal declaration not allowed at module level", node);
+      if (scope !== "class" && depth === 1) throw wrong(`no binding for nonlocal '${node.names[0]}' found`, node);
     }
     if (kind === "ImportFrom" && node.names[0].name === "*" && scope !== "module") {
       throw wrong("import * only allowed at module level", node);
@@ -1113,14 +1129,21 @@ function checkTree(body) {
     if (kind === "Call") for (const one of node.args) allowsStar.add(one);
     if (kind === "ClassDef") for (const one of node.bases) allowsStar.add(one);
     if (kind === "arg" && node.annotation) allowsStar.add(node.annotation);
-    if (kind === "Constant" && node.value.is === "debug") throw wrong("cannot assign to __debug__", node);
+    if (namesSet(node).includes("__debug__")) throw wrong("cannot assign to __debug__", node);
+    if (kind === "Global" || kind === "Nonlocal") {
+      const name = node.names.find((one) => parameters.has(one));
+      if (name) throw wrong(`name '${name}' is parameter and ${kind.toLowerCase()}`, node);
+    }
     const isLoop = ["For", "AsyncFor", "While"].includes(kind);
     const isFunction = ["FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef"].includes(kind);
     const inner = { FunctionDef: "function", AsyncFunctionDef: "async", Lambda: "lambda", ClassDef: "class" }[kind];
     for (const one of childNodes(node)) {
       const isBody = isFunction && (node.body === one || (Array.isArray(node.body) && node.body.includes(one)));
       const isTrip = isLoop && node.body.includes(one);
-      const known = isBody ? { inLoop: false, scope: inner } : { inLoop: inLoop || isTrip, scope };
+      const outer = { inLoop: inLoop || isTrip, scope, depth, parameters };
+      const known = isBody
+        ? { inLoop: false, scope: inner, depth: depth + (inner !== "class"), parameters: namesOfParameters(node) }
+        : outer;
       pending.push({ node: one, ...known });
     }
   }

@@ -2,7 +2,8 @@ import { Concerned, accessAt, elementFinding } from "./lines.js";
 import { Listener, cellOf } from "./listener.js";
 
 /**
- * Finds reads of uninitialized memory: records what has been written, and the first read of anything else, line by line.
+ * Finds reads of uninitialized memory: records what has been written, and the first read of anything else, line by
+ * line.
  *
  * An `mm.shared` array is zero at first on the simulator, and has any contents on a GPU. The parameters come from the
  * caller and are initialized, except those named as `unset`.

@@ -25,7 +25,8 @@ export class LostUpdates extends Listener {
     this.last = new Map(); // by the site of a read, for each thread: the cells of its last read, and the time
     for (const site of [...this.updates.values()].flatMap((update) => update.reads)) {
       const { vector } = launch.meaning.sites[site], { threads } = launch.grid;
-      this.last.set(site, { cells: new Int32Array(threads * vector).fill(-1), when: new Float64Array(threads), vector });
+      const cells = new Int32Array(threads * vector).fill(-1);
+      this.last.set(site, { cells, when: new Float64Array(threads), vector });
     }
     this.updated = new Map(); // by array, for each cell: the time, the thread and the word of its last update
     this.touched = new Map();

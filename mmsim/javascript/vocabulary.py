@@ -28,7 +28,6 @@ from mmsim.ir.functions import FUNCTIONS
 
 MODULES: tuple[ModuleType, ...] = (builtins, math, cmath, np, mmsim, atomic, warp)
 """The modules whose names the parser knows."""
-NAMES_OF_NUMPY = ("numpy", "numpy.typing")
 
 
 def vocabulary() -> dict[str, Any]:
@@ -82,10 +81,12 @@ def _names(module: ModuleType) -> dict[str, list[str]]:
     """The names of a module by the types of what they stand for."""
     found: dict[str, list[str]] = defaultdict(list)
     names: Iterable[str] = dir(module)
+    if module is builtins:
+        names = {*names, *dir(object), "__dict__"}  # a name can stand for any attribute of this module
     if module is mmsim:
         names = {*named.__all__, *named.ROOMS}
     for name in sorted(names):
-        if not name.startswith("_"):
+        if module is builtins or not name.startswith("_"):
             found[type(getattr(module, name)).__name__].append(name)
     return dict(found)
 

@@ -9,8 +9,8 @@ const UNORDERED_AFTER = { read: ["write", "atomic"], write: ["read", "write", "a
  * Finds lanes that exchange through memory without `mm.warp.sync()`, in warps that run independently.
  *
  * In the models the lanes of a warp run together; the threads of a GPU don't. So two lanes that touch one element in
- * different requests, at least one of them writing, are unordered unless one of these lies between: a barrier, a sync of
- * both lanes, an atomic by which one follows the other (`LaneClocks`). Nothing is needed between
+ * different requests, at least one of them writing, are unordered unless one of these lies between: a barrier, a sync
+ * of both lanes, an atomic by which one follows the other (`LaneClocks`). Nothing is needed between
  *
  * - two atomics, though an atomic is a write and a read;
  * - two writes of the same value;

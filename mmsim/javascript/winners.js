@@ -5,8 +5,8 @@ import { sameBits } from "./memory.js";
 /**
  * Records the first concurrent writes of different values of each line.
  *
- * If several writes of one request go to one element, the lowest-numbered thread's value stays. A GPU promises only that
- * one of them stays.
+ * If several writes of one request go to one element, the lowest-numbered thread's value stays. A GPU promises only
+ * that one of them stays.
  */
 export class ConcurrentWrites extends Listener {
   constructor(launch, lines) {

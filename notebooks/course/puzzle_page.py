@@ -1,7 +1,11 @@
-"""The puzzles' page: a laboratory with tasks, gates, hints and a score. It holds no solution."""
+"""The puzzles' page: a laboratory with tasks, gates, hints and a score. It holds no solution.
+
+`python -m course.puzzle_page FILE`, in notebooks/, makes it alone.
+"""
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 from typing import Any
@@ -64,3 +68,9 @@ def setup_of(puzzle: Puzzle, case: int) -> dict[str, Any]:
 def part(name: str) -> str:
     """The text of a file of the page."""
     return (FOLDER / name).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="course.puzzle_page", description="Make the page.")
+    parser.add_argument("file", type=Path)
+    parser.parse_args().file.write_text(puzzle_page(), encoding="utf-8")

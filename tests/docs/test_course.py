@@ -151,7 +151,7 @@ def answers(path):
 def test_what_students_get_holds_no_answer(course, site):
     folder, chosen = course
     found = dict(documents(folder / "student"))
-    # And the index, Reveal's page for a speaker, the puzzles, what grades them, and it in two archives.
+    # And the index, Reveal's page for a speaker, the puzzles, and in three places what grades them.
     assert len(found) == 5 * len(chosen) + 6
     pages = {f"site: {name}": text for name, text in documents(site)}
     assert all(f"site: notebooks/{path.stem}.html" in pages for path in chosen)

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ pytest.importorskip("jupytext")
 from course.puzzling import assignment, copy_puzzles, solved
 from course.reading import FOLDER, notebooks
 from puzzles import graded, puzzles
+from puzzles.__main__ import main
 from puzzles.exported import exported, programs_in
 from puzzles.puzzle import UNITS, Gate, Puzzle
 
@@ -221,6 +223,20 @@ def test_what_the_page_exports_is_graded(tmp_path, capsys):
     assert said.endswith(f"There is no program for {names[2]} in the files beside this notebook.\n")
     (tmp_path / "newer.py").write_text(exported({names[1]: solution(names[1])}), "utf-8")
     assert graded(names[1], tmp_path) == most[1]
+
+
+def test_exported_files_are_graded_on_the_command_line(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "mine.py"
+    first, second, *_ = PUZZLES
+    programs = {first: solution(first), second: PUZZLES[second].starter, "unknown": "x = 1"}
+    file.write_text(exported(programs), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["puzzles", str(file)])
+    main()
+    said = capsys.readouterr().out
+    most = [1 + len(one.gates) for one in PUZZLES.values()]
+    assert said.startswith(f"{first}: {most[0]} of {most[0]} points\npassed: right results\n")
+    assert f"{second}: 0 of {most[1]} points\n" in said
+    assert said.endswith(f"{file}: {most[0]} of {sum(most)} points\n")
 
 
 def test_what_students_get_holds_no_solution(tmp_path):

@@ -1,7 +1,7 @@
 """The engine in JavaScript, in Chromium, gives what the event engine gives: to the last bit."""
 
 from dataclasses import astuple
-from itertools import groupby
+from itertools import groupby, islice
 
 import numpy as np
 import pytest
@@ -9,9 +9,10 @@ import pytest
 import mmsim as mm
 from mmsim.errors import MMSimError
 from mmsim.javascript.bundle import bundle, names, plain, refuse_same_names
+from mmsim.javascript.text import text_of
 from mmsim.model.threads import Shape
 from mmsim_algorithms import programs
-from tests.kit.generators.random_programs import RefDMM, RefHMM, RefUMM, cases, drawn
+from tests.kit.generators.random_programs import RefDMM, RefHMM, RefUMM, cases, define, drawn
 from tests.kit.tools.golden import MACHINES, SCHEDULES
 from tests.kit.views.js_engine import JsEngine, case_of, setting_of
 
@@ -64,6 +65,26 @@ def test_all_programs_on_all_machines(engine):
             for schedule in SCHEDULES:
                 found = engine.disagreement(example(program, machine, schedule))
                 assert found is None, (program.name, machine, schedule, found)
+
+
+def test_a_setting_with_a_text(engine):
+    for program, machine, schedule in islice(of_each_family(), 0, None, 5):
+        written = define(text_of(program), program.name)
+        made = program.prepare(machine.width, seed=3)
+        sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
+        case = case_of(machine, written, made.arguments, **sizes)
+        code = case["setting"].pop("code")
+        file = code["sources"][0]["file"]
+        case["setting"] |= {"text": text_of(program), "name": program.name, "file": file}
+        found = engine.disagreement(case)
+        assert found is None, (program.name, machine, schedule, found)
+
+
+def test_a_text_without_that_program(engine):
+    setting = setting_of(DMM, endless, (ZEROS,), threads=8) | {"text": "x = 1", "name": "endless"}
+    del setting["code"]
+    text = engine.call("simulate", setting)["error"]["text"]
+    assert text == "the text has no program 'endless'; there is none"
 
 
 def test_random_programs(engine):
@@ -222,9 +243,8 @@ def test_the_profile(engine):
     made = program.prepare(machine.width, seed=3)
     sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
     profile = machine.run(program, *made.arguments, **sizes).profile()
-    found = engine.call("simulate", setting_of(machine, program, made.arguments, **sizes))[
-        "profile"
-    ]
+    setting = setting_of(machine, program, made.arguments, **sizes)
+    found = engine.call("simulate", setting)["profile"]
     names = "function", "file", "line", "text", "requests", "stages", "least", "time"
     assert found["lines"] == [{name: getattr(one, name) for name in names} for one in profile.lines]
     assert found["registers"] == {
@@ -250,7 +270,7 @@ def test_a_run_tells_its_progress_and_can_be_stopped(engine):
 @mm.program
 def copy(T, a, b):
     for k in range(10):
-        b[T.id] = a[T.id]
+        b[T.id] = a[T.id] + k
 
 
 def test_more_than_a_page_holds(engine):
@@ -273,10 +293,9 @@ def test_the_bundle_has_no_modules():
 
 
 def test_two_modules_with_one_name_are_refused():
+    texts = {"one": "const add = 1;\n", "two": "export const [less, add] = [1, 2];\n"}
     with pytest.raises(ValueError, match=r"two\.js defines add, as one\.js does"):
-        refuse_same_names(
-            {"one": "const add = 1;\n", "two": "export const [less, add] = [1, 2];\n"}
-        )
+        refuse_same_names(texts)
 
 
 def test_an_export_of_another_form_is_refused():

@@ -15,6 +15,7 @@ from mmsim.errors import LayoutError
 from mmsim.model import layout as layouts
 from mmsim.model.layout import cute, offsets_of, words_of
 from tests.kit.generators.random_layouts import Layouts
+from tests.kit.views.js_difference import DIFFERENCE
 from tests.kit.views.js_engine import JsEngine
 
 COMPARED = """
@@ -33,7 +34,7 @@ const placed = (layout, shape) => orError(() => {
 });
 
 const casesDiffer = (cases, found) => cases.map(({ asked, expected }) => {
-  const difference = differenceOf(expected, found(asked));
+  const difference = differenceIn(expected, found(asked));
   return difference && `${JSON.stringify(asked)}: ${difference}`;
 }).filter((one) => one !== null);
 
@@ -50,7 +51,7 @@ const drawn = (seed, widths) => {
 @pytest.fixture
 def engine(new_page):
     found = JsEngine(new_page())
-    found.page.add_script_tag(content=COMPARED)
+    found.page.add_script_tag(content=DIFFERENCE + COMPARED)
     return found
 
 

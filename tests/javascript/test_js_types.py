@@ -18,6 +18,7 @@ from mmsim.javascript.representation import lowered, plain
 from mmsim_algorithms import programs
 from tests.kit.generators import random_programs
 from tests.kit.generators.changed_codes import Changes, types_of
+from tests.kit.views.js_difference import DIFFERENCE
 from tests.kit.views.js_engine import JsEngine
 
 COMPARED = """
@@ -33,7 +34,7 @@ const typedOrFault = (code, arrays, numbers) => {
 };
 
 const typesDiffer = (cases) => cases.map(({ code, arrays, numbers, expected }) =>
-  differenceOf(expected, typedOrFault(code, arrays, numbers))).filter((one) => one !== null);
+  differenceIn(expected, typedOrFault(code, arrays, numbers))).filter((one) => one !== null);
 
 const faultTexts = (cases) =>
   cases.map(([kind, message, facts]) => new MMSimFault(kind, message, facts).text);
@@ -45,7 +46,7 @@ const shownTexts = (values) => values.map(shownValue);
 @pytest.fixture
 def engine(new_page):
     found = JsEngine(new_page())
-    found.page.add_script_tag(content=COMPARED)
+    found.page.add_script_tag(content=DIFFERENCE + COMPARED)
     return found
 
 

@@ -23,12 +23,15 @@ function openLaboratory(host, data, work) {
   for (const id of ["sizes", "inputs", "curve"]) foldable(lab, id);
   listenToCurve(lab);
   listenToSharing(lab);
+  listenToTile(lab);
   lab.part("program-name").addEventListener("change", () => change(lab, (setup) => { setup.program = lab.part("program-name").value; }));
   lab.part("reset").addEventListener("click", () => take(lab, structuredClone(data.setup)));
   // The player's keys are for the player: not for what one types here.
-  lab.part("bench").addEventListener("keydown", (event) => {
-    if (event.target.closest("textarea, input, select, button") && event.key !== "Escape") event.stopPropagation();
-  });
+  for (const id of ["bar", "bench", "tiles"]) {
+    lab.part(id).addEventListener("keydown", (event) => {
+      if (event.target.closest("textarea, input, select, button") && event.key !== "Escape") event.stopPropagation();
+    });
+  }
   lab.part("sharing").addEventListener("keydown", (event) => event.stopPropagation());
   addEventListener("hashchange", () => {
     if (location.hash !== lab.link) openLink(lab);
@@ -41,6 +44,7 @@ function openLaboratory(host, data, work) {
     get runs() { return lab.ran; },
     get link() { return lab.link; },
     get curve() { return lab.curve; },
+    get tile() { return lab.tile ?? null; },
     change: (edit) => change(lab, edit),
     python: () => pythonOf(lab.setup),
     picture: () => pictureOf(lab),
@@ -82,8 +86,17 @@ function take(lab, setup) {
   lab.setup = setup;
   lab.wanted = setup.view;
   setText(lab.editor, setup.text);
+  showProgram(lab);
   drawSetup(lab);
   runSoon(lab, 0);
+}
+
+/** Let the program be in sight, if the editor has no room for all that is above it. */
+function showProgram({ part, setup }) {
+  const lines = setup.text.split("\n");
+  const line = lines.findIndex((text, at) => text.startsWith("@mm.program") && lines.slice(at, at + 3).some((one) => one.startsWith(`def ${setup.program}(`)));
+  const box = part("editor");
+  if (line > 0 && box.scrollHeight > box.clientHeight) box.scrollTop = line * (parseFloat(getComputedStyle(box).lineHeight) || 20);
 }
 
 /** Change the setup, and run it. */
@@ -105,6 +118,10 @@ function runSoon(lab, wait) {
 
 /** Run the setup, and show what comes of it. */
 async function runNow(lab) {
+  if (lab.setup.mode === "tile") {
+    runTile(lab);
+    return;
+  }
   const slow = setTimeout(() => {
     lab.part("verdict").textContent = "running…";
     lab.host.classList.add("running");
@@ -120,9 +137,10 @@ async function runNow(lab) {
   if (known) learn(lab, known);
   const error = fault ?? result?.error;
   showFault(lab, error ?? null);
-  if (result && (result.data ?? null) !== null) showRun(lab, result, took);
+  if (result?.data) showRun(lab, result, took);
+  else if (result?.tooLarge) showTime(lab, result, took);
   else lab.part("verdict").textContent = "no run";
-  stale(lab, error, Boolean(result?.data));
+  stale(lab, error, result);
   keepAddress(lab);
   if (!error) measureCurve(lab);
 }
@@ -175,11 +193,13 @@ function fieldOfFault({ setup }, { kind, message, place }) {
 }
 
 /** Say when the run that is shown is not that of the settings. */
-function stale(lab, error, isShown) {
+function stale(lab, error, result) {
   const box = lab.part("stale");
-  const old = Boolean(error) && !isShown && lab.player;
+  const old = lab.player && !result?.data;
   lab.host.classList.toggle("stale", Boolean(old));
-  box.textContent = lab.notice ?? (old ? "This is the run before the mistake." : "");
+  const large = "This run is too large for the player, which draws at most a million requests of threads; its time and its stages are as said.";
+  const said = result?.tooLarge ? `${large}${old ? " Below is a run before." : ""}` : old && error ? "This is the run before the mistake." : "";
+  box.textContent = lab.notice ?? said;
   hide(box, !box.textContent);
   lab.notice = null;
 }
@@ -221,8 +241,13 @@ function showRun(lab, result, took) {
   lab.part("place").style.minHeight = "";
   new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
   shareTheme(lab, host);
-  drawCosts(lab.editor, result.accesses ?? []);
   seenTime(lab);
+  showTime(lab, result, took);
+}
+
+/** Show the time of a run, and what its lines cost. */
+function showTime(lab, result, took) {
+  drawCosts(lab.editor, result.accesses ?? []);
   sayTime(lab, result, took);
   lab.result = result;
 }

@@ -16,6 +16,7 @@ SCRIPTS = (
     "editor",
     "tune",
     "curve",
+    "tile",
     "share",
     "runner",
     "lab",
@@ -23,7 +24,10 @@ SCRIPTS = (
 """The files of the page's script, in the order in which they are joined."""
 WORK = ("expressions", "inputs", "work")
 """The files of the worker's script, after the engine."""
-ENGINE = ("programsOf", "simulation", "FrozenRandom")
+ENGINE = (
+    *("programsOf", "simulation", "FrozenRandom", "tileAnswer", "bytesOfType", "tileLayoutOf"),
+    *("tileQuestionOf", "offsetsOf"),
+)
 """The names of the engine that the worker uses."""
 
 

@@ -20,7 +20,9 @@ async function inflated(letters) {
 /** A setup without what follows from the rest. */
 function forLink(setup) {
   const names = usedSizes(setup);
-  return { ...setup, sizes: Object.fromEntries(Object.entries(setup.sizes).filter(([name]) => names.includes(name))) };
+  const { tile, ...rest } = setup;
+  const tried = setup.mode === "tile" || JSON.stringify(tile ?? TILE_AT_FIRST) !== JSON.stringify(TILE_AT_FIRST) ? { tile } : {};
+  return { ...rest, ...tried, sizes: Object.fromEntries(Object.entries(setup.sizes).filter(([name]) => names.includes(name))) };
 }
 
 /** Whether two setups are the same laboratory, whatever moment they show. */
@@ -37,6 +39,10 @@ async function setupOfLink(letters) {
     && ["synchronous", "asynchronous"].includes(schedule) && Array.isArray(all)
     && all.every(({ name, kind, layout }) => typeof name === "string" && (kind === undefined || INPUTS[kind])
       && (!layout || layout.offsets || LAYOUTS[layout.kind]));
+  const { tile } = setup;
+  const isTile = tile === undefined || (["layout", "tile", "type", "vector"].every((name) => typeof tile[name] === "string")
+    && Array.isArray(tile.accesses) && tile.accesses.every((one) => Array.isArray(one) && TILE_ACCESSES.includes(one[0])));
+  if (!isTile) throw new Error("not a tile");
   if (!fits) throw new Error("not a laboratory");
   return { view: "", program: "", ...setup };
 }
@@ -63,6 +69,7 @@ function fillSharing(lab) {
   const from = location.protocol === "file:" ? location.pathname.split("/").at(-1) : location.href.split("#")[0];
   lab.part("share-link").value = link;
   lab.part("link-length").textContent = `${link.length.toLocaleString("en")} letters`;
+  lab.part("share-command").value = tileCommand(tileOf(lab.setup));
   lab.part("share-frame").value = `<iframe src="${from}${lab.link}" title="mmsim laboratory" width="100%" height="900" style="border: 0"></iframe>`;
 }
 

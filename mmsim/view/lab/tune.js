@@ -145,6 +145,8 @@ function drawSetup(lab) {
   const shape = setup.arguments.map(({ name, kind, layout }) => [name, kind, layout?.kind, lab.uses[name]].join(" ")).join("|");
   furnishPanel(lab, "inputs", shape, () => inputRows(lab));
   drawOver(lab);
+  drawTileForm(lab);
+  drawMode(lab);
   showValues(lab);
   lab.part("reset").disabled = sameSetup(setup, lab.data.setup);
 }

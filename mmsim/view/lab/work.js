@@ -1,5 +1,8 @@
 /* What the worker does: it makes a setting of a setup, and the engine runs it. A new message ends the run before. */
 
+const MOST_FOUND = 12; // layouts that are shown
+const MOST_REQUESTS = 256; // that one can look at
+const MOST_CELLS = 2 ** 14; // of a tile that is drawn
 const TURN_MS = 30; // after which a run lets the worker hear messages
 
 let parsedText = null; // the text parsed last, and what it has
@@ -43,6 +46,34 @@ function* worked({ setup, timeOnly }) {
   }
 }
 
+/** What a tile's accesses cost, and the words of each request; or the layouts that free them. */
+function* tileAnswered({ tile, search }) {
+  const asked = { ...tile, vector: Number(tile.vector) };
+  if (search) {
+    const found = (what, layout) => {
+      try {
+        const { data: { found: one } } = ENGINE.tileAnswer({ ...asked, layout, search: what });
+        return { found: what === "padding" ? (one === null ? [] : [one ? `padded ${one}` : "RAW"]) : one.slice(0, MOST_FOUND) };
+      } catch (error) {
+        return { found: [], fault: error.message };
+      }
+    };
+    return { answer: { padding: found("padding", "RAW"), swizzles: found("swizzles", /^\(/.test(tile.layout) ? tile.layout : "RAW") } };
+  }
+  const { data: { accesses, shape }, free } = ENGINE.tileAnswer(asked);
+  const size = ENGINE.bytesOfType(tile.type);
+  const layout = ENGINE.tileLayoutOf(tile.layout, size);
+  const own = accesses.map(({ kind, access, stages, least, requests, free: isFree }) => {
+    const { requests: all } = ENGINE.tileQuestionOf(kind, access, shape, size, asked.vector).ask(layout);
+    return { name: `${kind} ${access}`, stages, least, count: requests, free: isFree, requests: all.slice(0, MOST_REQUESTS) };
+  });
+  const { offsets } = ENGINE.offsetsOf(layout, shape);
+  const sum = (name) => own.reduce((total, one) => total + one[name], 0);
+  return {
+    answer: { accesses: own, shape, size, free, stages: sum("stages"), least: sum("least"), offsets: offsets.length <= MOST_CELLS ? Array.from(offsets) : null },
+  };
+}
+
 /** Answer the messages of a page: {id, setup, timeOnly} by {id, progress} and at last {id, known, result or fault}. */
 function serve(scope) {
   let current = null;
@@ -66,5 +97,6 @@ function serve(scope) {
   scope.onmessage = ({ data }) => {
     current = data.id;
     if (data.setup) goOn(data.id, worked(data), performance.now());
+    if (data.tile) goOn(data.id, tileAnswered(data), performance.now());
   };
 }

@@ -88,7 +88,7 @@ def nbgrader(python: Path, work: Path, *words: str) -> None:
 
 
 def released(python: Path, course: Path, work: Path, name: str) -> Path:
-    """The students' copy of a notebook, which nbgrader has to make alike."""
+    """The students' copy of a notebook, of which nbgrader has to make the same."""
     copy = course / "student" / "notebooks" / name / f"{name}.ipynb"
     nbgrader(python, work, "generate_assignment", name)
     assert same_cells(work / "release" / name / copy.name, copy), "nbgrader makes another copy"
@@ -108,14 +108,24 @@ def grades_of(python: Path, work: Path, name: str) -> dict[str, tuple[float, flo
 
 
 def grade_puzzles(python: Path, course: Path, work: Path) -> None:
-    """Grade the puzzles: right programs, starters, none; an assertion fails on a disagreement."""
+    """Grade the puzzles; an assertion fails on a disagreement.
+
+    Programs may be right, the starters, or missing. Who changes what grades gets nothing for it.
+    """
     copy = released(python, course, work, PUZZLES)
     right = {name: cells[0].source for name, cells in solved().items()}
     starters = {name: one.starter for name, one in puzzles().items()}
     for student, programs in {"right": right, "starters": starters, "empty": {}}.items():
         submit_programs(copy, work / "submitted" / student / PUZZLES, programs)
+    submit_programs(copy, cheat := work / "submitted" / "cheat" / PUZZLES, starters)
+    grader = cheat / PUZZLES / "puzzle.py"
+    changed = grader.read_text("utf-8").replace(
+        "return count <= self.bound", "return True or count"
+    )
+    assert changed != grader.read_text("utf-8")
+    grader.write_text(changed, encoding="utf-8")
     grades = grades_of(python, work, PUZZLES)
-    assert grades["starters"][0] == grades["empty"][0] == 0
+    assert grades["starters"][0] == grades["cheat"][0] == grades["empty"][0] == 0
 
 
 def grade(python: Path, course: Path, work: Path, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,50 +28,8 @@ ACCESS = (
 ROUND = ("start", "time", "stages", "access_class")
 FAULT = ("thread", "array", "message")
 
-AGREEMENT = """
-/** The first difference of two results, null without one. A number of `near` may differ in its last bits. */
-const differenceOf = (one, other, path = "", near = null) => {
-  if (Object.is(one, other)) return null;
-  const shown = (value) => String(JSON.stringify(value)).slice(0, 80);
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
-    const isNear = near && typeof one === "number" && typeof other === "number" &&
-      Math.abs(one - other) <= near * Math.max(Math.abs(one), Math.abs(other));
-    return isNear ? null : `${path}: ${shown(one)}, but ${shown(other)}`;
-  }
-  const names = Object.keys(one), others = Object.keys(other);
-  if (names.length !== others.length) return `${path}: ${names.length} and ${others.length}: ${names} | ${others}`;
-  for (const name of names) {
-    const found = differenceOf(one[name], other[name], `${path}.${name}`, near);
-    if (found !== null) return found;
-  }
-  return null;
-};
-
-/** Some fields of rows. */
-const fieldsOnly = (rows, names) => rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
-
-/** What differs between a case's result in Python and here, null if nothing does. */
-const disagreement = ({ setting, expected }, options = {}, near = null) => {
-  const result = simulate(setting, options);
-  const { error } = result;
-  if ((error === null) !== (expected.error === null)) {
-    return `error: ${JSON.stringify(expected.error)}, but ${JSON.stringify(error)}`;
-  }
-  const mine = { time: result.time, arrays: result.arrays, data: result.data && { ...result.data, findings: [] } };
-  if (error === null) {
-    mine.accesses = fieldsOnly(result.accesses, ACCESS_FIELDS);
-    mine.rounds = fieldsOnly(result.rounds, ROUND_FIELDS);
-  } else {
-    mine.error = { kind: error.kind, text: error.text, index: error.index ?? [], line: error.place?.line ?? null };
-    for (const name of FAULT_FIELDS) mine.error[name] = error[name];
-  }
-  for (const part of Object.keys(expected)) {
-    const found = expected[part] === null ? null : differenceOf(expected[part], mine[part], part, near);
-    if (found !== null) return found;
-  }
-  return null;
-};
-"""
+AGREEMENT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+"""What compares a result with the expected one, in the page."""
 
 
 class JsEngine:
@@ -79,14 +38,14 @@ class JsEngine:
     def __init__(self, page: Any) -> None:
         page.goto("about:blank")
         self.page = page
-        names = {"ACCESS_FIELDS": ACCESS, "ROUND_FIELDS": ROUND, "FAULT_FIELDS": FAULT}
+        names = {"ACCESS_FIELDS": ACCESS, "ROUND_FIELDS": ROUND}
         constants = "".join(f"const {name} = {json.dumps(of)};\n" for name, of in names.items())
-        page.add_script_tag(content=bundle() + constants + AGREEMENT)
+        page.add_script_tag(content=f"{bundle()}{constants}{AGREEMENT}")
         self.call("useTable", table())
 
     def call(self, function: str, *args: Any) -> Any:
         """The result of a function of the engine; arguments and result are JSON."""
-        script = f"(args) => JSON.stringify({function}(...JSON.parse(args))) ?? 'null'"
+        script = f"(args) => JSON.stringify(({function})(...JSON.parse(args))) ?? 'null'"
         return json.loads(self.page.evaluate(script, json.dumps(args)))
 
     def disagreement(self, case: dict[str, Any], **options: Any) -> str | None:
@@ -144,10 +103,11 @@ def _before_fault(
     shape: Shape | None,
     setting: dict[str, Any],
 ) -> dict[str, Any]:
-    """The time and the player's data of a run up to the fault that ends it; nothing before a run."""
-    sizes = [setting[name] for name in ("threads", "block_size", "schedule", "max_accesses")]
+    """The time and the player's data up to the fault that ends a run; nothing before a run."""
+    threads, size, schedule = (setting[name] for name in ("threads", "block_size", "schedule"))
+    most = setting["max_accesses"]
     try:
-        launch = Launch(machine, program, args, *sizes, shape)
+        launch = Launch(machine, program, args, threads, size, schedule, most, shape)
         recorder = Recorder(launch)
         driver = driver_of(launch, recorder)
     except mm.MMSimError:
@@ -178,7 +138,7 @@ def case_of(
             "text": str(error),
             "index": list(index or []),
             "line": None if place is None else place.line,
-            **{key: getattr(error, key, None) for key in FAULT},
+            **{key: getattr(error, key) for key in FAULT if hasattr(error, key)},
         }
         return {"setting": setting, "expected": expected}
     expected |= {"time": run.time, "data": run_data([run.trace])}

@@ -1,0 +1,508 @@
+"""The laboratory: its setup from Python, and its page in a real Chromium, held against Python.
+
+The browser's tests skip themselves where Playwright or Debian's chromium is missing.
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.cli import main
+from mmsim.errors import LaunchError
+from mmsim.view.lab.inputs import describe
+from mmsim.view.lab.scripts import SCRIPTS, WORK, part
+from mmsim_algorithms import transpose as transposes
+from tests.kit.views import axe
+from tests.kit.views.states import until
+
+LONGEST = 900_000
+"""The bytes that a page may have."""
+
+
+@mm.program
+def transpose(T, a, b):
+    i, j = T.id // a.shape[1], T.id % a.shape[1]
+    b[j, i] = a[i, j]
+
+
+@mm.program
+def shared_sum(T, a, b, k):
+    s = mm.shared(T.block_size, mm.float32)
+    s[T.index] = a[T.id] * k
+    T.barrier()
+    if T.index == 0:
+        total = 0.0
+        for i in range(T.block_size):
+            total += s[i]
+        b[T.block] = total
+
+
+def transposing(machine=None, **how):
+    a = np.arange(16).reshape(4, 4)
+    machine = machine or mm.DMM(4, 3)
+    return mm.lab(transpose, a, np.zeros_like(a), threads=16, machine=machine, **how)
+
+
+def summing():
+    a = np.random.RandomState(3).random_sample(16).astype(np.float32)
+    return mm.lab(shared_sum, a, np.zeros(2), 2, threads=16, block_size=8, machine=mm.HMM(2, 4, 5))
+
+
+def time_of(program, *args, machine, **how):
+    return machine.run(program, *args, **how).time
+
+
+@pytest.fixture
+def opened(show):
+    def opened(lab, **options):
+        page = show(lab, **options)
+        page.locator("#verdict b").wait_for()
+        return page
+
+    return opened
+
+
+def time_on(page):
+    """The time that the page says, when no run is under way."""
+    return int(page.locator("#verdict b").inner_text().replace(",", ""))
+
+
+def settled(page, act):
+    """Do something that changes the setup, and wait for the run."""
+    before = page.evaluate("laboratory.runs")
+    act()
+    until(page, f"laboratory.runs > {before}")
+
+
+# ------------------------------------------------------------------ Python
+
+
+def test_inputs_are_described_so_that_they_have_a_meaning_for_other_sizes():
+    setup = transposing().setup
+    assert setup["sizes"] == {"n": 4}
+    assert setup["launch"] == {"threads": "n * n", "block_size": ""}
+    assert setup["machine"] == {"kind": "DMM", "width": 4, "latency": 3}
+    a, b = setup["arguments"]
+    assert a == {"name": "a", "kind": "range", "shape": "n, n", "dtype": "int64"}
+    assert b == {"name": "b", "kind": "zeros", "shape": "n, n", "dtype": "int64"}
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (np.ones(8, np.float32), {"kind": "ones", "dtype": "float32"}),
+        (np.arange(8)[::-1], {"kind": "reversed", "dtype": "int64"}),
+        (np.random.RandomState(4).permutation(8), {"kind": "permutation", "seed": "4"}),
+        (np.random.RandomState(2).random_sample(8), {"kind": "random", "low": "0", "seed": "2"}),
+        (np.array([3, 1, 4, 1, 5, 9, 2, 6]), {"kind": "values", "values": "3 1 4 1 5 9 2 6"}),
+        (
+            mm.place(np.arange(64).reshape(8, 8), mm.layout.Padded(2)),
+            {"layout": {"kind": "Padded", "by": "2"}},
+        ),
+        (
+            mm.place(np.arange(8), mm.layout.Diagonal(4)),
+            {"layout": {"kind": "Diagonal", "width": "w"}},
+        ),
+        (mm.place(np.arange(8), mm.layout.RAW()), {"kind": "range"}),
+    ],
+)
+def test_an_array_is_recognized(value, found):
+    described = describe("x", value, {"n": 8, "w": 4})
+    assert described["shape"] in ("n", "n, n")
+    assert {key: described[key] for key in found} == found
+
+
+def test_numbers_and_types_are_kept():
+    assert describe("k", 5, {"n": 4}) == {"name": "k", "value": "5"}
+    assert describe("k", np.float32(0.5), {}) == {"name": "k", "value": "0.5", "dtype": "float32"}
+    assert describe("k", 4, {"n": 4}) == {"name": "k", "value": "n"}
+
+
+def test_what_no_page_can_show_is_refused():
+    a = np.zeros((4, 4))
+    with pytest.raises(LaunchError, match="a laboratory has a DMM, a UMM or an HMM"):
+        mm.lab(transpose, a, a.copy(), threads=8, machine=mm.DMM(4, 3, bank_bytes=4))
+    with pytest.raises(LaunchError, match="takes a program"):
+        mm.lab(len, a, threads=8)
+    with pytest.raises(LaunchError, match="threads are missing"):
+        mm.lab(transpose, a, a)
+    with pytest.raises(LaunchError, match="is not a machine"):
+        mm.lab(transpose, a, a, threads=8, machine="DMM")
+
+
+def test_a_program_without_arguments_has_those_of_its_example():
+    lab = mm.lab(transposes.diagonal)
+    assert repr(lab) == "<laboratory of diagonal on DMM(width=4, latency=3)>"
+    assert lab.setup["launch"] == {"threads": "p", "block_size": ""}
+    assert lab.setup["sizes"] == {"n": 4, "p": 16}
+
+
+def test_the_page_is_one_file_that_fetches_nothing():
+    text = transposing().html()
+    assert len(text.encode()) < LONGEST
+    assert not re.search(
+        r"""\b(src|href)=["'](?!data:)""", re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    )
+    assert "default-src 'none'" in text
+
+
+def test_a_notebook_shows_the_page_in_a_frame():
+    assert transposing()._repr_html_().startswith('<iframe class="mmsim-laboratory" ')
+
+
+def test_the_command_writes_a_page(tmp_path, capsys):
+    page = tmp_path / "lab.html"
+    call = ["lab", "mmsim_algorithms.transpose:diagonal", "--width", "4", "--latency", "3"]
+    assert main([*call, "--html", str(page)]) == 0
+    assert "<laboratory of diagonal on DMM(width=4, latency=3)>" in capsys.readouterr().out
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_scripts_share_a_scope_without_two_names_of_one_thing():
+    """Those of the page with the player's, too: all are joined."""
+    from mmsim.view.player import scripts as player
+
+    names = [
+        name
+        for text in [
+            *map(part, (f"{one}.js" for one in SCRIPTS)),
+            *(player.part(f"{one}.js") for one in player.SCRIPTS),
+        ]
+        for name in re.findall(
+            r"^(?:async )?(?:function\*?|const|let|class) (\w+)", text, re.MULTILINE
+        )
+    ]
+    assert sorted(set(names)) == sorted(names)
+    assert set(WORK) - {"work"} <= set(SCRIPTS)
+
+
+# ------------------------------------------------------------------ the page
+
+
+def test_the_run_is_that_of_python(opened):
+    page = opened(transposing())
+    a = np.arange(16).reshape(4, 4)
+    run = mm.DMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16, trace=True)
+    assert time_on(page) == run.time
+    data, expected = page.evaluate("mmsim.data"), run.trace.player().data
+    for one in (data["waits"], expected["waits"]):
+        one.pop("line")  # of another file
+    for name in ("dispatches", "waits", "lanes", "moved", "held", "changes", "rounds", "arrays"):
+        assert data[name] == json.loads(json.dumps(expected[name])), name
+
+
+def test_another_text_has_another_time(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    straight = time_on(page)
+    changed = text.input_value().replace("b[j, i] = a[i, j]", "b[i, j] = a[i, j]")
+    settled(page, lambda: text.fill(changed))
+    copied = time_on(page)
+    assert copied < straight
+    assert "fewer" in page.locator("#verdict").inner_text()
+    assert page.locator("#title").inner_text().startswith("transpose on a DMM")
+
+
+def test_the_text_has_new_parameters(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    changed = (
+        text.input_value()
+        .replace("T, a, b)", "T, a, b, shift)")
+        .replace("a[i, j]", "a[i, j] + shift")
+    )
+    settled(page, lambda: text.fill(changed))
+    settled(page, lambda: page.get_by_label("shift: value").fill("5"))
+    assert page.evaluate("laboratory.result.arrays.b.data")[:2] == [5, 9]
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_machine_width_and_latency_change_the_run(opened, schedule):
+    page = opened(transposing())
+    a = np.arange(16).reshape(4, 4)
+    if schedule == "asynchronous":
+        settled(page, page.get_by_role("button", name=schedule, exact=True).click)
+    settled(page, lambda: page.get_by_label("width, as a number").fill("2"))
+    settled(page, lambda: page.get_by_label("latency, as a number").fill("7"))
+    how = {"threads": 16, "schedule": schedule}
+    assert time_on(page) == mm.DMM(2, 7).run(transpose, a, np.zeros_like(a), **how).time
+    settled(page, page.get_by_role("button", name="UMM", exact=True).click)
+    assert time_on(page) == mm.UMM(2, 7).run(transpose, a, np.zeros_like(a), **how).time
+    settled(page, page.get_by_role("button", name="HMM", exact=True).click)
+    assert time_on(page) == mm.HMM(2, 2, 7, 1).run(transpose, a, np.zeros_like(a), **how).time
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout"),
+    [
+        ("Padded", mm.layout.Padded(1)),
+        ("Diagonal", mm.layout.Diagonal(4)),
+        ("RAP", mm.layout.RAP(4, seed=0)),
+        ("XorRows", mm.layout.XorRows(4)),
+        ("Swizzle", mm.layout.Swizzle(2, 0, 2)),
+    ],
+)
+def test_layouts_change_the_run(opened, kind, layout):
+    page = opened(transposing())
+    a = np.arange(16).reshape(4, 4)
+    settled(page, lambda: page.get_by_label("a: layout", exact=True).select_option(kind))
+    placed = mm.place(a, layout)
+    assert time_on(page) == mm.DMM(4, 3).run(transpose, placed, np.zeros_like(a), threads=16).time
+
+
+def test_sizes_have_sliders_and_arrays_follow_them(opened):
+    page = opened(transposing())
+    settled(page, lambda: page.get_by_label("n, as a number").fill("6"))
+    a = np.arange(36).reshape(6, 6)
+    assert time_on(page) == mm.DMM(4, 3).run(transpose, a, np.zeros_like(a), threads=36).time
+    slider = page.get_by_label("n", exact=True)
+    settled(page, lambda: slider.press("ArrowRight"))
+    assert page.evaluate("laboratory.setup.sizes.n") == 7
+
+
+def test_a_mistake_names_its_line_and_the_player_keeps_the_run_before(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    good = text.input_value()
+    settled(page, lambda: text.fill(good.replace("T.id %", "T.idd %")))
+    fault = page.locator("#program-error")
+    assert fault.inner_text().startswith("Line 6:")
+    assert page.locator("#gutter button.wrong").inner_text() == "6"
+    assert text.get_attribute("aria-invalid") == "true"
+    assert page.locator("#stale").is_visible()
+    assert page.locator("#title").is_visible()
+    settled(page, lambda: text.fill(good))
+    assert fault.is_hidden()
+    assert page.locator("#stale").is_hidden()
+
+
+def test_an_index_out_of_range_names_line_and_thread(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    settled(page, lambda: text.fill(text.input_value().replace("b[j, i] =", "b[j + 1, i] =")))
+    assert re.match(r"Line 7, thread 3: ", page.locator("#program-error").inner_text())
+
+
+def test_a_wrong_field_says_so_beside_it(opened):
+    page = opened(transposing())
+    shape = page.get_by_label("a: shape")
+    settled(page, lambda: shape.fill("n, n +"))
+    assert shape.get_attribute("aria-invalid") == "true"
+    assert "is not a size" in page.locator("#field-fault").inner_text()
+    settled(page, lambda: shape.fill("n, n"))
+    assert page.locator("#field-fault").count() == 0
+    settled(page, lambda: page.get_by_label("a: layout", exact=True).select_option("RAP"))
+    settled(page, lambda: page.get_by_label("n, as a number").fill("5"))
+    assert "rotates rows of 4 words" in page.locator("#field-fault").inner_text()
+
+
+def test_the_player_keeps_its_place(opened):
+    page = opened(transposing())
+    page.evaluate("mmsim.go(7); mmsim.choose(5)")
+    page.locator("#queue .badge").first.click()
+    followed = page.locator("#follow").input_value()
+    settled(page, lambda: page.get_by_label("latency, as a number").fill("4"))
+    assert page.evaluate("mmsim.time") == 7
+    assert page.locator("#follow").input_value() == followed
+    page.evaluate("mmsim.go(1e9)")
+    settled(page, lambda: page.get_by_label("latency, as a number").fill("2"))
+    assert page.evaluate("mmsim.time") == time_on(page)
+
+
+def test_the_link_is_the_laboratory(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    settled(page, lambda: text.fill(text.input_value() + "\n" * 3))
+    settled(page, lambda: page.get_by_label("width, as a number").fill("3"))
+    settled(page, lambda: page.get_by_label("b: layout", exact=True).select_option("Padded"))
+    page.evaluate("mmsim.go(9)")
+    until(page, "laboratory.setup.view.includes('t=9')")
+    page.wait_for_timeout(400)
+    setup, time, link = (
+        page.evaluate("laboratory.setup"),
+        time_on(page),
+        page.evaluate("laboratory.link"),
+    )
+    again = opened(summing(), address=link)
+    assert again.evaluate("laboratory.setup") == setup
+    assert time_on(again) == time
+    assert again.evaluate("mmsim.time") == 9
+
+
+def test_a_program_of_60_lines_has_a_link_below_2000_letters(opened):
+    lines = [
+        f"    x{i} = a[(T.id + {i}) % a.size] * {i % 7} + b[T.id // {i + 1}]" for i in range(54)
+    ]
+    page = opened(transposing())
+    text = (
+        "import mmsim as mm\n\n\n@mm.program\ndef transpose(T, a, b):\n"
+        + "\n".join(lines)
+        + "\n    b[T.id] = x1\n"
+    )
+    text = text.replace("a.shape", "a")
+    page.evaluate("text => laboratory.change(setup => { setup.text = text; })", text)
+    before = page.evaluate("laboratory.link")
+    until(page, f"laboratory.link !== {json.dumps(before)}")
+    assert len(text.splitlines()) == 60
+    assert len(page.evaluate("laboratory.link")) < 2000
+
+
+def test_a_damaged_link_is_said(opened):
+    page = opened(transposing(), address="#lab=AAAA")
+    assert "damaged" in page.locator("#stale").inner_text()
+    assert time_on(page) == 20 or time_on(page) > 0
+
+
+@pytest.mark.parametrize("make", [transposing, summing])
+def test_the_file_of_python_prints_the_same_time(opened, make, tmp_path):
+    page = opened(make())
+    settled(page, lambda: page.get_by_label("a: filled with").select_option("random"))
+    settled(page, lambda: page.get_by_label("a: layout", exact=True).select_option("Padded"))
+    settled(page, page.get_by_role("button", name="asynchronous", exact=True).click)
+    time, text = time_on(page), page.evaluate("laboratory.python()")
+    path = tmp_path / "exported.py"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == time
+
+
+def test_sums_with_shared_memory_and_barriers(opened):
+    lab = summing()
+    page = opened(lab)
+    a = np.random.RandomState(3).random_sample(16).astype(np.float32)
+    how = {"threads": 16, "block_size": 8}
+    run = mm.HMM(2, 4, 5).run(shared_sum, a, np.zeros(2), 2, **how)
+    assert time_on(page) == run.time
+    b = [one["float"] for one in page.evaluate("laboratory.result.arrays.b.data")]
+    assert b == run.arrays["b"].tolist()
+
+
+def test_the_curve_is_measured_and_a_point_becomes_the_run(opened):
+    page = opened(mm.lab(transposes.diagonal))
+    until(page, "laboratory.curve?.points.size === laboratory.curve.values.length")
+    points = dict(page.evaluate("[...laboratory.curve.points]"))
+    a = np.arange(16).reshape(4, 4)
+    for width, time in points.items():
+        run = mm.DMM(width, 3).run(transposes.diagonal, a, np.zeros_like(a), threads=16)
+        assert run.time == time
+    assert "SMM, Lemma 5.1" in page.locator("#curve-claim").inner_text()
+    assert page.locator("#curve .claim").count() == 1
+    point = page.get_by_role("button", name="w = 2:")
+    point.focus()
+    settled(page, lambda: page.keyboard.press("Enter"))
+    assert time_on(page) == points[2]
+    assert page.get_by_label("width, as a number").input_value() == "2"
+
+
+def test_findings_come_with_the_run(opened):
+    page = opened(transposing(schedule="asynchronous"))
+    text = page.locator("#text")
+    settled(page, lambda: text.fill(text.input_value().replace("b[j, i] =", "b[0, 0] =")))
+    assert page.locator("#findings li").count() > 0
+
+
+TILES = [
+    (mm.layout.RAW(), "RAW", "32x32", "float", [("write", "rows"), ("read", "columns")]),
+    (mm.layout.Padded(1), "padded 1", "32x32", "float", [("read", "columns")]),
+    (mm.layout.Swizzle(3, 3, 3), "128B", "64x64", "half", [("ldmatrix", "columns")]),
+]
+
+
+@pytest.mark.parametrize(("layout", "text", "tile", "kind", "accesses"), TILES)
+def test_tiles_cost_what_conflicts_says(opened, layout, text, tile, kind, accesses, capsys):
+    page = opened(transposing())
+    asked = {"layout": text, "tile": tile, "type": kind, "vector": "1", "accesses": accesses}
+    page.evaluate(
+        "tile => laboratory.change(one => { one.mode = 'tile'; one.tile = tile; })", asked
+    )
+    until(page, "laboratory.tile")
+    wanted = [word for access, way in accesses for word in (f"--{access}", way)]
+    status = main(["conflicts", text, "--tile", tile, "--type", kind, *wanted])
+    said = capsys.readouterr().out
+    stages = sum(int(one) for one in re.findall(r"(\d+) stages?, ", said))
+    assert time_on(page) == stages
+    assert ("free of conflicts" in page.locator("#verdict").inner_text()) == (status == 0)
+    assert page.locator("#columns").is_hidden()
+
+
+def test_a_padding_that_is_found_frees_the_tile(opened):
+    page = opened(transposing())
+    page.get_by_role("button", name="Tile", exact=True).click()
+    page.get_by_role("button", name="padded 1", exact=True).click()
+    page.locator("#verdict .fewer").wait_for()
+    assert page.get_by_label("layout of the tile").input_value() == "padded 1"
+    assert page.locator("#tile-banks .conflict").count() == 0
+    page.wait_for_timeout(400)
+    again = opened(summing(), address=page.evaluate("laboratory.link"))
+    assert again.get_by_label("layout of the tile").input_value() == "padded 1"
+    page.get_by_label("layout of the tile").fill("padded x")
+    page.locator("#field-fault").wait_for()
+    page.get_by_role("button", name="Program", exact=True).click()
+    page.locator("#title").wait_for()
+
+
+def test_the_editor_by_keyboard(opened):
+    page = opened(transposing())
+    text = page.locator("#text")
+    text.focus()
+    text.evaluate("area => area.setSelectionRange(area.value.length, area.value.length)")
+    page.keyboard.type("def f():")
+    page.keyboard.press("Enter")
+    page.keyboard.type("pass")
+    assert text.input_value().endswith("def f():\n    pass")
+    page.keyboard.press("Tab")
+    assert text.input_value().endswith("pass    ")
+    page.keyboard.press("Shift+Tab")
+    assert text.input_value().endswith("def f():\npass    ")
+    time = page.evaluate("mmsim.time")
+    page.keyboard.press("Space")
+    assert page.evaluate("mmsim.time") == time  # Space is for the text, not for the player
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('main').shadowRoot.activeElement.id") != "text"
+
+
+def test_the_picture_is_an_svg_and_a_png(opened):
+    page = opened(transposing())
+    picture = page.evaluate("laboratory.picture()")
+    assert picture["text"].startswith("<svg ")
+    assert "transpose on a DMM" in picture["text"]
+    page.locator("#share").click()
+    for kind, beginning in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.locator(f"#save-{kind}").click()
+        path = download.value.path()
+        assert path.read_bytes().startswith(beginning)
+
+
+def test_the_notebook_s_frame_runs_too(opened, new_page):
+    page = new_page()
+    page.set_content(transposing()._repr_html_())
+    frame = page.frame_locator("iframe")
+    frame.locator("#verdict b").wait_for()
+    assert frame.locator("#verdict b").inner_text().isdecimal()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_no_barrier(opened, scheme, width):
+    script = axe.needed()
+    page = opened(transposing(), color_scheme=scheme, viewport={"width": width, "height": 720})
+    page.evaluate("mmsim.go(9)")
+    assert axe.violations(page, script) == []
+    text = page.locator("#text")
+    settled(page, lambda: text.fill(text.input_value().replace("T.id %", "T.idd %")))
+    assert axe.violations(page, script) == []
+    page.locator("#share").click()
+    assert axe.violations(page, script) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_nothing_is_wider_than_the_page(opened, width):
+    page = opened(transposing(), viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
