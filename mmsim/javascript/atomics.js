@@ -1,4 +1,3 @@
-import { isInt } from "./dtypes.js";
 import { computingOf } from "./operators.js";
 
 /* Atomics: the word that each leaves. Lanes that access one word take turns: each receives the word that the previous
@@ -9,19 +8,16 @@ const OPERATORS = { add: "+", sub: "-", and: "&", or: "|", xor: "^" };
 
 /** The function that gives the new word from the old one, the value and the compared word. */
 const leavingOf = (op, type) => {
-  const oneLess = (word) => (type === "uint64" ? computingOf(binary("-"), type, type, false)(word, 1) : word - 1);
   switch (op) {
     case "exch": return (old, value) => value;
     case "cas": return (old, value, compare) => (Object.is(old, compare) ? value : old);
     case "max": return (old, value) => (value > old ? value : old);
     case "min": return (old, value) => (value < old ? value : old);
     case "inc": return (old, value) => (old >= value ? 0 : old + 1);
-    case "dec": return (old, value) => (old === 0 || old > value ? value : oneLess(old));
-    default: return computingOf(binary(OPERATORS[op]), type, type, false);
+    case "dec": return (old, value) => (old === 0 || old > value ? value : old - 1);
+    default: return computingOf({ node: "Binary", op: OPERATORS[op] }, type, type, false);
   }
 };
-
-const binary = (op) => ({ node: "Binary", op });
 
 /**
  * The old and the new word of each lane of an atomic access; the lanes of one cell come in their order. `before` is the
@@ -36,17 +32,4 @@ export const inTurn = (op, before, cells, words, compare, type) => {
     left[k] = leaves(old[k], words[k], compare === null || compare === undefined ? words[k] : compare[k]);
   }
   return [old, left];
-};
-
-/** The operations on integers by kind: those of one kind commute, so their order doesn't matter. */
-const COMMUTING = { add: "sum", sub: "sum", max: "max", min: "min", and: "and", or: "or", xor: "xor" };
-
-/** Whether the order of some atomic accesses on arrays of these types can change results: see `ir/atomics.py`. */
-export const orderMatters = (accesses, types) => {
-  const kinds = {};
-  for (const { op, target, array } of accesses) {
-    if (!(op in COMMUTING) || target !== null || !isInt(types[array])) return true;
-    (kinds[array] ??= new Set()).add(COMMUTING[op]);
-  }
-  return Object.values(kinds).some((found) => found.size > 1);
 };

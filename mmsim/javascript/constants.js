@@ -35,10 +35,10 @@ const levelOf = (object) => KINDS_OF_NUMBERS.indexOf(object.is);
 const wholeOf = ({ value }) => BigInt(value);
 const floatValue = ({ value }) => Number(value);
 const partsOfNumber = (object) => (object.is === "complex" ? object : { re: Number(object.value), im: 0 });
-const plainNumber = (object) => (object.is === "member" && object.isNumber ? object.value : object);
+const memberNumber = (object) => (object.is === "member" && object.isNumber ? object.value : object);
 
 function numberAt(node, object) {
-  const plain = plainNumber(object);
+  const plain = memberNumber(object);
   if (isNumber(plain)) return plain;
   throw new NoConstant(node, `${quotedText(writtenNode(node))} is not a number`);
 }
@@ -108,7 +108,7 @@ function computed(node, op, x, y) {
 
 /** Whether an object counts as true. */
 function isTruthy(object) {
-  const plain = plainNumber(object);
+  const plain = memberNumber(object);
   if (plain.is === "complex") return plain.re !== 0 || plain.im !== 0;
   if (isNumber(plain)) return plain.is === "float" ? plain.value !== 0 : Boolean(plain.value);
   if (plain.is === "none") return false;

@@ -303,7 +303,7 @@ export class Evaluator {
         const message = `index ${found} of the table ${quotedText(node.table)} is out of range: it has ${extent} values `
           + `along this axis, from ${-extent} to ${extent - 1}`;
         const lane = mask === true ? bad : mask[bad];
-        this.fault("AddressError", message, node.place, frame, lane, { index: [plainNumber(found)] });
+        this.fault("AddressError", message, node.place, frame, lane, { index: [jsonNumber(found)] });
       }
       const own = (value, k) => entryOf(value, k) * extent + entryOf(at, k);
       if (!Array.isArray(number) && !Array.isArray(at)) number = own(number, 0);
@@ -335,7 +335,7 @@ export class Evaluator {
     const at = values.map((value) => entryOf(value, k));
     const text = at.map((one, axis) => textOf(one, this.of(asWritten(index[axis])))).join(", ");
     const lane = mask === true ? k : mask[k];
-    const facts = { array, index: at.map(plainNumber) };
+    const facts = { array, index: at.map(jsonNumber) };
     this.fault(kind, `index [${text}] of ${quotedText(array)}${message}`, place, frame, lane, facts);
   }
 
@@ -430,7 +430,7 @@ export class Evaluator {
 }
 
 /** A number that JSON can hold. */
-const plainNumber = (number) => (typeof number === "bigint" ? Number(number) : number);
+const jsonNumber = (number) => (typeof number === "bigint" ? Number(number) : number);
 
 /** The entry of a value for the active lane with number k. */
 const entryOf = (value, k) => (Array.isArray(value) ? value[k] : value);
@@ -526,7 +526,7 @@ class LoopText {
 
   /** The text of a value that is needed once, before the loop if all lanes agree. */
   once(part) {
-    if (!part.isUniform || this.isBranch || /^[\w.()-]+$/.test(part.text)) return part.text;
+    if (!part.isUniform || this.isBranch || /^\(?-?[\w.]+\)?$/.test(part.text)) return part.text;
     const name = `u${this.before.length}`;
     this.before.push(`const ${name} = ${part.text};`);
     return name;

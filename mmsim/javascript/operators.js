@@ -166,6 +166,7 @@ export const literalText = (value) => {
 };
 
 const MADE = new Map();
+const MOST_MADE = 4096; // then all are forgotten: a page may see programs without end
 
 /** The function whose text this is, made once for each text. */
 export const compiledText = (text) => {
@@ -173,6 +174,7 @@ export const compiledText = (text) => {
   if (made === undefined) {
     const names = [...new Set(text.match(/[A-Za-z_]\w*/g))].filter((name) => Object.hasOwn(CALLED, name));
     made = new Function(...names, `"use strict"; return ${text};`)(...names.map((name) => CALLED[name]));
+    if (MADE.size >= MOST_MADE) MADE.clear();
     MADE.set(text, made);
   }
   return made;

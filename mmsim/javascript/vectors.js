@@ -5,12 +5,12 @@ import { unravelled } from "./evaluation.js";
    adjacent, and the first one lies at a multiple of n words from the beginning of its array. */
 
 /** The fault of a layout that splits vectors, and the remedy. */
-export const misplacedText = (array, count) =>
+const misplacedText = (array, count) =>
   `the layout of ${quotedText(array)} does not put the ${count} elements of a vector side by side at a multiple of ${count} `
   + `words; take a layout that moves groups of ${count} elements as a whole, or access the elements one by one`;
 
 /** Whether the words of a vector's elements, from `first` on, are not adjacent or do not begin at a multiple. */
-export const isUnaligned = (offsets, first, count) => {
+const isUnaligned = (offsets, first, count) => {
   if (offsets[first] % count !== 0) return true;
   for (let part = 1; part < count; part += 1) if (offsets[first + part] !== offsets[first] + part) return true;
   return false;
