@@ -19,7 +19,7 @@ from mmsim.view.lab.page import Laboratory
 from mmsim.view.lab.scripts import in_ascii, script, work
 from mmsim.view.lab.scripts import part as part_of_laboratory
 from mmsim.view.player.page import origin
-from mmsim.view.player.scripts import as_json
+from mmsim.view.player.scripts import UNNEEDED, as_json
 
 FOLDER = Path(__file__).parent / "templates" / "puzzles"
 POLICY = re.findall(r'content="(default-src [^"]*)"', part_of_laboratory("page.html"))[0]
@@ -34,7 +34,7 @@ def puzzle_page() -> str:
         "classes": classes,
         "origin": origin(),
     }
-    files = "\n".join(map(part, ("gates.js", "puzzles.js")))
+    files = UNNEEDED.sub("", "\n".join(map(part, ("gates.js", "puzzles.js"))))
     own = f"const openPuzzles = (() => {{\n{files}\nreturn openPuzzles;\n}})();\n"
     values = {
         "POLICY": POLICY,
@@ -47,11 +47,12 @@ def puzzle_page() -> str:
 
 
 def shown(puzzle: Puzzle) -> dict[str, Any]:
-    """A puzzle as the page has it: with the laboratories of its cases."""
+    """A puzzle as the page has it: with a laboratory, and the arguments of all cases."""
     setting = puzzle.setting()
     del setting["cases"]
     setups = [setup_of(puzzle, case) for case in range(SHOWN)]
-    return setting | {"program": puzzle.program, "setups": setups}
+    arguments = [setup.pop("arguments") for setup in setups]
+    return setting | {"program": puzzle.program, "setup": setups[0], "arguments": arguments}
 
 
 def setup_of(puzzle: Puzzle, case: int) -> dict[str, Any]:

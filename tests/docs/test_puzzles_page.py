@@ -11,7 +11,7 @@ from tests.kit.views import axe
 
 pytest.importorskip("jupytext")
 
-from course.puzzle_page import part, puzzle_page, shown
+from course.puzzle_page import part, puzzle_page
 from course.puzzling import solved
 from puzzles import puzzles
 from puzzles.exported import programs_in, whole
@@ -172,8 +172,7 @@ def test_the_page_holds_no_solution_and_is_small(text):
     for name, cells in solved().items():
         own = "".join(json.dumps(cells[0].source)[1:-1].split())
         assert own not in squashed, name
-    assert len(text) < 900_000
-    assert all("setups" in shown(one) for one in list(PUZZLES.values())[:1])
+    assert len(text) < 950_000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

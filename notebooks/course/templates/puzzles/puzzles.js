@@ -1,6 +1,6 @@
 /* The puzzles' page: a laboratory, above it the list of puzzles, the task and what the program passes.
 
-   `data` has the puzzles; each has the setups of its cases, which the laboratory opens. The gates are judged on the
+   `data` has the puzzles; each has the setup that the laboratory opens. The gates are judged on the
    puzzle's own launch and inputs, whatever else one tries in the laboratory. */
 
 const KEPT_AS = "mmsim-puzzles";
@@ -67,9 +67,15 @@ function own(page, puzzle = page.puzzle) {
   return page.kept.programs[puzzle.name];
 }
 
+/** The setup of a case, counted from 0. */
+function setupOf({ setup, arguments: all }, number) {
+  return structuredClone({ ...setup, arguments: all[number] });
+}
+
 /** The setup of a puzzle's first case, with the reader's own text. */
 function setupNow(page, puzzle) {
-  return { ...structuredClone(puzzle.setups[0]), text: page.kept.programs[puzzle.name]?.text ?? puzzle.setups[0].text };
+  const setup = setupOf(puzzle, 0);
+  return { ...setup, text: page.kept.programs[puzzle.name]?.text ?? setup.text };
 }
 
 /** The programs that the reader has changed: of each the best one. */
@@ -96,7 +102,7 @@ function openPuzzle(page, puzzle) {
   page.part("title").textContent = puzzle.title;
   page.part("words").textContent = puzzle.task;
   const setup = setupNow(page, puzzle);
-  page.laboratory.setup = structuredClone(puzzle.setups[0]); // for the laboratory's button Reset
+  page.laboratory.setup = setupOf(puzzle, 0); // for the laboratory's button Reset
   if (!isFirst) page.lab.change((now) => Object.assign(now, setup));
   drawHints(page);
   drawJudged(page, null);
@@ -114,12 +120,12 @@ async function judge(page) {
   const { puzzle } = page;
   const setup = page.lab.setup;
   const { text } = setup;
-  page.part("elsewhere").hidden = sameSetup({ ...setup, text: "", program: "" }, { ...puzzle.setups[0], text: "", program: "" });
+  page.part("elsewhere").hidden = sameSetup({ ...setup, text: "", program: "" }, { ...setupOf(puzzle, 0), text: "", program: "" });
   if (text === page.judgedText) return;
   page.judgedText = text;
   const said = [];
-  for (const one of puzzle.setups) {
-    const { known, result, fault } = await page.judging.ask({ setup: { ...structuredClone(one), text } });
+  for (const number of puzzle.arguments.keys()) {
+    const { known, result, fault } = await page.judging.ask({ setup: { ...setupOf(puzzle, number), text } });
     said.push({ result, fault, program: known?.program });
     if (fault) break;
   }
@@ -127,7 +133,7 @@ async function judge(page) {
   const judged = judgedOf(puzzle, said);
   const points = pointsOf(puzzle, judged);
   const kept = own(page);
-  if (text !== puzzle.setups[0].text || kept.text !== undefined) kept.text = text;
+  if (text !== puzzle.setup.text || kept.text !== undefined) kept.text = text;
   if (points > 0 && points >= (kept.points ?? 0)) Object.assign(kept, { points, best: text });
   keepWork(page.kept);
   page.judged = judged;
