@@ -121,6 +121,8 @@ def test_the_page_keeps_score_programs_and_hints(opened):
     answer(page, solution.replace("f[i] *", "f[i] *("))
     assert page.inner_text("#points") == "0 of 2 points"
     assert f"2 of {most} points" in page.inner_text("#score")  # the best counts
+    page.locator("#laboratory").get_by_role("button", name="Reset").click()
+    until(page, "puzzles.judged?.at(-1).found === '136'")
     page.click("#next")
     until(page, "puzzles.judged?.at(-1).found === '40'")
     assert page.inner_text("#title") == second.title
@@ -148,7 +150,9 @@ def test_the_gates_are_those_of_the_puzzle_whatever_else_one_tries(opened):
     page.locator("#laboratory").get_by_role("button", name="DMM").click()
     page.locator("#elsewhere").wait_for()
     assert page.inner_text("#gates") == before
-    page.evaluate("puzzles.open('pixels')")
+    page.evaluate("puzzles.open('smallest-and-largest')")
+    last = page.locator("#list button").last.bounding_box()
+    assert 0 < last["y"] < page.locator("#list").bounding_box()["height"]
     page.locator("#elsewhere").wait_for(state="hidden")
     page.close()
 

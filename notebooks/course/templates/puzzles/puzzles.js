@@ -104,10 +104,19 @@ function openPuzzle(page, puzzle) {
   const setup = setupNow(page, puzzle);
   page.laboratory.setup = setupOf(puzzle, 0); // for the laboratory's button Reset
   if (!isFirst) page.lab.change((now) => Object.assign(now, setup));
+  showInList(page);
   drawHints(page);
   drawJudged(page, null);
   page.judgedText = null;
   judgeSoon(page, 0);
+}
+
+/** Scroll the list, not the page, to the puzzle that is open. */
+function showInList(page) {
+  const list = page.part("list");
+  const item = page.buttons.get(page.puzzle.name).parentElement;
+  const above = item.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (above < 0 || above + item.offsetHeight > list.clientHeight) list.scrollTop += above - list.clientHeight / 3;
 }
 
 /** Judge the text after a pause, if it has changed. */
