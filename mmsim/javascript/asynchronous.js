@@ -1,5 +1,6 @@
 import { Barriers } from "./barriers.js";
 import { Driver } from "./driver.js";
+import { Request, Spinning } from "./frame.js";
 import { refuseSpinning } from "./spinning.js";
 import { GroupsInTurn, WarpsInTurn } from "./turns.js";
 import { Clock, MemoryUnit } from "./units.js";
@@ -111,7 +112,7 @@ class WarpJob {
     try {
       let step = this.steps.next(this.values ?? undefined);
       this.values = null;
-      while (!step.done && step.value.site === undefined && step.value.scope === undefined) {
+      while (step.value instanceof Spinning) {
         driver.spins(this, step.value);
         step = this.steps.next();
       }
@@ -123,8 +124,8 @@ class WarpJob {
     driver.tell("worked", this.frame, driver.clock.now);
     driver.recorder?.worked(this.frame, driver.clock.now);
     if (want === null) this.end();
-    else if (want.site === undefined) this.wait(want);
-    else this.send(want);
+    else if (want instanceof Request) this.send(want);
+    else this.wait(want);
   }
 
   /** Send a request to its unit. */

@@ -61,7 +61,7 @@ class TopLevel {
   }
 
   refuseStatement(node) {
-    const names = { If: "if", For: "for", While: "while", With: "with", Try: "try", AugAssign: "x += y", Delete: "del" };
+    const names = { If: "if", For: "for", While: "while", With: "with", Try: "try", Delete: "del" };
     const what = names[node.kind] ?? `Python's ${quotedText(node.kind)}`;
     const message = `${what} isn't read at the top level of this text`;
     return this.refuse(node, message, "leave imports, constants and functions there alone");

@@ -1,5 +1,6 @@
 import { barrierInLockStep } from "./barriers.js";
 import { Driver } from "./driver.js";
+import { Request, Spinning } from "./frame.js";
 import { refuseSpinning } from "./spinning.js";
 import { Heap } from "./turns.js";
 import { completionTime } from "./units.js";
@@ -28,14 +29,15 @@ export class Synchronous extends Driver {
     for (let left = most; left > 0; left--) {
       const { value: want, done } = this.steps.next(this.values);
       this.values = undefined;
-      if (done || want.site !== undefined || want.scope !== undefined) {
-        this.tell("worked", this.frame, this.now);
-        this.recorder?.worked(this.frame, this.now);
+      if (want instanceof Spinning) {
+        this.spin(want);
+        continue;
       }
+      this.tell("worked", this.frame, this.now);
+      this.recorder?.worked(this.frame, this.now);
       if (done) return true;
-      if (want.site !== undefined) this.values = this.round(want);
-      else if (want.scope !== undefined) this.meet(want);
-      else this.spin(want);
+      if (want instanceof Request) this.values = this.round(want);
+      else this.meet(want);
     }
     return false;
   }

@@ -26,8 +26,8 @@ from mmsim.frontend.python.source import FunctionText, read
 from mmsim.frontend.python.thread import helper
 from mmsim.ir import nodes as ir
 
-MODULES = {"mmsim": "mm", "numpy": "np", "math": "math", "cmath": "cmath"}
-"""The modules that a file imports, with their usual names."""
+MODULES = ("mmsim", "numpy", "math", "cmath")
+"""The modules that a file imports."""
 Edit = tuple[int, int, int, str]
 """Text for a part of a line: the line, its two ends, and what stands there instead."""
 
@@ -76,6 +76,7 @@ class Text:
 
     imports: dict[str, None] = field(default_factory=dict)
     constants: list[str] = field(default_factory=list)
+    classes: dict[str, dict[str, str]] = field(default_factory=dict)  # of constants, by their names
     functions: list[str] = field(default_factory=list)
     meant: dict[str, Any] = field(default_factory=dict)
     is_annotated: bool = False
@@ -86,6 +87,9 @@ class Text:
         heads = ["from __future__ import annotations"] * self.is_annotated
         lines = "\n".join(sorted(self.imports, key=_order))
         blocks = ["\n\n".join(filter(None, [*heads, lines, "\n".join(self.constants)]))]
+        for name, members in self.classes.items():
+            inside = (f"    {member} = {value}" for member, value in members.items())
+            blocks.append("\n".join([f"class {name}:", *inside]))
         return "\n\n\n".join([*blocks, *self.functions]) + "\n"
 
     def add_function(self, function: types.FunctionType, is_program: bool) -> None:
@@ -104,16 +108,18 @@ class Text:
         if text.node.returns is not None or any(one is not None for one in annotations):
             self.is_annotated = True
             if any(isinstance(one, ast.Name) and one.id == "mm" for one in ast.walk(text.node)):
-                self.imports["import mmsim as mm"] = None
+                self.use("mmsim", "mm", text, text.node)
         head = ["@mm.program"] if is_program else []
         if is_program:
-            self.imports["import mmsim as mm"] = None
+            self.use("mmsim", "mm", text, text.node)
         self.functions.append("\n".join([*head, *_lines(text, edits)]))
 
     def add(self, node: ast.expr, function: types.FunctionType, text: FunctionText) -> None:
         """Add what a name, or a dotted name, stands for."""
-        root = node
+        root: ast.expr = node
+        attribute = ""
         while isinstance(root, ast.Attribute):
+            attribute = root.attr
             root = root.value
         assert isinstance(root, ast.Name)
         entity = outside(function, root.id)
@@ -121,9 +127,7 @@ class Text:
             return
         value = entity.value
         if isinstance(value, types.ModuleType) and value.__name__ in MODULES:
-            usual = "" if value.__name__ == root.id else f" as {root.id}"
-            self.imports[f"import {value.__name__}{usual}"] = None
-            self.name(root.id, value, text, node)
+            self.use(value.__name__, root.id, text, node)
             return
         known = _imported(value)
         if known is not None:
@@ -136,8 +140,11 @@ class Text:
             if self.name(root.id, called, text, node):
                 self.add_helper(root.id, called, isinstance(value, Program))
             return
-        if isinstance(node, ast.Attribute) and not tables.is_table(value):
-            raise self.refusal(node, text, member(value, node.attr))
+        if attribute and not tables.is_table(value):
+            inside = self.written(member(value, attribute), node, text)
+            self.name(root.id, value, text, node)
+            self.classes.setdefault(root.id, {})[attribute] = inside
+            return
         if self.name(root.id, value, text, node):
             self.constants.append(f"{root.id} = {self.written(value, node, text)}")
 
@@ -150,6 +157,12 @@ class Text:
             self.add_function(function, is_program)
         if name != own:
             self.functions.append(f"{name} = {own}")
+
+    def use(self, module: str, name: str, text: FunctionText, node: ast.AST) -> None:
+        """Import a module by a name."""
+        usual = "" if module == name else f" as {name}"
+        self.imports[f"import {module}{usual}"] = None
+        self.name(name, sys.modules[module], text, node)
 
     def name(self, name: str, value: Any, text: FunctionText, node: ast.AST) -> bool:
         """Give an object a name; return whether it is new. Two objects of one name are refused."""
@@ -168,14 +181,13 @@ class Text:
     def written(self, value: Any, node: ast.AST, text: FunctionText) -> str:
         """A number or a table as text."""
         if type(value) is np.ndarray and value.dtype.kind in "biufc":
-            self.imports["import numpy as np"] = None
-            self.name("np", np, text, node)
+            self.use("numpy", "np", text, node)
             inside = self.items(value.tolist(), node, text)
             return f"np.array({inside}, dtype=np.{value.dtype.name})"
         if tables.is_table(value):
             return self.items(value, node, text)
         if isinstance(value, np.dtype):
-            self.imports["import numpy as np"] = None
+            self.use("numpy", "np", text, node)
             return f'np.dtype("{value.name}")'
         known = number(value)
         if known is None and not isinstance(value, str):
@@ -215,7 +227,7 @@ def _number(value: ir.Scalar) -> str:
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether two constants are the same number or table."""
-    if type(one) is not type(other) or isinstance(one, types.FunctionType | types.ModuleType):
+    if type(one) is not type(other) or not (tables.is_table(one) or number(one) is not None):
         return False
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=True)

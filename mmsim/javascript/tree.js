@@ -24,6 +24,16 @@ const AUGMENTED = {
   ...{ "+=": "Add", "-=": "Sub", "*=": "Mult", "/=": "Div", "//=": "FloorDiv", "%=": "Mod", "@=": "MatMult" },
   ...{ "&=": "BitAnd", "|=": "BitOr", "^=": "BitXor", "<<=": "LShift", ">>=": "RShift", "**=": "Pow" },
 };
+/** The statements with blocks, with the method that reads them. */
+const COMPOUND_STATEMENTS = {
+  ...{ if: "if", while: "while", for: "for", try: "try", with: "with", def: "def", class: "class", async: "async" },
+  "@": "decorated",
+};
+const TEXT_TOKENS = new Set(["NAME", "OP", "NUMBER", "STRING"]);
+const SMALL_STATEMENTS = {
+  pass: "Pass", break: "Break", continue: "Continue", return: "Return", raise: "Raise", del: "Delete",
+  assert: "Assert", global: "Global", nonlocal: "Nonlocal", import: "Import", from: "ImportFrom",
+};
 /** The most levels of nesting that this parser follows. */
 const DEEPEST_TREE = 1500;
 /** The fields of nodes that hold nodes, in the order of Python's module `ast`. */
@@ -42,15 +52,17 @@ const CHILDREN = {
   Subscript: "value slice", Starred: "value", List: "elts", Tuple: "elts", Slice: "lower upper step",
   arguments: "posonly args vararg kwonly kwDefaults kwarg defaults", arg: "annotation",
 };
+const NO_NAMES = [];
 for (const [kind, names] of Object.entries(CHILDREN)) CHILDREN[kind] = names.split(" ");
 
 /** The nodes right inside a node. */
 export function childNodes(node) {
   const found = [];
-  for (const name of CHILDREN[node.kind] ?? []) {
+  for (const name of CHILDREN[node.kind] ?? NO_NAMES) {
     const held = node[name];
-    if (Array.isArray(held)) found.push(...held.filter((one) => one !== null));
-    else if (held) found.push(held);
+    if (!Array.isArray(held)) {
+      if (held) found.push(held);
+    } else for (const one of held) if (one !== null) found.push(one);
   }
   return found;
 }
@@ -91,7 +103,7 @@ class TreeParser {
 
   next() {
     const { token } = this;
-    if (!["NEWLINE", "INDENT", "DEDENT", "ENDMARKER"].includes(token.type)) this.last = token;
+    if (TEXT_TOKENS.has(token.type)) this.last = token;
     if (token.type !== "ENDMARKER") this.at += 1;
     return token;
   }
@@ -178,11 +190,7 @@ class TreeParser {
   statements() {
     const { token } = this;
     if (token.type === "INDENT") throw this.wrong("unexpected indent");
-    const compound = {
-      ...{ if: this.if, while: this.while, for: this.for, try: this.try, with: this.with, def: this.def },
-      ...{ class: this.class, async: this.async, "@": this.decorated },
-    };
-    if (this.isAny(compound)) return [this.deeper(compound[token.text])];
+    if (this.isAny(COMPOUND_STATEMENTS)) return [this.deeper(this[COMPOUND_STATEMENTS[token.text]])];
     if (token.type === "NAME" && token.text === "match") {
       const found = this.match();
       if (found) return [found];
@@ -216,12 +224,8 @@ class TreeParser {
 
   small() {
     const start = this.token;
-    const forms = {
-      pass: "Pass", break: "Break", continue: "Continue", return: "Return", raise: "Raise", del: "Delete",
-      assert: "Assert", global: "Global", nonlocal: "Nonlocal", import: "Import", from: "ImportFrom",
-    };
-    const kind = start.type === "NAME" && Object.hasOwn(forms, start.text) ? forms[start.text] : "";
-    if (!kind) return this.assignment();
+    if (start.type !== "NAME" || !Object.hasOwn(SMALL_STATEMENTS, start.text)) return this.assignment();
+    const kind = SMALL_STATEMENTS[start.text];
     this.next();
     const ends = this.isType("NEWLINE") || this.is(";");
     const fields = {};
@@ -1089,62 +1093,83 @@ function namesOfParameters({ args }) {
   return new Set(every.filter(Boolean).map((one) => one.arg));
 }
 
+const FUTURE_FEATURES = [
+  ...["nested_scopes", "generators", "division", "absolute_import", "with_statement", "print_function"],
+  ...["unicode_literals", "barry_as_FLUFL", "generator_stop", "annotations"],
+];
+
+/** The imports from `__future__` at the beginning of a text, after a docstring. */
+function firstImports(body) {
+  const found = new Set();
+  for (const [at, node] of body.entries()) {
+    const isText = node.kind === "Expr" && node.value.kind === "Constant" && node.value.value.is === "str";
+    if (node.kind === "ImportFrom" && node.module === "__future__") found.add(node);
+    else if (at > 0 || !isText) break;
+  }
+  return found;
+}
+
+const INNER_SCOPES = { FunctionDef: "function", AsyncFunctionDef: "async", Lambda: "lambda", ClassDef: "class" };
+
 /** Refuse what Python refuses after parsing: jumps outside of loops, values outside of functions, and the like. */
 function checkTree(body) {
-  const wrong = (message, node) => {
-    const end = node.endRow === node.row ? node.endColumn : node.column + 1;
-    return new NotPython(message, node.row, node.column, end);
-  };
-  const pending = body.map((node) => ({ node, inLoop: false, scope: "module", depth: 0, parameters: new Set() })).reverse();
-  const allowsStar = new Set();
+  const top = { inLoop: false, scope: "module", depth: 0, parameters: new Set(), allowsStar: new Set() };
+  top.futures = firstImports(body);
+  const pending = body.map((node) => [node, top]).reverse();
   while (pending.length) {
-    const { node, inLoop, scope, depth, parameters } = pending.pop();
-    const { kind } = node;
-    if (kind === "Break" && !inLoop) throw wrong("'break' outside loop", node);
-    if (kind === "Continue" && !inLoop) throw wrong("'continue' not properly in loop", node);
-    if (kind === "Return" && !["function", "async"].includes(scope)) throw wrong("'return' outside function", node);
-    if ((kind === "Yield" || kind === "YieldFrom") && !["function", "async", "lambda"].includes(scope)) {
-      throw wrong("'yield' outside function", node);
+    const [node, around] = pending.pop();
+    const wrong = wrongIn(node, around);
+    if (wrong) {
+      const end = node.endRow === node.row ? node.endColumn : node.column + 1;
+      throw new NotPython(wrong, node.row, node.column, end);
     }
-    if (kind === "YieldFrom" && scope === "async") throw wrong("'yield from' inside async function", node);
-    if (kind === "Await" && scope !== "async") throw wrong("'await' outside async function", node);
-    if ((kind === "AsyncFor" || kind === "AsyncWith") && scope !== "async") {
-      throw wrong(`'async ${kind === "AsyncFor" ? "for" : "with"}' outside async function`, node);
+    let inBody = around;
+    if (["For", "AsyncFor", "While"].includes(node.kind)) inBody = { ...around, inLoop: true };
+    if (Object.hasOwn(INNER_SCOPES, node.kind)) {
+      const scope = INNER_SCOPES[node.kind];
+      const depth = around.depth + (scope !== "class");
+      inBody = { ...around, inLoop: false, scope, depth, parameters: namesOfParameters(node) };
     }
-    if (kind === "Nonlocal") {
-      if (scope === "module") throw wrong("nonlocal declaration not allowed at module level", node);
-      if (scope !== "class" && depth === 1) throw wrong(`no binding for nonlocal '${node.names[0]}' found`, node);
-    }
-    if (kind === "ImportFrom" && node.names[0].name === "*" && scope !== "module") {
-      throw wrong("import * only allowed at module level", node);
-    }
-    if (kind === "Starred" && !allowsStar.has(node)) throw wrong("can't use starred expression here", node);
-    if (["Tuple", "List", "Set"].includes(kind)) {
-      const stars = node.elts.filter((one) => one.kind === "Starred");
-      for (const one of stars) allowsStar.add(one);
-      if (node.context === "Store" && stars.length > 1) {
-        throw wrong("multiple starred expressions in assignment", node);
-      }
-    }
-    if (kind === "Call") for (const one of node.args) allowsStar.add(one);
-    if (kind === "ClassDef") for (const one of node.bases) allowsStar.add(one);
-    if (kind === "arg" && node.annotation) allowsStar.add(node.annotation);
-    if (namesSet(node).includes("__debug__")) throw wrong("cannot assign to __debug__", node);
-    if (kind === "Global" || kind === "Nonlocal") {
-      const name = node.names.find((one) => parameters.has(one));
-      if (name) throw wrong(`name '${name}' is parameter and ${kind.toLowerCase()}`, node);
-    }
-    const isLoop = ["For", "AsyncFor", "While"].includes(kind);
-    const isFunction = ["FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef"].includes(kind);
-    const inner = { FunctionDef: "function", AsyncFunctionDef: "async", Lambda: "lambda", ClassDef: "class" }[kind];
-    for (const one of childNodes(node)) {
-      const isBody = isFunction && (node.body === one || (Array.isArray(node.body) && node.body.includes(one)));
-      const isTrip = isLoop && node.body.includes(one);
-      const outer = { inLoop: inLoop || isTrip, scope, depth, parameters };
-      const known = isBody
-        ? { inLoop: false, scope: inner, depth: depth + (inner !== "class"), parameters: namesOfParameters(node) }
-        : outer;
-      pending.push({ node: one, ...known });
-    }
+    const own = new Set(inBody === around ? [] : [node.body].flat());
+    for (const one of childNodes(node)) pending.push([one, own.has(one) ? inBody : around]);
   }
+}
+
+/** What Python says of a node in the wrong place; "" for none. */
+function wrongIn(node, { inLoop, scope, depth, parameters, allowsStar, futures }) {
+  const { kind } = node;
+  const inFunction = scope === "function" || scope === "async";
+  if (namesSet(node).includes("__debug__")) return "cannot assign to __debug__";
+  if (kind === "Break" && !inLoop) return "'break' outside loop";
+  if (kind === "Continue" && !inLoop) return "'continue' not properly in loop";
+  if (kind === "Return" && !inFunction) return "'return' outside function";
+  const yields = kind === "Yield" || kind === "YieldFrom";
+  if (yields && !inFunction && scope !== "lambda") return "'yield' outside function";
+  if (kind === "YieldFrom" && scope === "async") return "'yield from' inside async function";
+  if (kind === "Await" && scope !== "async") return "'await' outside async function";
+  if ((kind === "AsyncFor" || kind === "AsyncWith") && scope !== "async") {
+    return `'async ${kind === "AsyncFor" ? "for" : "with"}' outside async function`;
+  }
+  if (kind === "Global" || kind === "Nonlocal") {
+    if (kind === "Nonlocal" && scope === "module") return "nonlocal declaration not allowed at module level";
+    const name = node.names.find((one) => parameters.has(one));
+    if (name) return `name '${name}' is parameter and ${kind.toLowerCase()}`;
+    const isUnbound = kind === "Nonlocal" && scope !== "class" && depth === 1;
+    if (isUnbound) return `no binding for nonlocal '${node.names[0]}' found`;
+  }
+  if (kind === "ImportFrom" && node.names[0].name === "*" && scope !== "module") {
+    return "import * only allowed at module level";
+  }
+  if (kind === "ImportFrom" && node.module === "__future__" && !node.level) {
+    if (!futures.has(node)) return "from __future__ imports must occur at the beginning of the file";
+    const unknown = node.names.find(({ name }) => !FUTURE_FEATURES.includes(name));
+    if (unknown) return `future feature ${unknown.name} is not defined`;
+  }
+  if (kind === "Starred" && !allowsStar.has(node)) return "can't use starred expression here";
+  const holders = { Tuple: node.elts, List: node.elts, Set: node.elts, Call: node.args, ClassDef: node.bases };
+  const held = kind === "arg" ? [node.annotation] : Object.hasOwn(holders, kind) ? holders[kind] : NO_NAMES;
+  const stars = held.filter((one) => one?.kind === "Starred");
+  for (const one of stars) allowsStar.add(one);
+  if (node.context === "Store" && stars.length > 1) return "multiple starred expressions in assignment";
+  return "";
 }

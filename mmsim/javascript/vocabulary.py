@@ -82,7 +82,7 @@ def _names(module: ModuleType) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     names: Iterable[str] = dir(module)
     if module is builtins:
-        names = {*names, *dir(object), "__dict__"}  # a name can stand for any attribute of this module
+        names = {*names, *dir(object), "__dict__"}  # any attribute of this module is a name
     if module is mmsim:
         names = {*named.__all__, *named.ROOMS}
     for name in sorted(names):

@@ -58,7 +58,7 @@ OPERATIONS = """(
 (found) => found.flatMap(({ node, op, held, type, operands, results, near }) => {
   const value = { node, op, operand: 0, left: 0, right: 0, operands: [] };
   const isSame = (one, other) => Object.is(one, other)
-    || (near && typeof one === "number" && Math.abs(one - other) <= 2 ** near * Math.abs(one));
+    || (near && Math.abs(one - other) <= Math.max(2 ** near[0] * Math.abs(one), 2 ** near[1]));
   return operands.flatMap((given, at) => [false, true].flatMap((isUniform, which) => {
     const expected = results[at][which];
     let own;
@@ -174,7 +174,9 @@ def operation(kind, op, dtype, count, draws):
     given = list(zip(*with_values(row, dtype, columns), strict=True))
     with np.errstate(all="ignore"):
         results = [computed(value, lambda _: dtype, one) for one in given]
-    near = {"float32": -22, "float64": -49}.get(dtype.name) if op in INEXACT else None
+    near = (
+        {"float32": (-22, -147), "float64": (-49, -1072)}.get(dtype.name) if op in INEXACT else None
+    )
     return {
         **{"node": kind.__name__, "op": op, "held": dtype.name},
         **{"type": result_of(value, dtype).name, "near": near, "results": results},
