@@ -29,7 +29,7 @@ PUZZLES = [
         title="Three directions",
         task="""A tile of 7 × 7 words lies in a memory of 7 banks. Row i is rotated by SHIFTS[i].
         The program reads its columns, its diagonals and its antidiagonals. Find seven shifts with
-        which none of them has a conflict. Change nothing but the table.""",
+        which none of them has a conflict, and change nothing else.""",
         starter="""
 SHIFTS = (0, 0, 0, 0, 0, 0, 0)
 

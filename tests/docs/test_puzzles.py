@@ -60,7 +60,7 @@ def test_every_class_has_puzzles():
 @each
 def test_the_solution_passes_every_gate_and_the_starter_does_not(name):
     one = PUZZLES[name]
-    grade = one.grade(solution(name))
+    grade = one.grade(solution(name), cases=[1, 2])
     assert grade.solved, grade
     assert grade.points == grade.most == one.setting()["points"]
     starter = one.grade(one.starter, cases=[0])
@@ -126,7 +126,7 @@ def test_hints_and_tasks_hold_no_part_of_the_solution(name):
         if part not in before and len(part) >= 6:
             assert part not in words, part
     assert 2 <= len(one.hints) <= 3
-    assert 2 <= len(re.findall(r"[.?:](?: |$)", one.plain_task)) <= 6
+    assert 2 <= len(re.findall(r"[.?](?: |$)", one.plain_task)) <= 4
 
 
 def test_no_solution_is_one_of_an_exercise():

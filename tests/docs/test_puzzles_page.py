@@ -34,9 +34,9 @@ const judgedHere = ({ cases, ...puzzle }, texts) => texts.map((text) => {
 """
 
 
-def answers(name):
-    """The starter, the solution and the mistakes."""
-    cells = [*solved()[name], *solved("mistake")[name]]
+def answers(name, mistakes):
+    """The starter and the solution, and the mistakes if they are asked for."""
+    cells = [*solved()[name], *(solved("mistake")[name] if mistakes else [])]
     return [PUZZLES[name].starter, *(cell.source for cell in cells)]
 
 
@@ -86,13 +86,14 @@ def answer(page, text):
     until(page, f"puzzles.runs > {runs}")
 
 
-def test_the_page_judges_every_answer_as_python_does(browser):
+@pytest.mark.parametrize("mistakes", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_page_judges_answers_as_python_does(browser, mistakes):
     page = browser.new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
     page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
     judge = "(args) => judgedHere(...JSON.parse(args))"
     for name, one in PUZZLES.items():
-        texts = list(map(whole, answers(name)))
+        texts = list(map(whole, answers(name, mistakes)))
         judged = page.evaluate(judge, json.dumps([one.setting(), texts]))
         for text, found in zip(texts, judged, strict=True):
             grade = one.grade(text, cases=[0, 1])
