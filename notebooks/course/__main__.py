@@ -18,6 +18,9 @@ from course.copies import student_copy, teacher_copy
 from course.index import index
 from course.pages import Slides, Worksheet, described
 from course.printing import print_pages
+from course.puzzle_page import puzzle_page
+from course.puzzling import NAME as PUZZLES
+from course.puzzling import assignment, copy_puzzles
 from course.reading import FOLDER, notebooks, read, solutions
 from course.sealing import sealed_answers
 from course.slides import slides
@@ -63,6 +66,8 @@ def make(folder: Path, chosen: list[Path]) -> None:
         print(f"{number} of {len(chosen)}: {path.stem}", flush=True)
         make_pages(path, student, teacher)
         make_copies(path, student / "notebooks", teacher / "nbgrader" / "source")
+    make_puzzles(student / "notebooks", teacher / "nbgrader" / "source")
+    write(student / f"{PUZZLES}.html", puzzle_page())
     write(teacher / "nbgrader" / "nbgrader_config.py", GRADER)
     archive(student / "notebooks.zip", student / "notebooks", (student / "notebooks").rglob("*"))
     printed = print_pages(sorted((student / "worksheets").glob("*.html")))
@@ -97,6 +102,16 @@ def make_copies(path: Path, student: Path, source: Path) -> None:
             shutil.copytree(RECORDS, place / path.stem / "results")
     files = [*student.iterdir(), *(student / path.stem).rglob("*")]
     archive(student.parent / "downloads" / f"{path.stem}.zip", student, files)
+
+
+def make_puzzles(student: Path, source: Path) -> None:
+    """The notebook that grades the puzzles, with what it needs."""
+    for place in (student, source):
+        made = assignment(student=place == student)
+        write(place / PUZZLES / f"{PUZZLES}.ipynb", nbformat.writes(made) + "\n")
+        copy_puzzles(place / PUZZLES)
+    files = [*student.iterdir(), *(student / PUZZLES).rglob("*")]
+    archive(student.parent / "downloads" / f"{PUZZLES}.zip", student, files)
 
 
 def copy_reveal(folder: Path) -> None:
@@ -135,11 +150,13 @@ def write_indexes(folder: Path, chosen: list[Path], printed: bool) -> None:
     lines = [
         '<p><a href="notebooks.zip">All notebooks</a> in one archive.'
         + (' The <a href="site/index.html">documentation</a> of the simulator.' if site else "")
-        + "</p>"
+        + "</p>",
+        f'<p><a href="{PUZZLES}.html">Puzzles</a>: programs to change. '
+        f'<a href="downloads/{PUZZLES}.zip">The notebook that grades them</a>.</p>',
     ]
     write(
         folder / "student" / "index.html",
-        index("Memory machines: the course", lines[0], chosen, columns),
+        index("Memory machines: the course", "\n".join(lines), chosen, columns),
     )
     columns = {
         "Slides with answers": {"slides": "teacher/slides/{name}.html"},

@@ -25,9 +25,11 @@ if find_spec("sphinx_revealjs") is None:  # without loading Sphinx
 from classroom import UNGUESSED
 from course import printing
 from course.copies import checksum, names
+from course.puzzling import solved
 from course.reading import FOLDER, Role, notebooks, parts, python, read, solutions
 from course.slides import slides
 from execute import kernel
+from puzzles.exported import exported
 from sealed import FINENESS, canonical, seal
 from test_notebooks import raising, spoilt
 from test_notebooks import solutions as cells_of_solutions
@@ -149,7 +151,8 @@ def answers(path):
 def test_what_students_get_holds_no_answer(course, site):
     folder, chosen = course
     found = dict(documents(folder / "student"))
-    assert len(found) == 5 * len(chosen) + 2  # and the index, and Reveal's page for a speaker
+    # And the index, Reveal's page for a speaker, the puzzles, and in three places what grades them.
+    assert len(found) == 5 * len(chosen) + 6
     pages = {f"site: {name}": text for name, text in documents(site)}
     assert all(f"site: notebooks/{path.stem}.html" in pages for path in chosen)
     for name, text in (found | pages).items():
@@ -283,6 +286,26 @@ def test_an_archive_has_all_that_its_notebook_needs(course, tmp_path, monkeypatc
             for cell in [where, *code(notebook)]:
                 client.execute_cell(cell, 0)
         assert where.outputs[0].text.startswith(str(place / "installed"))
+
+
+def test_the_archive_of_the_puzzles_grades_what_their_page_exports(course, tmp_path, monkeypatch):
+    """With the mmsim of the archive and no checkout."""
+    shutil.unpack_archive(course[0] / "student" / "downloads" / "puzzles.zip", tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "installed", "zip")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+    place = tmp_path / "puzzles"
+    first, *_, last = solved()
+    programs = {name: solved()[name][0].source for name in (first, last)}
+    (place / "mine.py").write_text(exported(programs), "utf-8")
+    notebook = read(place / "puzzles.ipynb")
+    with kernel(notebook, place) as client:
+        for number, cell in enumerate(graders := code(notebook)):
+            if cell in (graders[0], graders[1], graders[-1]):
+                client.execute_cell(cell, number)
+                right = cell is not graders[1]
+                most = cell.metadata.nbgrader.points
+                assert points(cell.outputs, most) == (most if right else 0)
 
 
 def test_nbgrader_knows_what_each_cell_is_for(course):

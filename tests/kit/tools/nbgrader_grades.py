@@ -20,7 +20,11 @@ from tests.kit import ROOT
 
 sys.path[:0] = [str(ROOT / "notebooks"), str(ROOT / "tests" / "docs")]
 
+from course.puzzling import NAME as PUZZLES  # noqa: E402
+from course.puzzling import solved  # noqa: E402
 from course.reading import FOLDER, solutions  # noqa: E402
+from puzzles import puzzles  # noqa: E402
+from puzzles.exported import exported  # noqa: E402
 from test_notebooks import raising, spoilt  # noqa: E402
 from test_notebooks import solutions as cells_of_solutions  # noqa: E402
 
@@ -59,6 +63,12 @@ def submit(copy: Path, target: Path, answers: dict[str, str | None]) -> None:
     nbformat.write(notebook, target / copy.name)
 
 
+def submit_programs(copy: Path, target: Path, programs: dict[str, str]) -> None:
+    """Hand in the notebook of the puzzles with a file that their page exports."""
+    shutil.copytree(copy.parent, target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "my-puzzles.py").write_text(exported(programs), encoding="utf-8")
+
+
 def same_cells(one: Path, other: Path) -> bool:
     """Return whether two notebooks have the same cells for nbgrader."""
     cells = (
@@ -68,21 +78,60 @@ def same_cells(one: Path, other: Path) -> bool:
     return next(cells) == next(cells)
 
 
+def nbgrader(python: Path, work: Path, *words: str) -> None:
+    """Let nbgrader run a command in the folder of its course."""
+    command = [str(python), "-m", "nbgrader", *words]
+    paths = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    clean = {**os.environ, "PATH": paths}
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, env=clean)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def released(python: Path, course: Path, work: Path, name: str) -> Path:
+    """The students' copy of a notebook, of which nbgrader has to make the same."""
+    copy = course / "student" / "notebooks" / name / f"{name}.ipynb"
+    nbgrader(python, work, "generate_assignment", name)
+    assert same_cells(work / "release" / name / copy.name, copy), "nbgrader makes another copy"
+    return copy
+
+
+def grades_of(python: Path, work: Path, name: str) -> dict[str, tuple[float, float]]:
+    """The points of each student, and the most that there are, after nbgrader has graded."""
+    nbgrader(python, work, "autograde", name)
+    shown = subprocess.run(
+        [str(python), "-c", GRADES, name], cwd=work, capture_output=True, text=True, check=True
+    )
+    grades = {student: (score, most) for student, score, most in json.loads(shown.stdout)}
+    print(name, {student: f"{score:g} of {most:g}" for student, (score, most) in grades.items()})
+    assert grades["right"][0] == grades["right"][1] > 0
+    return grades
+
+
+def grade_puzzles(python: Path, course: Path, work: Path) -> None:
+    """Grade the puzzles; an assertion fails on a disagreement.
+
+    Programs may be right, the starters, or missing. Who changes what grades gets nothing for it.
+    """
+    copy = released(python, course, work, PUZZLES)
+    right = {name: cells[0].source for name, cells in solved().items()}
+    starters = {name: one.starter for name, one in puzzles().items()}
+    for student, programs in {"right": right, "starters": starters, "empty": {}}.items():
+        submit_programs(copy, work / "submitted" / student / PUZZLES, programs)
+    submit_programs(copy, cheat := work / "submitted" / "cheat" / PUZZLES, starters)
+    grader = cheat / PUZZLES / "puzzle.py"
+    changed = grader.read_text("utf-8").replace(
+        "return count <= self.bound", "return True or count"
+    )
+    assert changed != grader.read_text("utf-8")
+    grader.write_text(changed, encoding="utf-8")
+    grades = grades_of(python, work, PUZZLES)
+    assert grades["starters"][0] == grades["cheat"][0] == grades["empty"][0] == 0
+
+
 def grade(python: Path, course: Path, work: Path, name: str) -> None:
     """Make, validate and grade one notebook; an assertion fails where nbgrader disagrees."""
-
-    def nbgrader(*words: str) -> str:
-        command = [str(python), "-m", "nbgrader", *words]
-        paths = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-        clean = {**os.environ, "PATH": paths}
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, env=clean)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
-
     path = FOLDER / f"{name}.ipynb"
-    copy = course / "student" / "notebooks" / name / path.name
-    nbgrader("generate_assignment", name)
-    assert same_cells(work / "release" / name / path.name, copy), "nbgrader makes another copy"
+    copy = released(python, course, work, name)
     right = solutions(path)
     points = {
         about.grade_id.removeprefix("check-"): about.points
@@ -95,13 +144,7 @@ def grade(python: Path, course: Path, work: Path, name: str) -> None:
     hand_ins = {"right": right, "wrong": wrong, "empty": {}, "raising": dict.fromkeys(right)}
     for student, answers in (hand_ins | {"by turns": by_turns}).items():
         submit(copy, work / "submitted" / student / name, answers)
-    nbgrader("autograde", name)
-    shown = subprocess.run(
-        [str(python), "-c", GRADES, name], cwd=work, capture_output=True, text=True, check=True
-    )
-    grades = {student: (score, most) for student, score, most in json.loads(shown.stdout)}
-    print(name, {student: f"{score:g} of {most:g}" for student, (score, most) in grades.items()})
-    assert grades["right"][0] == grades["right"][1] > 0
+    grades = grades_of(python, work, name)
     assert grades["wrong"][0] == grades["empty"][0] == grades["raising"][0] == 0
     assert grades["by turns"][0] == sum(points[one] for one in right if by_turns[one])
 
@@ -117,7 +160,11 @@ def main() -> None:
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(given.course / "teacher" / "nbgrader", work)
     for folder in sorted((work / "source").iterdir()):
-        if folder.name.startswith(tuple(given.only)):
+        if not folder.name.startswith(tuple(given.only)):
+            continue
+        if folder.name == PUZZLES:
+            grade_puzzles(python, given.course.resolve(), work)
+        else:
             grade(python, given.course.resolve(), work, folder.name)
 
 
