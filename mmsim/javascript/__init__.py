@@ -1,1 +1,1 @@
-"""Programs for the page: their representation as JSON, and the engine in JavaScript that runs it."""
+"""Programs for the page: their representation as JSON, and the JavaScript engine that runs it."""
