@@ -29,7 +29,7 @@ export function encodedInteger(value) {
   return value <= SAFE_INTEGER && value >= -SAFE_INTEGER ? Number(value) : { int: value.toString() };
 }
 
-/** An object as a number of the representation; null if it is no number. */
+/** An object as a number of the representation; null for anything else. */
 export function encodedObject(object) {
   const { is, value } = object;
   if (is === "bool") return value;

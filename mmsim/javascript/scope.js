@@ -181,5 +181,5 @@ export class TextUnit {
 /** What is known of a program from earlier parsing. */
 export const nothingKnown = () => ({ roles: new Map(), arrays: new Map(), keys: new Map() });
 
-/** The kind of a name that is no number: arrays if `shape` is null, else tuples of that shape. */
+/** The kind of a name without a number: arrays if `shape` is null, else tuples of that shape. */
 export const roleOf = (place, shape = null, declared = false) => ({ place, shape, declared });

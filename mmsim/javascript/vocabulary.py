@@ -1,4 +1,4 @@
-"""What the parser of the page must know of Python, NumPy and mmsim, as data that JSON can hold.
+"""Names and words of Python, NumPy and mmsim for the parser of the page, as data for JSON.
 
 The names that a text can import, the words of a program with their parameters, the limits of the
 language, and the replacements for what is refused.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from types import ModuleType
@@ -16,8 +17,6 @@ from typing import Any, get_args
 
 import numpy as np
 
-import mmsim
-from mmsim import names as named
 from mmsim.frontend.python import aliases, grammar, tables, thread, words
 from mmsim.frontend.python.remedies import ARRAYS, OF_C, OF_NAME
 from mmsim.frontend.thread import atomic, warp
@@ -26,7 +25,8 @@ from mmsim.ir.atomics import TYPES
 from mmsim.ir.dtypes import SUPPORTED, SUPPORTED_TEXT
 from mmsim.ir.functions import FUNCTIONS
 
-MODULES: tuple[ModuleType, ...] = (builtins, math, cmath, np, mmsim, atomic, warp)
+MMSIM = sys.modules["mmsim"]  # the package itself, whose names stand on a higher floor
+MODULES: tuple[ModuleType, ...] = (builtins, math, cmath, np, MMSIM, atomic, warp)
 """The modules whose names the parser knows."""
 
 
@@ -83,8 +83,8 @@ def _names(module: ModuleType) -> dict[str, list[str]]:
     names: Iterable[str] = dir(module)
     if module is builtins:
         names = {*names, *dir(object), "__dict__"}  # any attribute of this module is a name
-    if module is mmsim:
-        names = {*named.__all__, *named.ROOMS}
+    if module is MMSIM:
+        names = {*MMSIM.__all__, *sys.modules["mmsim.names"].ROOMS}
     for name in sorted(names):
         if module is builtins or not name.startswith("_"):
             found[type(getattr(module, name)).__name__].append(name)
