@@ -77,7 +77,7 @@ QUICK := $(addprefix tests/, \
 	gpu/test_cuda_writer.py host/test_owned.py \
 	house/test_house.py house/test_quick.py house/test_startup.py \
 	ir/test_needs.py ir/test_liveness.py ir/test_representation.py \
-	kernels/test_reductions.py meaning/test_launches_again.py \
+	javascript/test_js_types.py kernels/test_reductions.py meaning/test_launches_again.py \
 	model/test_conflicts.py model/test_turns.py model/test_layouts.py model/test_machines.py \
 	model/test_threads.py model/test_cache_rule.py \
 	monitors/test_races.py monitors/test_listener.py papers/test_permutations.py \

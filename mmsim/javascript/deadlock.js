@@ -1,7 +1,7 @@
 import { madeFor } from "./lines.js";
 import { Listener, cellOf, changesOf } from "./listener.js";
 
-/** A number that tells apart the threads and elements of a request; two such of 32 bits, as one of 53. */
+/** A number of its own for the threads and elements of a request; two such of 32 bits, as one of 53. */
 const hashOf = (number, threads, elements) => {
   let one = number ^ 0x9e3779b9, other = number ^ 0x85ebca6b;
   for (const column of [threads, elements]) {

@@ -21,7 +21,7 @@ export const isOfProgram = (error) => error.kind in FINDING_KINDS;
 /** A word of an array in a message: NumPy formats a float of any type as Python's. */
 export const wordText = (word, dtype) => textOf(word, { f: "float64", c: "complex128" }[kindOf(dtype)] ?? dtype);
 
-/** Whether an error has an index of whole numbers; only the message tells 2 from 2.0. */
+/** Whether an error has an index of whole numbers; only the message distinguishes 2 and 2.0. */
 const hasWholeIndex = ({ index, message }) => {
   const [, shown] = /^index \[(.*?)\] of /.exec(message) ?? [null, ""];
   return index !== null && shown.split(", ").every((part) => /^(-?\d+|True|False|)$/.test(part));

@@ -146,7 +146,7 @@ export class RaceDetector extends Listener {
   }
 
   /**
-   * Note the pairs of a cell that race, in groups of accesses that `order` does not tell apart; they are unordered if
+   * Note the pairs of a cell that race, in groups of accesses that `order` does not distinguish; they are unordered if
    * their actors differ. Not all pairs: for each pair of lines at least the lowest-numbered threads.
    */
   races(array, cell, every, actors, order) {

@@ -6,7 +6,7 @@ import { blocksOf, expressionsOf, isOf, memoOf, statementsOf, storedOf, targetsO
 /*
  * The types of every variable, expression and local array, for given arguments: Python's rules, with NumPy's for
  * requested types (see `mmsim/ir/types.py`). A value's type is {type, strong}: `strong` says that it was requested, and
- * is no number of Python's. There is one such object for each, so === compares; null stands for nothing known yet.
+ * isn't a number of Python's. There is one such object for each, so === compares; null stands for nothing known yet.
  */
 
 const WEAK_TYPES = {}, STRONG_TYPES = {};

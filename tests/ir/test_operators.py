@@ -129,6 +129,7 @@ OTHERS = {
     "proof/races_bits.py": {"&", "^", "|"},  # of bit vectors
     "proof/races_values.py": SIGNS,  # as Z3 has them
     "proof/whole_numbers.py": SIGNS,  # of unbounded whole numbers
+    "view/lab/claims.py": {"log2"},  # of formulas
     "view/cases.py": {"~", "^", "<", ">", "|"},  # marks in a drawing
 }
 """Tables with some operators for keys that mean something else."""

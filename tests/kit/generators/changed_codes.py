@@ -24,7 +24,7 @@ SIGNED = tuple(one for one in NUMBERS if one not in BEYOND)
 CALLED = {op: row for op, row in FUNCTIONS.items() if not op.startswith("as_")}
 """The functions of Python's programs; `as_integer` is one of Numba's."""
 ATOMICS = ("add", "sub", "max", "min", "and", "or", "xor", "exch", "inc", "dec")
-ALIKE = (
+SIMILAR = (
     ("shuffle", "shuffle_up", "shuffle_down", "shuffle_xor"),
     ("ballot", "any", "all"),
     ("match_any", "match_all"),
@@ -54,7 +54,7 @@ class Changes:
     """Changes a share of the parts of a program."""
 
     def __init__(self, random, share):
-        self.random, self.share, self.names = random, share, ["nobody"]
+        self.random, self.share, self.names = random, share, ["unassigned"]
 
     def pick(self, *options):
         return self.random.choice(options)
@@ -64,7 +64,7 @@ class Changes:
 
     def code(self, code):
         """The changed program."""
-        self.names = [*(one.name for one in code.variables), "nobody"]
+        self.names = [*(one.name for one in code.variables), "unassigned"]
         locals_ = [
             replace(one, dtype=self.pick(None, *SUPPORTED)) if self.hits(3) else one
             for one in code.locals
@@ -76,8 +76,8 @@ class Changes:
 
     def statement(self, one):
         if isinstance(one, ir.Exchange) and self.hits():
-            alike = next((ops for ops in ALIKE if one.op in ops), (one.op,))
-            one = replace(one, op=self.pick(*alike))
+            others = next((ops for ops in SIMILAR if one.op in ops), (one.op,))
+            one = replace(one, op=self.pick(*others))
         if isinstance(one, ir.Atomic) and one.op != "cas" and self.hits():
             one = replace(one, op=self.pick(*ATOMICS))
         place = getattr(one, "place", None)
