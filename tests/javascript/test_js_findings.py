@@ -26,7 +26,7 @@ FITTING = [  # a setting of the page says nothing of these two
 ]
 FIRST_OF_KIND = list({pair.kind: pair for pair in reversed(FITTING)}.values())
 WAITS = 1000
-CARELESS, MANY_CARELESS, MANY_RANDOM = 15, 2000, 1000
+CARELESS, MANY_CARELESS, MANY_RANDOM = 15, 1000, 1000
 
 
 @pytest.fixture

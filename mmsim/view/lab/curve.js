@@ -134,10 +134,10 @@ function drawCurve(lab, whole = false) {
     image.append(drawnElement("text", { class: value === curve.here ? "tick now" : "tick", x: x(value), y: height - bottom + 17, "text-anchor": "middle" }, value));
     free = x(value) + 24;
   }
+  image.append(drawnElement("polyline", { class: "measured", points: [...points].map(([value, time]) => `${x(value)},${y(time)}`).join(" ") }));
   if (claim.points.length > 1) {
     image.append(drawnElement("polyline", { class: "claim", points: claim.points.map(([value, time]) => `${x(value)},${y(time)}`).join(" ") }));
   }
-  image.append(drawnElement("polyline", { class: "measured", points: [...points].map(([value, time]) => `${x(value)},${y(time)}`).join(" ") }));
   const focused = lab.root.activeElement?.dataset?.value;
   for (const [value, time] of points) {
     const now = value === curve.here;

@@ -195,6 +195,7 @@ function fieldOfFault({ setup }, { kind, message, place }) {
 /** Say when the run that is shown is not that of the settings. */
 function stale(lab, error, result) {
   const box = lab.part("stale");
+  box.className = error ? "fault" : "note";
   const old = lab.player && !result?.data;
   lab.host.classList.toggle("stale", Boolean(old));
   const large = "This run is too large for the player, which draws at most a million requests of threads; its time and its stages are as said.";

@@ -63,7 +63,7 @@ class Careless:
             *[["T.barrier()"], ["mm.warp.sync()"]] * 2,
             ["T.grid_barrier()"],
             [f"x = mm.warp.shuffle(x, {self.pick(LANES)})"],
-            ["return"],
+            *[["return"], [f"x = 12 // {one}"], ["x = y"]],
         ]
         if depth == 0 or self.draw.random() < 0.7:
             return self.pick(simple)
@@ -91,7 +91,7 @@ def careless_case(number: int) -> RandomCase:
     draw = random.Random(number)
     author = Careless(draw)
     count = draw.randint(2, 6)
-    body = ["s = mm.shared(4, dtype=int)", "x = T.id"]
+    body = ["s = mm.shared(4, dtype=int)", "x = T.id", "if T.id < 6:", "    y = 1"]
     body += [line for _ in range(count) for line in author.statement(2)]
     source = "\n".join(["def program(T, a, b):", *[f"    {line}" for line in body], ""])
     width, latency = draw.choice([1, 2, 4]), draw.randint(1, 5)
