@@ -10,6 +10,8 @@ from pathlib import Path
 
 import mmsim
 from mmsim.host.checkout import repository
+from mmsim.view.look import site_variables
+from mmsim.view.palette import DARK, LIGHT
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -46,9 +48,13 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 html_theme = "furo"
 html_title = "mmsim"
+html_theme_options = {
+    "light_css_variables": {**site_variables(LIGHT), "figure-light": "none"},
+    "dark_css_variables": {**site_variables(DARK), "figure-light": "brightness(.8)"},
+}
 if repository():  # at the foot of each page
     link = {"name": "Repository", "url": repository(), "html": "Repository", "class": ""}
-    html_theme_options = {"footer_icons": [link]}
+    html_theme_options["footer_icons"] = [link]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["player.js", "site.js"]

@@ -48,7 +48,17 @@ IN_ONE_PROCESS = {
     "tests/docs/test_site.py": "kernels",
     **{
         f"tests/view/test_player{part}.py": "players"
-        for part in ("", "_axe", "_lecture", "_runs", "_stops", "_widget", "_work")
+        for part in (
+            "",
+            "_axe",
+            "_embedded",
+            "_kinds",
+            "_lecture",
+            "_runs",
+            "_stops",
+            "_widget",
+            "_work",
+        )
     },
     "tests/view/test_shown_figures.py": "players",
     "tests/gpu/test_counters_page.py": "the page about a card",

@@ -9,7 +9,7 @@ from mmsim.errors import Brief, LaunchError, shown
 from mmsim.frontend.program import Program
 from mmsim.host.guesses import advised
 from mmsim.model.machines import Schedule
-from mmsim.model.threads import Given
+from mmsim.model.threads import Given, asked
 
 if TYPE_CHECKING:
     from mmsim.view.lab import Laboratory
@@ -52,7 +52,6 @@ def lab(
     <laboratory of copy on UMM(width=4, latency=3)>
     """
     from mmsim.api.binding import bind  # loads what parses and runs
-    from mmsim.model.threads import asked
     from mmsim.view.lab import Laboratory
 
     with Brief():

@@ -99,14 +99,16 @@ class Run(Saved, run.Run):
         assert isinstance(found, Trace)
         return found
 
-    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+    def player(
+        self, *, start: int = 0, end: int | None = None, preset: str | None = None
+    ) -> Player:
         """Return a page to step through the run, all of its launches in order.
 
         See `Trace.player`. Each launch of the run needs a trace (trace=True).
         """
         from mmsim.view.player import Player
 
-        return Player(self.traces, start, end)
+        return Player(self.traces, start, end, preset=preset)
 
     @advised(
         OTHER_FIGURES, kind=OTHER_FIGURES, figsize="axes.figure.set_size_inches(width, height)"

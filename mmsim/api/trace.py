@@ -33,8 +33,13 @@ class Trace(trace.Trace):
 
         save_chrome(self, path)
 
-    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+    def player(
+        self, *, start: int = 0, end: int | None = None, preset: str | None = None
+    ) -> Player:
         """Return a page to step through the run in a browser or notebook, from `start` to `end`.
+
+        `preset` is "conflict", "coalescing", "latency" or "barrier": the page begins at the first
+        such moment, and stops at all of them.
 
         Raises `mmsim.view.player.TooLargeError` if a page can't draw so much. Choose a smaller
         window.
@@ -49,4 +54,4 @@ class Trace(trace.Trace):
         """
         from mmsim.view.player import Player
 
-        return Player(self, start, end)
+        return Player(self, start, end, preset=preset)

@@ -20,6 +20,7 @@ from mmsim.results import Finding
 from mmsim.results.findings import merge
 from mmsim.results.report import looked_for
 from mmsim.view import html
+from mmsim.view.look import page_style
 from mmsim.view.tables import Column, Table, findings_table, table_html
 
 SMALL = 1 << 11
@@ -204,7 +205,7 @@ class Report:
                 "</section>",
             ]
         page = (resources.files("mmsim.cuda") / "report.html").read_text(encoding="utf-8")
-        return page.replace("{{PARTS}}", "\n".join(parts))
+        return page.replace("{{STYLE}}", page_style()).replace("{{PARTS}}", "\n".join(parts))
 
 
 def _scrolled(table: str) -> str:

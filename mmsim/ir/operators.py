@@ -3,8 +3,8 @@
 A value is one Python number if all lanes agree, else a NumPy array with an entry for each lane.
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
-(see `types`). Type checks, folding, ranges, values, and the texts in C and for Numba read the same
-row, so that a new operator is one row.
+(see `types`). Type checks, folding, ranges, values, and the texts in C, for Numba and in
+JavaScript read the same row, so that a new operator is one row.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with its
 lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed. Lowering puts the

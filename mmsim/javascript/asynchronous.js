@@ -99,7 +99,7 @@ class WarpJob {
     const { driver } = this;
     this.frame = driver.launch.frame(this.warp, driver.changes);
     this.steps = driver.launch.meaning.start(this.frame);
-    driver.tell("began", this.frame, [this.warp, this.warp + 1]);
+    driver.report("began", this.frame, [this.warp, this.warp + 1]);
     driver.recorder?.began(this.frame, this.warp, this.warp + 1);
     if (driver.hears.synced.length > 0) this.frame.synced = (lanes) => this.synced(lanes);
     this.happen();
@@ -121,7 +121,7 @@ class WarpJob {
       driver.fail(error);
       return;
     }
-    driver.tell("worked", this.frame, driver.clock.now);
+    driver.report("worked", this.frame, driver.clock.now);
     driver.recorder?.worked(this.frame, driver.clock.now);
     if (want === null) this.end();
     else if (want instanceof Request) this.send(want);
@@ -160,10 +160,10 @@ class WarpJob {
     if (driver.listeners.length > 0) {
       const own = { site, array, threads: threads(), elements, values: left, warp: this.warp, times: now };
       access = { ...own, interval: this.passed, gridInterval: this.passedByGrid };
-      driver.tell("accessed", access);
+      driver.report("accessed", access);
     }
     if (left !== null) driver.write(site, array, { cells, left, firsts: ONE_WARP, elements, threads });
-    if (access !== null) driver.tell("dispatched", access, unit, this.ready, stages);
+    if (access !== null) driver.report("dispatched", access, unit, this.ready, stages);
     if (driver.recorder !== null) {
       const { warp, rule, start } = this;
       const copy = array.shared ? this.block : 0;
@@ -179,7 +179,7 @@ class WarpJob {
   /** Come to a barrier. */
   wait(at) {
     const { driver } = this;
-    driver.tell("arrived", this.warp, at.place, at.lanes, this.frame.live, driver.clock.now, at.scope);
+    driver.report("arrived", this.warp, at.place, at.lanes, this.frame.live, driver.clock.now, at.scope);
     driver.recorder?.arrived(this.warp, at.place.line, driver.clock.now);
     this.passed += 1;
     if (at.scope === "grid") this.passedByGrid += 1;
@@ -191,12 +191,12 @@ class WarpJob {
     const threads = [];
     const count = lanes === true ? this.frame.lanes : lanes.length;
     for (let at = 0; at < count; at++) threads.push(this.start + (lanes === true ? at : lanes[at]));
-    this.driver.tell("synced", threads);
+    this.driver.report("synced", threads);
   }
 
   /** End the warp. */
   end() {
-    this.driver.tell("ended", this.warp, this.frame.live);
+    this.driver.report("ended", this.warp, this.frame.live);
     this.driver.barriers.finish(this.block);
     this.driver.running -= 1;
   }

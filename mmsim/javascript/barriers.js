@@ -84,7 +84,7 @@ export class Barriers {
       const stays = waiting
         .slice(first, end)
         .map(({ warp, since, at }) => ({ warp: warp.warp, since, line: at.place.line }));
-      driver.tell("released", block, stays, now);
+      driver.report("released", block, stays, now);
       driver.recorder?.released(block, stays.map(({ warp }) => warp), now);
     }
     const tests = {};

@@ -23,8 +23,8 @@ export class Driver {
     this.others = new Map();
   }
 
-  /** Tell an event to the listeners that react to it. */
-  tell(event, ...facts) {
+  /** Report an event to the listeners that react to it. */
+  report(event, ...facts) {
     for (const listener of this.hears[event]) listener[event](...facts);
   }
 

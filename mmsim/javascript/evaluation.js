@@ -11,8 +11,8 @@ import { expressionsOf, isOf } from "./walk.js";
 
    The expressions of a statement become one loop over the lanes, written as JavaScript. It gives up as soon as
    something has no value at a lane, or a variable may be unassigned there. Then the expressions are evaluated again,
-   operation by operation, each at all its lanes: the first one without a value is the mistake, at its first lane. Values
-   here have an entry for each active lane, or are one for all. */
+   operation by operation, each at all its lanes: the first one without a value is the mistake, at its first lane.
+   Values here have an entry for each active lane, or are one for all. */
 
 const MOST_LEAVES = 50; // the leaves of one loop: which of them are arrays is kept in a number
 
@@ -300,8 +300,8 @@ export class Evaluator {
       const bad = Array.isArray(at) ? at.findIndex(isOutside) : isOutside(at) ? 0 : -1;
       if (bad >= 0) {
         const found = entryOf(this.exact(written[axis], frame, mask), bad);
-        const message = `index ${found} of the table ${quotedText(node.table)} is out of range: it has ${extent} values `
-          + `along this axis, from ${-extent} to ${extent - 1}`;
+        const message = `index ${found} of the table ${quotedText(node.table)} is out of range: it has ${extent} `
+          + `values along this axis, from ${-extent} to ${extent - 1}`;
         const lane = mask === true ? bad : mask[bad];
         this.fault("AddressError", message, node.place, frame, lane, { index: [jsonNumber(found)] });
       }
@@ -372,8 +372,8 @@ export class Evaluator {
     const [low, high] = limitsOf(type), k = words.findIndex((word) => word < low || word > high);
     if (k < 0) return words;
     const at = unravelled(elements[k], this.shapes[array]);
-    const message = `${words[k]} doesn't fit ${array}[${at.join(", ")}]: ${quotedText(array)} holds ${type}, from ${low} `
-      + `to ${high}`;
+    const message = `${words[k]} doesn't fit ${array}[${at.join(", ")}]: ${quotedText(array)} holds ${type}, from `
+      + `${low} to ${high}`;
     return this.fault("TypeFault", message, place, frame, mask === true ? k : mask[k], { array, index: at });
   }
 
@@ -546,7 +546,8 @@ class LoopText {
       case "logic": {
         const left = this.value(plan.left), right = this.branch(() => this.value(plan.right));
         const isUniform = left.isUniform && right.isUniform;
-        if (plan.type === "bool") return { text: `(${left.text} ${plan.isAnd ? "&&" : "||"} ${right.text})`, isUniform };
+        const sign = plan.isAnd ? "&&" : "||";
+        if (plan.type === "bool") return { text: `(${left.text} ${sign} ${right.text})`, isUniform };
         const name = this.temporary(), test = truthText(plan.left.type, `(${name} = ${left.text})`);
         const [yes, no] = plan.isAnd ? [right.text, name] : [name, right.text];
         return { text: `(${test} ? ${yes} : ${no})`, isUniform };

@@ -12,14 +12,14 @@ const MASK_OPERATIONS = ["ballot", "match_any", "match_all", "active_mask"];
 /** Refuse an operation whose result has too few bits for the lanes of a warp. */
 export const refuseWideWarps = ({ op, place }, width, blockSize, program) => {
   if (!MASK_OPERATIONS.includes(op) || Math.min(width, blockSize) <= MOST_BITS) return;
-  const message = `${op} gives an integer of ${MOST_BITS} bits with one bit for each lane of a warp, but a warp has ${width} `
-    + `lanes here; use a machine of width ${MOST_BITS} or less`;
+  const message = `${op} gives an integer of ${MOST_BITS} bits with one bit for each lane of a warp, but a warp has `
+    + `${width} lanes here; use a machine of width ${MOST_BITS} or less`;
   throw new MMSimFault("TypeFault", message, { program, place });
 };
 
 /**
- * The active lanes of a sequencer, warp by warp: [{first, size, members}], where `first` is the place of the warp's lane
- * 0 and `members` are the numbers of its active lanes among all active ones.
+ * The active lanes of a sequencer, warp by warp: [{first, size, members}], where `first` is the place of the warp's
+ * lane 0 and `members` are the numbers of its active lanes among all active ones.
  */
 const warpsOf = (frame, mask) => {
   const { lane } = frame.fields, warps = [];
@@ -44,7 +44,7 @@ const bitsOfLanes = (lanes) => {
   return wrapInt64(lanes.reduce((sum, lane) => sum + (1n << BigInt(lane)), 0n));
 };
 
-/** The lane that each asks by its distance: itself if the warp ends before. An xor joins bits of number and distance. */
+/** The lane that each asks by its distance: itself if the warp ends before. An xor is that of number and distance. */
 const neighbourOf = (op, lane, distance, width) => {
   let asked = Number(distance > width ? width : distance);
   if (op === "shuffle_up") asked = lane - asked;
@@ -81,8 +81,8 @@ export const exchanged = (frame, mask, width, op, given, fault) => {
           if (active.has(asked)) return entry(0, active.get(asked));
           const other = asked < warp.size ? frame.thread(warp.first + asked) : null;
           const which = other === null ? "which its warp does not have" : `thread ${other}, which is not active here`;
-          const message = `lane ${lane}, thread ${frame.thread(place(k))}, asks lane ${asked}, ${which}; a lane that is `
-            + "asked has to take part";
+          const message = `lane ${lane}, thread ${frame.thread(place(k))}, asks lane ${asked}, ${which}; a lane that `
+            + "is asked has to take part";
           return fault("ExchangeError", message, place(k), other);
         });
         break;

@@ -301,6 +301,6 @@ export const lgammaOf = (x) => {
 
 /** The functions that the text of an expression may call. */
 export const OF_FUNCTIONS = {
-  isInfinite, copySign, nextAfter, integerOfBits, floatOfBits, remainderOf, fusedOf, hypotOf, absoluteComplex, popc, clz,
-  ffs, brev, logOf, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
+  isInfinite, copySign, nextAfter, integerOfBits, floatOfBits, remainderOf, fusedOf, hypotOf, absoluteComplex, popc,
+  clz, ffs, brev, logOf, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
 };

@@ -11,8 +11,8 @@ import { accessesOf, expressionsOf, hasEffect, statementsOf, storedOf, targetsOf
 /* The meaning of a program: the one place that executes statements; as `mmsim/meaning/meaning.py`.
 
    A run is a generator. It gives each memory access (`Request`) and each barrier (`Waiting`) to its driver, which sends
-   it the values read. Lanes that branch differently run the two parts in turn, the then-part first. A statement takes the
-   mask of active lanes and returns the mask of those that go on to the next statement.
+   it the values read. Lanes that branch differently run the two parts in turn, the then-part first. A statement takes
+   the mask of active lanes and returns the mask of those that go on to the next statement.
 
    A statement is *last* if none behind it has an effect, whichever way the lanes go. Lanes that leave such a statement
    have nothing more to do, just like lanes that have returned: no barrier within it waits for them.
@@ -322,7 +322,8 @@ class Meaning extends Evaluator {
       const [starts, stops, by] = found.map((value) => spreadOut(value, mask, frame.lanes, 1));
       const entry = (value, lane) => (Array.isArray(value) ? value[lane] : value);
       const count = (lane) => tripCount(entry(starts, lane), entry(stops, lane), entry(by, lane));
-      const trips = found.some(Array.isArray) ? Array.from({ length: frame.lanes }, (_, lane) => count(lane)) : count(0);
+      const differ = found.some(Array.isArray);
+      const trips = differ ? Array.from({ length: frame.lanes }, (_, lane) => count(lane)) : count(0);
       const isUniform = !Array.isArray(starts) && !Array.isArray(by);
       const at = (trip, lane) => addInt64(entry(starts, lane), multiplyInt64(trip, entry(by, lane)));
       let done = false;

@@ -122,8 +122,9 @@ const functionText = ({ takes, js }, op, held, type, texts) => {
 };
 
 /**
- * The text of an operation: `held` is the type of its first operand, `type` that of the result, `texts` are those of the
- * operands. `isUniform` says that all lanes agree: then integers are divided as Python divides them, else as NumPy does.
+ * The text of an operation: `held` is the type of its first operand, `type` that of the result, `texts` are those of
+ * the operands. `isUniform` says that all lanes agree: then integers are divided as Python divides them, else as NumPy
+ * does.
  */
 export const operationText = (value, held, type, texts, isUniform) => {
   const row = rowOf(value), [x, y] = texts;

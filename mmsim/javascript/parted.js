@@ -3,7 +3,7 @@ import { countOf, withoutLanes } from "./frame.js";
 /** The warp of a lane. */
 const warpAt = (frame, lane) => (Array.isArray(frame.fields.warp) ? frame.fields.warp[lane] : frame.fields.warp);
 
-/** Refuse a barrier that only some of a warp's live lanes reach: every lane that has more to do must be there, or none. */
+/** Refuse a barrier that only some lanes of a warp reach: every one that has more to do must be there, or none. */
 export const refuseParted = (meaning, frame, mask, place) => {
   const missing = withoutLanes(withoutLanes(frame.live, mask, frame.lanes), frame.idle, frame.lanes);
   if (missing === false) return;
@@ -16,8 +16,8 @@ export const refuseParted = (meaning, frame, mask, place) => {
     const lane = missing === true ? k : missing[k], warp = warpAt(frame, lane);
     if (!firsts.has(warp)) continue;
     const present = frame.thread(firsts.get(warp));
-    const message = `thread ${present} waits at this barrier but thread ${frame.thread(lane)} of the same warp ${warp} is `
-      + "elsewhere; move the barrier to a place that all threads of a warp reach";
+    const message = `thread ${present} waits at this barrier but thread ${frame.thread(lane)} of the same warp ${warp} `
+      + "is elsewhere; move the barrier to a place that all threads of a warp reach";
     meaning.fault("BarrierError", message, place, frame, lane, { other: present });
   }
 };

@@ -20,7 +20,7 @@ export class Synchronous extends Driver {
     this.last = null; // the latest read since then
     this.values = undefined;
     this.sequencers = launch.machine.reached(this.grid.blocks);
-    this.tell("began", this.frame, [0, this.grid.warps]);
+    this.report("began", this.frame, [0, this.grid.warps]);
     recorder?.began(this.frame, 0, this.grid.warps);
   }
 
@@ -33,7 +33,7 @@ export class Synchronous extends Driver {
         this.spin(want);
         continue;
       }
-      this.tell("worked", this.frame, this.now);
+      this.report("worked", this.frame, this.now);
       this.recorder?.worked(this.frame, this.now);
       if (done) return true;
       if (want instanceof Request) this.values = this.round(want);
@@ -44,7 +44,7 @@ export class Synchronous extends Driver {
 
   /** Come to a barrier: it only computes. */
   meet(want) {
-    this.tell("met", want.place, want.lanes, this.frame.live, this.now, want.scope);
+    this.report("met", want.place, want.lanes, this.frame.live, this.now, want.scope);
     if (want.op) this.values = barrierInLockStep(want, this.grid.block);
   }
 
@@ -97,7 +97,7 @@ export class Synchronous extends Driver {
       const round = this.tally.rounds.length;
       const own = { site, array, threads: threads(), elements, values: left, warp: -1, times };
       this.access = { ...own, interval: round, gridInterval: 0 };
-      this.tell("accessed", this.access);
+      this.report("accessed", this.access);
     }
     if (left !== null) this.write(site, array, { cells, left, firsts, elements, threads });
     if (this.recorder !== null) {
@@ -160,6 +160,6 @@ export class Synchronous extends Driver {
     }
     this.tally.round(site, start, this.now - start, parts.length, stages, least);
     this.recorder?.roundEnded(this.frame.live);
-    this.tell("roundEnded", this.access, start, this.now, this.frame.live);
+    this.report("roundEnded", this.access, start, this.now, this.frame.live);
   }
 }

@@ -1,13 +1,13 @@
 /* Loops that can never end: after some trips all is again as it was, and nothing else can change. The trips of a loop
-   depend on the variables of its lanes and on the memory that they read. If a trip leaves all variables as an earlier one
-   has, and memory has not changed in between, then every further trip is the same, until another sequencer changes
+   depend on the variables of its lanes and on the memory that they read. If a trip leaves all variables as an earlier
+   one has, and memory has not changed in between, then every further trip is the same, until another sequencer changes
    memory. If none does, the loop is endless. */
 
 const FEW_TRIPS = 8; // after these a loop may be one that waits; most loops end earlier, or change something
 
 /**
- * The trips of one loop of a sequencer; the state before an earlier one is kept. Another is kept now and then, ever more
- * rarely, so that a cycle of any length is found.
+ * The trips of one loop of a sequencer; the state before an earlier one is kept. Another is kept now and then, ever
+ * more rarely, so that a cycle of any length is found.
  */
 export class Trips {
   constructor(changes) {

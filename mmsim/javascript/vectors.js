@@ -6,8 +6,9 @@ import { unravelled } from "./evaluation.js";
 
 /** The fault of a layout that splits vectors, and the remedy. */
 const misplacedText = (array, count) =>
-  `the layout of ${quotedText(array)} does not put the ${count} elements of a vector side by side at a multiple of ${count} `
-  + `words; take a layout that moves groups of ${count} elements as a whole, or access the elements one by one`;
+  `the layout of ${quotedText(array)} does not put the ${count} elements of a vector side by side at a multiple of `
+  + `${count} words; take a layout that moves groups of ${count} elements as a whole, or access the elements `
+  + "one by one";
 
 /** Whether the words of a vector's elements, from `first` on, are not adjacent or do not begin at a multiple. */
 const isUnaligned = (offsets, first, count) => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -13,6 +14,7 @@ from mmsim.claims.verify import Verdict
 from mmsim.printable import counted, printable
 from mmsim.reports.proofs import anchor, folded
 from mmsim.view.figures.times import curve_svg
+from mmsim.view.look import page_style
 from mmsim.view.tables import columns, rich_rows, rich_text
 
 if TYPE_CHECKING:
@@ -141,7 +143,8 @@ def verdicts_page(
     )
     page = resources.files("mmsim.reports").joinpath("verdicts.html").read_text(encoding="utf-8")
     summed = _escape(summary(verdicts))
-    return page.replace("{{SUMMARY}}", summed).replace("{{SECTIONS}}", sections)
+    parts = {"STYLE": page_style(), "SUMMARY": summed, "SECTIONS": sections}
+    return re.sub("{{([A-Z]+)}}", lambda found: parts[found[1]], page)
 
 
 def _escape(text: str) -> str:

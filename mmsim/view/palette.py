@@ -1,4 +1,7 @@
-"""The colours of warps, the same in all figures and in the player, and the ink on them."""
+"""The colours and fonts of all that mmsim shows: figures, the player, other pages, the site.
+
+`mmsim.view.look` has them as CSS.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,45 @@ WARPS = (
 A search found ten colours that differ with full colour vision, without one of the three kinds of
 cones, and in grey print. In grey, neighbours in this order differ the most.
 """
+
+LIGHT = {
+    "paper": "#ffffff",
+    "panel": "#f6f7f9",
+    "ink": "#16191d",
+    "faint": "#59616b",
+    "line": "#c9ced6",
+    "accent": "#0b57d0",
+    "mark": "#fff3c4",
+    "found": "#d55e00",
+    "good": "#1a7f37",
+    "known": "#0969da",
+    "bad": "#cf222e",
+}
+"""The colours of a page: behind and of its text, of lines, links, what is marked, and verdicts."""
+
+DARK = {
+    "paper": "#14171b",
+    "panel": "#1d2126",
+    "ink": "#e9ecf0",
+    "faint": "#a4adb8",
+    "line": "#3b424b",
+    "accent": "#8ab4f8",
+    "mark": "#4a3f12",
+    "found": "#d55e00",
+    "good": "#3fb950",
+    "known": "#58a6ff",
+    "bad": "#ff7b72",
+}
+"""The same, for readers who prefer the dark."""
+
+EDGE, GRID, GREY = "#333333", "#777777", "#555555"
+"""The lines around what a figure shows, those between cells, and letters on white."""
+
+SANS, MONO = "system-ui, sans-serif", "ui-monospace, monospace"
+"""The fonts of text and of code."""
+
+TEXT, DENSE = "16px", "14px"
+"""The sizes of the text of a page, and where much is on one screen."""
 
 
 def luminance(colour: str) -> float:

@@ -22,6 +22,7 @@ from mmsim.results.costs import CostTables
 from mmsim.results.findings import Findings
 from mmsim.results.report import looked_for
 from mmsim.results.rows import AccessRows, RoundRows
+from mmsim.view.palette import MONO
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 40
 MOST_CASES = 12
 """The most cases of a cost that are shown."""
-CODE = "font-family:monospace;white-space:pre;background:none;margin:0"
+CODE = f"font-family:{MONO};white-space:pre;background:none;margin:0"
 NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
 
 PLACE = ("line", "array", "kind", "space")

@@ -165,7 +165,7 @@ def write_indexes(folder: Path, chosen: list[Path], printed: bool) -> None:
     introduction = """\
 <p>Students get the folder <code>student</code>, which holds no answers:
 <a href="student/index.html">their page</a>. The folder <code>teacher</code> is yours:
-the slides on which the answers appear at a key, and a course for nbgrader
+the slides with the answers, and a course for nbgrader
 (<code>teacher/nbgrader</code>).</p>"""
     heading = "Memory machines: the teacher's page"
     write(folder / "index.html", index(heading, introduction, chosen, columns))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course.reading import read, title
+from mmsim.view.look import page_style
 
 PAGE = """\
 <!DOCTYPE html>
@@ -16,13 +17,9 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 17px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-  max-width: 60rem; margin: 0 auto; padding: 1rem }}
-h1 {{ color: #0b3d70; line-height: 1.2 }}
-a {{ color: #0a58a8 }}
-table {{ border-collapse: collapse }}
-th, td {{ text-align: left; vertical-align: top; padding: .3em .8em .3em 0 }}
-tr {{ border-bottom: 1px solid #bbb }}
+{style}
+body {{ max-width: 60rem; margin: 0 auto; padding: 1rem }}
+h1 {{ color: var(--accent) }}
 </style>
 </head>
 <body>
@@ -56,4 +53,10 @@ def index(
             cells.append(f"<td>{', '.join(shown)}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
-    return PAGE.format(title=heading, introduction=introduction, head=head, rows="\n".join(rows))
+    return PAGE.format(
+        style=page_style(),
+        title=heading,
+        introduction=introduction,
+        head=head,
+        rows="\n".join(rows),
+    )

@@ -17,6 +17,7 @@ from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
 from course.reading import FOLDER, title
+from mmsim.view.look import page_style
 
 sys.path.append(str(FOLDER.parent / "docs" / "_ext"))
 from alt_texts import name_picture
@@ -24,7 +25,7 @@ from alt_texts import title as svg_title
 from mathml import mathml
 
 HERE = Path(__file__).parent
-STYLE = (HERE / "templates" / "course.css").read_text("utf-8")
+STYLE = page_style(dark=False) + (HERE / "templates" / "course.css").read_text("utf-8")
 CODE = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
 
 

@@ -24,16 +24,16 @@ BLANK = re.compile(r"\n\s*\n")
 def slides(notebook: NotebookNode, *, answers: bool) -> NotebookNode:
     """A notebook cut into slides.
 
-    With answers, what was to be predicted appears when a key is pressed; without, it is left out.
-    Imports and checks are always left out. The text after a question explains its answer, so it
-    begins a new slide.
+    With answers, what was to be predicted is on the slide after the question, which a printed page
+    shows without it; without answers it is left out. Imports and checks are always left out. The
+    text after a question explains its answer, so it begins a new slide.
     """
     made = nbformat.v4.new_notebook(metadata=deepcopy(notebook.metadata))
     room, section, before = 0.0, "", Role.TEXT
     for cell, role in pieces(notebook):
         if role is Role.REVEAL and not answers:
             continue
-        if before in (Role.GUESS, Role.EXERCISE) and role is not Role.REVEAL:
+        if before in (Role.GUESS, Role.EXERCISE) or (role is Role.REVEAL and before is not role):
             room = 0
         before = role
         height = height_of(cell)
@@ -49,7 +49,7 @@ def slides(notebook: NotebookNode, *, answers: bool) -> NotebookNode:
         elif heading or height > room:
             kind = "subslide"
         else:
-            kind = "fragment" if role is Role.REVEAL else "-"
+            kind = "-"
         room = (HEIGHT if kind in ("slide", "subslide") else room) - height
         cell.metadata["slideshow"] = {"slide_type": kind}
         if kind == "subslide" and not heading:

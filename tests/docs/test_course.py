@@ -177,20 +177,26 @@ def test_an_answer_in_what_students_get_would_be_seen(course):
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
-def test_on_slides_nothing_follows_a_question_before_a_key_is_pressed(path):
+def test_a_question_and_what_answers_it_are_on_different_slides(path):
+    """A question is the last of its slide; what precedes it may answer another."""
     for shown in (False, True):
-        made = slides(read(path), answers=shown).cells
-        asked = [
-            number
-            for number, cell in enumerate(made)
-            if re.search(r"^(guess = None|answer_\w+ = \.\.\.)", cell.source, re.MULTILINE)
-        ]
-        assert len(asked) >= 7
-        for number in asked:
-            about = made[number + 1].metadata
-            revealed = shown and "hide-output" in about.get("tags", ())
-            kinds = {"slide", "subslide"} | ({"fragment"} if revealed else set())
-            assert about.slideshow.slide_type in kinds, made[number].source
+        sheets = []
+        for cell in slides(read(path), answers=shown).cells:
+            if cell.metadata.slideshow.slide_type in ("slide", "subslide"):
+                sheets.append([])
+            sheets[-1].append(cell)
+        asked = 0
+        for sheet in sheets:
+            questions = [
+                bool(re.search(r"^(guess = None|answer_\w+ = \.\.\.)", cell.source, re.MULTILINE))
+                for cell in sheet
+            ]
+            asked += sum(questions)
+            assert not any(questions[:-1]), sheet
+        roles = [part.role for part in parts(read(path))]
+        assert asked == roles.count(Role.GUESS) + roles.count(Role.EXERCISE) >= 7
+        answers = [cell for sheet in sheets for cell in sheet if "predicted(" in cell.source]
+        assert len(answers) == (roles.count(Role.GUESS) if shown else 0)
 
 
 def test_a_students_copy_has_neither_outputs_nor_what_works_an_answer_out(course):
@@ -357,35 +363,36 @@ def test_nothing_is_loaded_from_elsewhere(course):
 
 SLIDES = """() => {
   const body = Reveal.getCurrentSlide().querySelector(":scope > .fit");
-  const seen = (one) => getComputedStyle(one).visibility === "visible";
   return {
     overflow: body.getBoundingClientRect().bottom - innerHeight,
     wide: body.scrollWidth - body.clientWidth,
     zoom: Number(body.style.zoom),
     answered: [...body.querySelectorAll(".jp-OutputArea-output")].some(
-      (one) => seen(one) && one.innerText.startsWith("The machine says")),
+      (one) => one.innerText.startsWith("The machine says")),
+    asked: /^guess = None/m.test(body.innerText),
     left: Reveal.availableFragments().next,
     last: Reveal.isLastSlide(),
   };
 }"""
 
 
-def test_every_slide_fits_and_shows_an_answer_when_a_key_is_pressed(course, browser):
+def test_every_slide_fits_and_an_answer_is_on_the_slide_after_its_question(course, browser):
     folder, chosen = course
     for path in chosen:
         asked = []
         page = opened(browser, folder / "teacher" / "slides" / f"{path.stem}.html", asked)
         page.wait_for_function("Reveal.isReady()")
-        zooms, hidden, state = [], 0, {"last": False, "left": True}
-        while not state["last"] or state["left"]:
-            state = page.evaluate(SLIDES)
+        zooms, answered, state = [], 0, {"last": False, "asked": False}
+        while not state["last"]:
+            before, state = state, page.evaluate(SLIDES)
             assert state["overflow"] <= 0, page.url
             assert state["wide"] <= 0, page.url
-            hidden += state["left"] and not state["answered"]
+            assert not state["left"], "a slide shows all that it has"
+            answered += before["asked"] and state["answered"]
             zooms.append(state["zoom"])
             page.keyboard.press("ArrowRight")
         assert min(zooms) > 0.5, "a slide is too full to be read"
-        assert hidden >= 2
+        assert answered >= 3
         assert asked
         assert all(url.startswith(("file:", "data:", "about:")) for url in asked)
         page.close()

@@ -200,28 +200,29 @@ def test_a_deadlock_of_two_barriers(engine):
     assert engine.disagreement(case) is None
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        {"threads": 0},
-        {"threads": 8, "block_size": 9},
-        {"threads": 8, "block_size": 0},
-        {"threads": 8, "max_accesses": 0},
-        {"threads": 8, "schedule": "later"},
-    ],
-)
-def test_a_launch_that_does_not_fit(engine, sizes):
-    assert engine.disagreement(case_of(DMM, endless, (ZEROS,), **sizes)) is None
+UNFIT = [
+    {"threads": 0},
+    {"threads": 8, "block_size": 9},
+    {"threads": 8, "block_size": 0},
+    {"threads": 8, "max_accesses": 0},
+    {"threads": 8, "schedule": "later"},
+]
 
 
-@pytest.mark.parametrize("numbers", [(0, 3), (4, 0), (2**31, 3)])
-def test_a_machine_that_can_not_exist(engine, numbers):
-    setting = setting_of(DMM, endless, (ZEROS,), threads=8)
-    setting["machine"] |= dict(zip(("width", "latency"), numbers, strict=True))
-    with pytest.raises(MMSimError) as refused:
-        mm.DMM(*numbers)
-    error = engine.call("simulate", setting)["error"]
-    assert (error["kind"], error["text"]) == ("MachineError", str(refused.value))
+def test_launches_that_do_not_fit(engine):
+    for sizes in UNFIT:
+        found = engine.disagreement(case_of(DMM, endless, (ZEROS,), **sizes))
+        assert found is None, (sizes, found)
+
+
+def test_machines_that_can_not_exist(engine):
+    for numbers in [(0, 3), (4, 0), (2**31, 3)]:
+        setting = setting_of(DMM, endless, (ZEROS,), threads=8)
+        setting["machine"] |= dict(zip(("width", "latency"), numbers, strict=True))
+        with pytest.raises(MMSimError) as refused:
+            mm.DMM(*numbers)
+        error = engine.call("simulate", setting)["error"]
+        assert (error["kind"], error["text"]) == ("MachineError", str(refused.value))
 
 
 # ------------------------------------------------------------ what else a result has
@@ -253,18 +254,18 @@ def test_the_profile(engine):
     }
 
 
-def test_a_run_tells_its_progress_and_can_be_stopped(engine):
+def test_a_run_shows_its_progress_and_can_be_stopped(engine):
     setting = setting_of(DMM, endless, (ZEROS,), threads=8)
-    told = engine.call(
+    seen = engine.call(
         "(setting) => { const times = [];"
         "const result = simulate(setting, {"
         "progress: (time) => times.push(time), stopped: () => times.length === 3 });"
         "return { times, result }; }",
         setting,
     )
-    assert told["result"] is None
-    assert len(told["times"]) == 3
-    assert told["times"] == sorted(told["times"])
+    assert seen["result"] is None
+    assert len(seen["times"]) == 3
+    assert seen["times"] == sorted(seen["times"])
 
 
 @mm.program

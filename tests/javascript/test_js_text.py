@@ -393,8 +393,15 @@ def test_texts_that_are_not_python(engine):
 # ------------------------------------------------------------ mutated texts
 
 
+def as_tuples(value):
+    """A table by tuples; a number stays."""
+    if isinstance(value, np.ndarray | np.generic):
+        return as_tuples(value.tolist())
+    return tuple(map(as_tuples, value)) if isinstance(value, tuple | list) else value
+
+
 def encoded(value):
-    return list(map(encoded, value)) if isinstance(value, tuple | list) else number(value)
+    return list(map(encoded, value)) if isinstance(value, tuple) else number(value)
 
 
 def of_mutant(text, numbers):
@@ -420,7 +427,8 @@ def compare_mutants(engine, count, seed, originals):
     cases = []
     for k in range(count):
         _, text, outside = make_program(seed, k, originals)
-        numbers = {name: one for name, one in outside.items() if not isinstance(one, dict)}
+        known = {name: one for name, one in outside.items() if not isinstance(one, dict)}
+        numbers = {name: as_tuples(one) for name, one in known.items()}
         expected = of_mutant(text, numbers)
         if expected is not None:
             held = {name: encoded(one) for name, one in numbers.items()}

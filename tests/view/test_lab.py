@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from math import isqrt
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import mmsim as mm
 from mmsim.cli import main
 from mmsim.errors import LaunchError
+from mmsim.view.lab.claims import NoJavaScriptError, condition
 from mmsim.view.lab.inputs import describe
 from mmsim.view.lab.scripts import SCRIPTS, WORK, part
 from mmsim_algorithms import transpose as transposes
@@ -140,6 +142,19 @@ def test_a_program_without_arguments_has_those_of_its_example():
     assert repr(lab) == "<laboratory of diagonal on DMM(width=4, latency=3)>"
     assert lab.setup["launch"] == {"threads": "p", "block_size": ""}
     assert lab.setup["sizes"] == {"n": 4, "p": 16}
+
+
+def test_a_claim_comes_with_its_conditions():
+    (known,) = mm.lab(transposes.diagonal).known
+    assert known.data["source"] == "SMM, Lemma 5.1"
+    sources = {"n": "a.size", "p": "threads", "w": "width", "l": "latency"}
+    assert known.data["parameters"] == sources
+    assert condition(lambda n, w: isqrt(n) % w == 0 < w - 1) == (
+        "({ n, w }) => ((isqrt(n) % w) === 0) && (0 < (w - 1))"
+    )
+    with pytest.raises(NoJavaScriptError):
+        condition(lambda n: str(n) == "1")
+    assert transposing().known == []
 
 
 def test_the_page_is_one_file_that_fetches_nothing():

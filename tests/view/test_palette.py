@@ -9,7 +9,11 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 import mmsim as mm
-from mmsim.view.palette import WARPS, ink, luminance
+from mmsim.cuda.report import Report
+from mmsim.reports.verdicts import verdicts_page
+from mmsim.view.look import host_style, page_style, site_variables
+from mmsim.view.palette import DARK, LIGHT, WARPS, ink, luminance
+from tests.kit import ROOT
 
 # What an eye without one kind of cones makes of linear RGB: Machado, Oliveira and Fernandes, A
 # Physiologically-based Model for Simulation of Color Vision Deficiency (2009), severity 1.
@@ -121,3 +125,38 @@ def test_figures_and_player_share_the_colours():
     assert json.loads(re.search(r"const COLOURS = (\[.*?\]);", page)[1]) == list(WARPS)
     for number, colour in enumerate(WARPS):
         assert f".w{number} {{ background: {colour}; color: {ink(colour)} }}" in page
+
+
+STYLED = [
+    *("mmsim/view/look.css", "mmsim/view/player/player.css", "mmsim/view/player/lecture.css"),
+    *("mmsim/cuda/report.html", "mmsim/reports/verdicts.html", "docs/_static/site.css"),
+    *("notebooks/course/templates/course.css", "notebooks/course/index.py"),
+]
+"""The files with the rules of all pages."""
+
+
+@pytest.mark.parametrize("name", STYLED)
+def test_colours_and_fonts_of_pages_come_from_one_place(name):
+    """But for black on white paper, and what stands on a colour."""
+    text = (ROOT / name).read_text("utf-8").partition("@media print")[0]
+    assert re.findall(r"#[0-9a-f]{3,8}\b(?=[ ;,}])", text) in ([], ["#000", "#999"])
+    assert not re.search("system-ui|monospace|Canvas", text)
+
+
+def test_all_pages_have_the_same_look():
+    own = [f"--{name}: {colour};" for name, colour in LIGHT.items()]
+    for page in (Report().to_html(), verdicts_page([]), page_style(), host_style()):
+        assert all(variable in page for variable in own)
+        assert f"--paper: {DARK['paper']};" in page
+        assert "{{" not in page
+    assert DARK["paper"] not in page_style(dark=False)
+    assert LIGHT.keys() == DARK.keys()
+    assert LIGHT.items() <= site_variables(LIGHT).items()
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_is_read_on_its_page(colours):
+    for behind in ("paper", "panel"):
+        for name in ("ink", "faint", "accent", "good", "known", "bad"):
+            light = sorted([luminance(colours[behind]), luminance(colours[name])])
+            assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5, (name, behind)

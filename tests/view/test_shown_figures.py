@@ -16,6 +16,7 @@ from mmsim.claims.fit import fit_numbers
 from mmsim.view.figures.files import alt_text
 from mmsim.view.figures.paper import DARK_FIRST, MOST
 from mmsim.view.figures.times import curve_svg, draw_curve
+from mmsim.view.tables import CODE
 
 
 @mm.program
@@ -143,7 +144,7 @@ def test_a_converted_notebook_has_the_text_and_monospaced_code():
     page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     assert "No description" not in page
     assert f'alt="{FIGURES["plot"][1]}"' in page
-    assert 'font-family:monospace;white-space:pre;background:none;margin:0">    a[T.id * s' in page
+    assert f'<pre style="{CODE}">    a[T.id * s' in page
     assert page.count("<table") == 2
     assert "RoundRow(" not in page
 

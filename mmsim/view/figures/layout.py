@@ -17,7 +17,7 @@ from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
 from mmsim.view.figures import paper
-from mmsim.view.palette import ink
+from mmsim.view.palette import GRID, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,7 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
         if min(across, down) >= LINED:
             upright = [[(one.column, one.row), (one.column, one.row + 1)] for one in cells]
             level = [[(one.column, one.row), (one.column + one.columns, one.row)] for one in cells]
-            style: Any = {"colors": "#777777", "linewidths": 0.3}
+            style: Any = {"colors": GRID, "linewidths": 0.3}
             drawn.add_collection(LineCollection([*upright, *level], **style))
         shown = [line for line in ORDER if line in lines]
         for cell in cells:

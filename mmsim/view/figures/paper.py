@@ -15,7 +15,7 @@ from mmsim.host.arguments import file_path, whole
 from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
-from mmsim.view.palette import ink
+from mmsim.view.palette import GREY, GRID, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,10 +190,10 @@ def cell(
     """Draw a cell with a text in its middle; `style` has that of its rectangle."""
     from matplotlib.patches import Rectangle
 
-    shape = {"facecolor": colour, "edgecolor": "#777777", "linewidth": 0.5, **style}
+    shape = {"facecolor": colour, "edgecolor": GRID, "linewidth": 0.5, **style}
     axes.add_patch(Rectangle((left, top), 1, 1, **shape))
     if text:
-        shade = "#555555" if colour == "#FFFFFF" else ink(colour)
+        shade = GREY if colour == "#FFFFFF" else ink(colour)
         middle: Any = {"ha": "center", "va": "center", "color": shade}
         middle |= {"linespacing": spacing} if spacing else {}
         axes.text(left + 0.5, top + 0.53, text, **middle)

@@ -11,6 +11,7 @@ from mmsim.results.roofline import LATENCY, Roofline
 from mmsim.results.roofline import roofline as bounds_of
 from mmsim.view.figures import paper
 from mmsim.view.figures.terms import HATCHES
+from mmsim.view.palette import EDGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +83,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 height=0.62,
                 color=paper.COLOURS[number],
                 hatch=HATCHES[number],
-                edgecolor="#333333",
+                edgecolor=EDGE,
                 linewidth=0.4,
                 label=paper.words(label),
             )

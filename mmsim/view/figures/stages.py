@@ -12,6 +12,7 @@ from mmsim.results import Run
 from mmsim.results.rows import Stages
 from mmsim.view.figures import paper
 from mmsim.view.figures.pipeline import depth, fits, pipeline
+from mmsim.view.palette import EDGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +86,7 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
     shown = [line for line in every if line in costly]
     rows = range(len(shown))
     with paper.drawing(axes, paper.COLUMN, 0.75 + 0.33 * len(shown)) as drawn:
-        _bars(drawn.barh, rows, shown, "left", height=0.4, edgecolor="#333333")
+        _bars(drawn.barh, rows, shown, "left", height=0.4, edgecolor=EDGE)
         for row, line in enumerate(shown):
             drawn.annotate(
                 paper.shortened(printable(line.text.strip()), LONGEST),
@@ -153,7 +154,7 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
             f"{len(rows)} rounds are too many for this figure ({MOST_ROUNDS}); draw lines(run)"
         )
     numbers = [row.number for row in rows]
-    edge = "#333333" if len(rows) <= 60 else "none"
+    edge = EDGE if len(rows) <= 60 else "none"
     turned = SIDE_BY_SIDE < len(rows) <= NAMED
     with paper.drawing(axes, paper.COLUMN, 2.5 if turned else 2.0) as drawn:
         _bars(drawn.bar, numbers, rows, "bottom", width=0.8, edgecolor=edge)

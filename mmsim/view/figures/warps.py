@@ -10,6 +10,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import counted
 from mmsim.results import Run
 from mmsim.view.figures import paper
+from mmsim.view.palette import EDGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +100,7 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
                     own,
                     (row_of[warp] - 0.4, 0.8),
                     facecolor=colour,
-                    edgecolor="#333333",
+                    edgecolor=EDGE,
                     hatch=hatch,
                     linewidth=0.4 if end - start <= FRAMED else 0,
                     label=None if number else name,

@@ -92,7 +92,7 @@ def _known(claim: Claim, program: Program) -> Iterator[Known]:
             own.append((case, made[0]))
     try:
         formula = _function(claim.parameters, _formula(claim))
-        conditions = [_condition(one.holds) for one in claim.requires]
+        conditions = [condition(one.holds) for one in claim.requires]
     except NoJavaScriptError:
         return
     for machine, cases in launches.items():
@@ -155,13 +155,8 @@ PRINTED = {"GCD", "Log2", "ceiling", "floor", "log", "Min", "Max"}
 """The functions of SymPy that are printed as JavaScript."""
 
 
-def _condition(holds: Callable[..., bool]) -> str:
-    """A condition as a function of JavaScript, from the text of the function in Python.
-
-    >>> from math import isqrt
-    >>> _condition(lambda n, w: isqrt(n) % w == 0)
-    '({ n, w }) => ((isqrt(n) % w) === 0)'
-    """
+def condition(holds: Callable[..., bool]) -> str:
+    """A condition as a function of JavaScript, from the text of the function in Python."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.getmodule(holds) or holds)))
     except (OSError, TypeError, SyntaxError):

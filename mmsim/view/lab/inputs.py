@@ -92,7 +92,7 @@ def _number(name: str, value: Any, sizes: Sizes) -> dict[str, Any]:
 
 
 def _filled(name: str, array: Array) -> dict[str, Any]:
-    """What an array is filled with."""
+    """The rule that fills an array, or its values."""
     for kind, make in PLAIN.items():
         if _same(array, make(array.size)):
             return {"kind": kind}

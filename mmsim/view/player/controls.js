@@ -159,6 +159,7 @@ function listen(stage, keys) {
     const [target] = event.composedPath();
     if (event.key === " " && target.closest?.("button") && stage.clicked) event.preventDefault();
   }, until);
+  root.addEventListener("change", ({ target }) => stage.clicked && target.matches("select") && target.blur());
   root.addEventListener("click", (event) => {
     const move = event.target.closest("[data-go]");
     if (move) stage.moves[move.dataset.go]();
@@ -176,6 +177,7 @@ function listen(stage, keys) {
   }
   const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(stage)));
   for (const player of stage.players) watch.observe(player.part("timeline-scroll"));
+  watch.observe(stage.part("runs"));
   stage.closing.signal.addEventListener("abort", () => [watch, stage.tables].forEach((one) => one.disconnect()));
   const usual = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 5;
   for (const speed of [1, 2, 5, 10, 30, 60, 300]) {

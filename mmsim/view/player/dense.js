@@ -22,7 +22,7 @@ function measure({ stage: { view: { lecture } } }, panel) {
   panel.dense = panel.columns * (lecture ? 3.2 : 4.2) * em > width && panel.columns * NARROWEST <= width;
   memory.classList.toggle("dense", panel.dense);
   table.style.setProperty("--names", `${(names + 1) * letter}px`);
-  Object.assign(panel, { drawnWidths: "", high: null });
+  Object.assign(panel, { drawnWidths: "", rest: 0, high: null });
   if (!panel.dense) panel.cols.forEach((col) => { col.style.width = ""; });
   lower(panel);
 }
@@ -52,6 +52,16 @@ function lower(panel) {
   table.style.setProperty("--letters", `${panel.letters}px`);
 }
 
+/** The width of the columns that are not touched: as before if that leaves the others room, and not too much. */
+function restOf(panel, needed) {
+  const { rest, room: { width }, columns } = panel;
+  const count = needed.length;
+  const most = Math.max(...needed);
+  const own = rest + (width - rest * columns) / count;
+  if (rest >= THINNEST && most <= own && own <= 2 * most) return rest;
+  return count < columns ? (width - count * most) / (columns - count) : 0;
+}
+
 /** Give the columns of a dense memory their widths, by the cells that requests touch. */
 function drawWidths(panel) {
   const { room, columns, memory } = panel;
@@ -63,12 +73,15 @@ function drawWidths(panel) {
     if (warp < 0) others = Math.max(others, more);
     else wide.set(column, Math.max(wide.get(column) ?? 0, (own + more) * letter + 8));
   }
-  const sum = [...wide.values()].reduce((all, one) => all + one, 0);
-  const rest = (room.width - sum) / (columns - wide.size);
-  const grown = wide.size < columns && rest >= THINNEST && !panel.blank;
+  if (!wide.size && panel.drawnWidths) return;
   const equal = room.width / columns;
+  const rest = wide.size && !panel.blank ? restOf(panel, [...wide.values()]) : 0;
+  panel.rest = rest;
+  const grown = rest >= THINNEST;
   const marks = panel.blank || (!grown && Math.max(...wide.values()) > equal);
-  const widths = panel.cols.map((_, column) => (grown ? (wide.get(column) ?? rest) : equal));
+  // As long as the others keep their width, only the touched columns are laid out anew.
+  const own = rest + (room.width - rest * columns) / wide.size;
+  const widths = panel.cols.map((_, column) => (!grown ? equal : wide.has(column) ? own : rest));
   const least = Math.min(...widths);
   leadMarks(panel, marks && !panel.blank, equal);
   const loaded = panel.loads.map(({ textContent }) => textContent !== "");

@@ -1,9 +1,14 @@
 /* A link that reopens what is shown: #t=12&warp=3&thread=13. */
 
+const REST = 150; // milliseconds that the pointer stands still
+
 /** The parts of a link, by name. */
 function linkParts(stage) {
   const { view, players: [player] } = stage;
   const { follow } = player.view;
+  const usual = SHOWS[view.show]?.addresses ?? false;
+  const shown = [view.show, ...(view.addresses === usual ? [] : [view.addresses ? "addresses" : "elements"])].filter(Boolean);
+  const rows = panelsOf(stage).map(([, { kept }]) => kept || "").join().replace(/,+$/, "");
   return {
     t: view.time,
     ...(follow?.kind === "warp" ? { warp: follow.warp } : {}),
@@ -11,9 +16,15 @@ function linkParts(stage) {
     ...(follow?.kind === "cell" ? { address: follow.place, unit: player.data.units[follow.unit].name } : {}),
     ...(player.view.thread ? { thread: player.view.thread } : {}),
     ...(stage.stops.length ? { stop: stage.stops.map(({ text }) => text).join(" or ") } : {}),
-    ...(view.addresses ? { show: "addresses" } : {}),
+    ...(shown.length ? { show: shown } : {}),
+    ...(rows ? { rows } : {}),
     ...(view.lecture ? { lecture: "" } : {}),
   };
+}
+
+/** The panels of the memories, of all runs. */
+function panelsOf(stage) {
+  return stage.players.flatMap((player) => player.panels.map((panel) => [player, panel]));
 }
 
 /** Let the link lead to what is shown. */
@@ -26,7 +37,10 @@ function restore(stage, link) {
   const parts = new URLSearchParams(link);
   const [player] = stage.players;
   const number = (name) => (/^\d+$/.test(parts.get(name) ?? "") ? Number(parts.get(name)) : null);
+  const shown = (parts.get("show") ?? "").split(",");
   go(stage, number("t") ?? stage.view.time);
+  const own = shown.find((name) => Object.hasOwn(SHOWS, name)) ?? "";
+  showKind(stage, own, !parts.has("t"));
   const unit = player.data.units.findIndex(({ name }) => name === parts.get("unit"));
   const warp = number("warp");
   const place = number("address");
@@ -36,9 +50,10 @@ function restore(stage, link) {
   else follow(player, null);
   if (number("thread") !== null) choose(player, number("thread"));
   const [time, { note }] = [stage.view.time, stage.view];
-  setStops(stage, parts.get("stop") ?? "");
+  if (!own || parts.has("stop")) setStops(stage, parts.get("stop") ?? "");
   if (time === stage.view.time && note) stage.view.note = note;
-  showAddresses(stage, parts.get("show") === "addresses");
+  showAddresses(stage, shown.includes("addresses") || (Boolean(SHOWS[own]?.addresses) && !shown.includes("elements")));
+  (parts.get("rows") ?? "").split(",").forEach((row, at) => panelsOf(stage)[at] && keepRow(...panelsOf(stage)[at], Number(row)));
   lecture(stage, parts.has("lecture") || new URLSearchParams(location.search).has("lecture"));
 }
 
@@ -53,4 +68,25 @@ function listenToPage(stage) {
   addEventListener("message", (event) => {
     if (event.source === parent && event.data?.mmsim === "play") play(stage, !stage.view.playing);
   }, until);
+  if (stage.embedded) takeKeys(stage, until);
+}
+
+/** Take the keys when the pointer comes to rest here: with several players on a page, it chooses one. */
+function takeKeys(stage, until) {
+  let rest = 0;
+  let before = null;
+  // The page that scrolls below the pointer, or an output that appears there, is no movement of it.
+  document.addEventListener("mousemove", ({ screenX, screenY }) => {
+    const moved = before && (screenX !== before[0] || screenY !== before[1]);
+    before = [screenX, screenY];
+    if (!moved) return;
+    clearTimeout(rest);
+    rest = setTimeout(() => document.hasFocus() || window.focus(), REST);
+  }, until);
+  document.addEventListener("mouseleave", () => {
+    before = null;
+    clearTimeout(rest);
+  }, until);
+  const mark = () => stage.host.classList.toggle("keys", document.hasFocus());
+  for (const kind of ["focus", "blur"]) addEventListener(kind, mark, until);
 }

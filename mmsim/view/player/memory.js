@@ -30,7 +30,8 @@ function buildUnit(player, u) {
     measure(player, panel);
     if (!player.stage.ready) return;
     drawMemory(player, panel);
-    scrollToSought(panel); // rows may have other heights now
+    if (panel.kept) scrollToKept(panel); // rows may have other heights now
+    else scrollToSought(panel);
   };
   const cells = new Map();
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
@@ -40,7 +41,7 @@ function buildUnit(player, u) {
   const idle = data.arrays.filter(({ units }, a) => asked.size && units.includes(u) && !asked.has(a));
   const drawn = idle.length ? new Map([...cells].filter(([, [array]]) => asked.has(array))) : cells;
   const rows = rowsOf(player, drawn);
-  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map() };
+  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, kept: 0, byHand: false, shown: [], boxes: new Map() };
   panel.outside = make("div", "outside");
   panel.drawn = { time: 0, registers: new Map() };
   panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
@@ -49,8 +50,13 @@ function buildUnit(player, u) {
   panel.label = make("span");
   const back = make("button", "", "‹ rows");
   const next = make("button", "", "rows ›");
-  back.addEventListener("click", () => { showPage(player, panel, panel.page - 1); drawMemory(player, panel); });
-  next.addEventListener("click", () => { showPage(player, panel, panel.page + 1); drawMemory(player, panel); });
+  [[back, -1], [next, 1]].forEach(([button, step]) => button.addEventListener("click", () => keepRow(player, panel, (panel.page + step) * ROWS + 1)));
+  for (const kind of ["wheel", "pointerdown", "touchmove", "keydown"]) memory.addEventListener(kind, () => { panel.byHand = true; }, { passive: true });
+  memory.addEventListener("scroll", () => {
+    if (!panel.byHand) return;
+    panel.kept = panel.page * ROWS + dataRows(panel).findIndex((row) => row.offsetTop + row.offsetHeight / 2 > memory.scrollTop + headOf(panel)) + 1;
+    drawLink(player.stage);
+  });
   panel.pager = [back, next, panel.label];
   if (rows.length > ROWS || idle.length) pages.append(...panel.pager);
   if (rows.length) {
@@ -140,7 +146,7 @@ function showPage(player, panel, page) {
   panel.loads = [];
   panel.heads = [];
   panel.names = [""];
-  Object.assign(panel, { drawnWidths: "", high: null });
+  Object.assign(panel, { drawnWidths: "", rest: 0, high: null });
   const word = data.bankBytes ?? 1;
   const least = Math.min(word, ...panel.rows.map(({ bytes }) => bytes)); // bytes of a column
   const columns = (data.width * word) / least;
@@ -314,7 +320,9 @@ function seek(player, panel) {
   const place = placeOf(model, dispatch, model.firstLane[dispatch]);
   const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
   const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
+  const before = panel.page;
   showPage(player, panel, Math.floor(row / ROWS));
+  if (panel.page !== before) panel.kept = 0;
   const rows = lanesOf(model, dispatch).map((lane) => panel.boxes.get(placeOf(model, dispatch, lane))?.parentElement).filter(Boolean);
   rows.sort((one, other) => one.rowIndex - other.rowIndex);
   panel.sought = { first: rows[0], last: rows.at(-1) };
@@ -322,11 +330,42 @@ function seek(player, panel) {
 }
 
 /** Scroll to the rows that are sought: after all pages are turned, or each would be laid out by itself. */
-function scrollToSought({ memory, sought }) {
+function scrollToSought(panel) {
+  const { memory, sought } = panel;
   if (!sought) return;
-  const head = memory.querySelector("thead").offsetHeight;
+  const before = memory.scrollTop;
+  const head = headOf(panel);
   const bottom = sought.last.offsetTop + sought.last.offsetHeight - memory.clientHeight;
   if (bottom > memory.scrollTop) memory.scrollTop = bottom;
   const top = sought.first.offsetTop - head;
   if (top < memory.scrollTop) memory.scrollTop = top;
+  panel.byHand = false;
+  if (memory.scrollTop !== before) panel.kept = 0;
+}
+
+/* What a reader scrolled to is kept, until a request elsewhere is sought: a link leads there. */
+
+/** The height of the names of the columns, which stay above the rows. */
+function headOf({ memory }) {
+  return memory.querySelector("thead").offsetHeight;
+}
+
+/** The rows of the page but for the names of arrays. */
+function dataRows({ memory }) {
+  return [...memory.querySelectorAll("tbody tr")].filter((row) => row.cells.length > 1);
+}
+
+/** Let a row, numbered from 1 on over all pages, be the first in sight. */
+function keepRow(player, panel, row) {
+  if (!(row >= 1 && row <= panel.rows.length)) return;
+  showPage(player, panel, Math.floor((row - 1) / ROWS));
+  drawMemory(player, panel);
+  panel.kept = row;
+  scrollToKept(panel);
+  drawLink(player.stage);
+}
+
+function scrollToKept(panel) {
+  const row = dataRows(panel)[(panel.kept - 1) % ROWS];
+  if (row) panel.memory.scrollTop = row.offsetTop - headOf(panel);
 }

@@ -15,7 +15,7 @@ from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
 from mmsim.view.player.data import run_data, window
-from mmsim.view.player.scripts import as_json, part, script
+from mmsim.view.player.scripts import HEIGHT, as_json, part, script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from mmsim.view.figures.notebook import Figure
     from mmsim.view.player.widget import PlayerWidget
 
-HEIGHT = 820
-"""The height of the frame in a notebook, in pixels."""
-
+PRESETS = ("conflict", "coalescing", "latency", "barrier")
+"""The kinds of moments that a player can begin with: the choices of `show.js`."""
 
 ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models (DMM, UMM, HMM)."
 """The origin of a page, in words."""
@@ -44,7 +43,7 @@ class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
     A run of several launches is shown as a whole, in order. The page begins with `note`.
-    `looked_for` is the text of a check without findings.
+    `looked_for` is the text of a check without findings. `preset` is what to show first.
     """
 
     def __init__(
@@ -55,10 +54,15 @@ class Player:
         findings: Sequence[Finding] = (),
         note: str = "",
         looked_for: str = "",
+        preset: str | None = None,
     ) -> None:
+        if preset not in (None, *PRESETS):
+            raise LaunchError(f"preset is one of {', '.join(PRESETS)}, not {shown(preset)}")
         launches = [traces] if isinstance(traces, Trace) else traces
         texts = {"note": note, "looked_for": looked_for}
         self.data = {**run_data(launches, start, end, findings), **origin(), **texts}
+        if preset:
+            self.data["show"] = preset
 
     def __repr__(self) -> str:
         data = self.data
@@ -106,7 +110,7 @@ class Player:
         popups = " allow-popups allow-popups-to-escape-sandbox" if "repository" in self.data else ""
         return (
             f'<iframe class="mmsim-player" title="{html.escape(repr(self)[1:-1])}" '
-            f'sandbox="allow-scripts{popups}" style="width: 100%; height: {HEIGHT}px; border: 0" '
+            f'sandbox="allow-scripts{popups}" style="width: 100%; height: {HEIGHT}; border: 0" '
             f'srcdoc="{html.escape(self.html())}"></iframe>'
         )
 

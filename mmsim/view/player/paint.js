@@ -5,12 +5,12 @@ function paintTimeline(player) {
   const ratio = window.devicePixelRatio || 1;
   const { canvas, width, height, row, gutter, letters, top } = timeline;
   const style = getComputedStyle(stage.host);
-  const [ink, faint, line, mark] = ["--ink", "--faint", "--line", "--follow"].map((name) => style.getPropertyValue(name).trim());
+  const [ink, faint, line, mark] = ["--ink", "--faint", "--line", "--accent"].map((name) => style.getPropertyValue(name).trim());
   const paint = canvas.getContext("2d");
   paint.setTransform(ratio, 0, 0, ratio, 0, 0);
   paint.clearRect(0, 0, width, height);
   paint.translate(0, top);
-  paint.font = `${letters}px system-ui, sans-serif`;
+  paint.font = `${letters}px ${style.fontFamily}`;
   paint.textBaseline = "middle";
   const x = (time) => across(timeline, time);
   const to = timeline.from + (width - gutter) / timeline.unit;

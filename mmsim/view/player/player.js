@@ -33,9 +33,22 @@ function fit(stage) {
   fitPlayers(stage.players);
 }
 
+/** Whether the player keeps to the height that it is given, in a cell of a notebook or on another page. */
+function isCompact({ embedded, view: { lecture } }) {
+  return embedded && !lecture;
+}
+
+/** Up to so many pixels the panels stand one below the other. */
+function narrowest(stage) {
+  return isCompact(stage) ? NARROW_COMPACT : NARROW;
+}
+
 /** Let the controls have the shape for their width. */
 function shapeStage(stage) {
-  stage.part("whole").classList.toggle("narrow", stage.host.clientWidth <= NARROW);
+  const { classList, dataset } = stage.part("whole");
+  dataset.show = stage.view.show;
+  classList.toggle("narrow", stage.host.clientWidth <= narrowest(stage));
+  classList.toggle("compact", isCompact(stage));
 }
 
 /** Copies of the elements of a text of this module: no text of a run is in it. */
@@ -71,17 +84,17 @@ function placesOf(root, runs) {
  *
  * It listens to the keys of `keys` (those inside the player, if not given), begins at `time` (the
  * first) and calls `moved` with each time unit that it goes to. With `page` it keeps to the address of
- * the page. Gives what a script can do with it.
+ * the page. With `embedded` it keeps to its height. Gives what a script can do with it.
  */
-function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) {
+function mount(host, data, { keys, time, page = false, embedded = false, moved = () => {} } = {}) {
   const root = host.attachShadow({ mode: "open" });
   root.append(make("style", "", STYLE), elementsOfText(SKELETON));
   const runs = data.runs ?? [data];
   const stage = {
-    host, root, moved, ready: false, times: {}, stops: [], frame: 0, clicked: false,
+    host, root, moved, embedded, ready: false, times: {}, stops: [], frame: 0, clicked: false,
     closing: new AbortController(), tables: watchTables(),
     part: (id) => root.getElementById(id),
-    view: { time: 0, playing: false, whole: false, note: "", lecture: false, addresses: false, print: false },
+    view: { time: 0, playing: false, whole: false, note: "", lecture: false, show: "", addresses: false, print: false },
   };
   const places = placesOf(root, runs);
   stage.players = runs.map((run, number) => buildPlayer(stage, places[number], run));
@@ -110,6 +123,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
   buildFollow(stage);
   buildStops(stage);
+  buildShow(stage);
   listen(stage, keys ?? root);
   spreadTheme(stage);
   stage.view.time = time ?? stage.start;
@@ -119,6 +133,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   fit(stage);
   stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
   go(stage, stage.view.time);
+  if (data.show && stage.view.time === stage.start) showKind(stage, data.show);
   if (page) {
     document.title = stage.part("title").textContent;
     listenToPage(stage);

@@ -7,6 +7,7 @@ import re
 from importlib import resources
 from typing import Any
 
+from mmsim.view.look import host_style
 from mmsim.view.palette import WARPS, ink
 
 SCRIPTS = (
@@ -15,6 +16,7 @@ SCRIPTS = (
     "elements",
     "moments",
     "stops",
+    "show",
     "follow",
     "program",
     "thread",
@@ -31,8 +33,14 @@ SCRIPTS = (
 )
 """The files of the script, in the order in which they are joined."""
 
-UNNEEDED = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)
-"""A comment line, and the indentation of any other line: a page doesn't need them."""
+SHEETS = ("player.css", "compact.css", "lecture.css")
+"""The style sheets: a later one overrides those before."""
+
+HEIGHT = "clamp(600px, 85vh, 820px)"
+"""The height of a player in a notebook, as CSS: in sight as a whole where the window allows it."""
+
+UNNEEDED = re.compile(r"^ *//.*\n|^ */\*(?s:.*?)\*/\n+|^\n|^ +", re.MULTILINE)
+"""Comments, empty lines and the indentation of others: a page doesn't need them."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -41,7 +49,7 @@ def script() -> str:
     values: dict[str, str | list[str]] = {
         "SKELETON": part("player.html"),
         "PANELS": part("panels.html"),
-        "STYLE": part("player.css") + part("lecture.css") + _warp_rules(),
+        "STYLE": UNNEEDED.sub("", host_style() + "".join(map(part, SHEETS)) + _warp_rules()),
         "COLOURS": list(WARPS),
     }
     text = "".join(f"const {name} = {as_json(value)};\n" for name, value in values.items())

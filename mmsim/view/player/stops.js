@@ -9,7 +9,11 @@ const COMPARED = {
 
 /* How each is written, and what it means: a function from a launch to the times of its stops. */
 const STOPS = [
-  [/^conflicts?$/i, () => (launch) => dispatchTimes(launch, (d) => isConflict(launch.model, d))],
+  [/^(bank )?conflicts?$/i, ([, bank]) => (launch) => dispatchTimes(launch, (d) => (
+    isConflict(launch.model, d) && (!bank || Boolean(unitOf(launch, d).columns))))],
+  [/^coalescing$/i, () => (launch) => dispatchTimes(launch, (d) => isConflict(launch.model, d) && Boolean(unitOf(launch, d).rows))],
+  [/^latency$/i, () => standstills],
+  [/^barriers?$/i, () => meetings],
   [/^(?:warp|w)\s*(\d+)$/i, ([, warp]) => ({ model }) => model.warpTimes[Number(warp)] ?? []],
   [/^line\s*(\d+)$/i, ([, line]) => (launch) => dispatchTimes(
     launch, (d) => launch.data.sites[launch.data.dispatches.site[d]][1] === Number(line),
@@ -30,6 +34,33 @@ const STOPS = [
       && lanesOf(model, d).some((lane) => data.lanes.element[lane] === element));
   }],
 ];
+
+function unitOf({ data }, dispatch) {
+  return data.units[data.dispatches.unit[dispatch]];
+}
+
+/** The times from which on no stage enters a pipeline, as all warps wait. */
+function standstills({ data }) {
+  const { time, stages } = data.dispatches;
+  const found = [];
+  let until = Infinity; // the stages so far have entered
+  for (const d of [...time.keys()].sort((one, other) => time[one] - time[other])) {
+    if (time[d] > until) found.push(until);
+    until = Math.max(until === Infinity ? 0 : until, time[d] + stages[d]);
+  }
+  return until < data.end ? [...found, until] : found;
+}
+
+/** The times at which a first warp comes to a barrier or to the end of a round, and at which it opens or ends. */
+function meetings({ data }) {
+  const { schedule, rounds, releases, waits, reasons } = data;
+  const opens = [...(schedule === "synchronous" ? rounds : releases.map(([at]) => at))].sort((a, b) => a - b);
+  const comes = waits.start.filter((_, w) => /round|barrier/.test(reasons[waits.reason[w]])).sort((a, b) => a - b);
+  return opens.flatMap((time, number) => {
+    const first = comes[after(comes, number ? opens[number - 1] : -1)];
+    return first < time ? [first, time] : [time];
+  });
+}
 
 /** The row-major number of the element with an index, written as "2, 3"; NaN if there is none. */
 function elementAt(shape, index) {
@@ -105,7 +136,7 @@ function buildStops(stage) {
   const array = data.arrays[0];
   const variable = data.variables.find(({ shape }) => shape === null);
   for (const text of [
-    "conflict", `W${warp}`, `line ${line}`, "address 0", ...(array ? [array.name + indexText(array.shape, 0)] : []),
+    "conflict", "bank conflict", "coalescing", "latency", "barrier", `W${warp}`, `line ${line}`, "address 0", ...(array ? [array.name + indexText(array.shape, 0)] : []),
     ...(variable ? [`${variable.text} == 1`, `${variable.text} > 1 in thread 0`] : []),
   ]) {
     const option = make("option");

@@ -2,6 +2,7 @@
 
 const TALL = 2000; // warps in the timeline
 const NARROW = 800; // pixels up to which the panels stand one below the other
+const NARROW_COMPACT = 600; // the same where they are as high as a frame
 const LETTERS = 11; // the height of the letters, but in lecture mode
 const GUTTER = 4; // for warp numbers, in heights of letters
 
@@ -56,6 +57,7 @@ function fitPlayers(players) {
   players.forEach((player, number) => shapePlayer(player, widths[number]));
   for (const player of players) {
     player.timeline.width = Math.max(200, player.timeline.canvas.parentElement.clientWidth - 2);
+    fitUnit(player);
     fitSource(player);
     fitQueue(player);
   }
@@ -63,12 +65,23 @@ function fitPlayers(players) {
   players.forEach(drawTimeline);
 }
 
+/** Let a memory between the source and the timeline have the height that they leave. */
+function fitUnit({ stage, part, root }) {
+  const box = part("run");
+  if (!isCompact(stage) || !box.classList.contains("narrow")) return;
+  const others = part("source-panel").offsetHeight + part("timeline-panel").offsetHeight + 2 * 6; // and the gaps
+  box.style.setProperty("--unit", `${root.querySelector(".panels").clientHeight - others}px`);
+}
+
 /** Let a player have the shape for its width. */
 function shapePlayer(player, width) {
   const { stage, timeline } = player;
-  const { lecture } = stage.view;
+  const { lecture, show } = stage.view;
+  const compact = isCompact(stage);
   const box = player.part("run");
-  box.classList.toggle("narrow", width <= NARROW);
+  box.classList.toggle("narrow", width <= narrowest(stage));
+  box.classList.toggle("compact", compact);
+  box.dataset.show = show;
   box.classList.toggle("lecture", lecture);
   box.classList.toggle("beside", stage.players.length > 1);
   timeline.letters = lecture ? parseFloat(getComputedStyle(box).fontSize) : LETTERS;
@@ -76,9 +89,10 @@ function shapePlayer(player, width) {
   timeline.axis = timeline.letters + 7;
   timeline.top = player.launches.length > 1 ? timeline.letters + 6 : 0;
   const tallest = lecture ? Math.floor(1.3 * timeline.letters) : 20;
-  const room = lecture ? 0.24 * innerHeight - timeline.top - timeline.axis - 4 : 260;
+  const share = lecture ? (SHOWS[show]?.timeline ?? 0.24) : 0.2; // of the height
+  const room = lecture || compact ? share * stage.host.clientHeight - timeline.top - timeline.axis - 4 : 260;
   timeline.row = Math.max(2, Math.min(tallest, Math.floor(room / timeline.warps)));
-  if (!lecture && timeline.row < 9 && timeline.warps <= 64) timeline.row = 9;
+  if (!lecture && !compact && timeline.row < 9 && timeline.warps <= 64) timeline.row = 9;
   timeline.height = timeline.top + timeline.warps * timeline.row + timeline.axis;
   timeline.canvas.style.height = `${timeline.height}px`;
 }

@@ -6,9 +6,11 @@ export default {
     host.dataset.lmSuppressShortcuts = "true"; // JupyterLab: the keys are the player's
     const light = document.body.dataset.jpThemeLight;
     if (light) host.dataset.theme = light === "true" ? "light" : "dark";
+    host.style.setProperty("--height", "{{HEIGHT}}");
     el.append(host);
     const player = mount(host, model.get("data"), {
       time: model.get("time"),
+      embedded: true,
       moved(time) {
         if (time === model.get("time")) return;
         model.set("time", time);

@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 from anywidget import AnyWidget
 
-from mmsim.view.player.scripts import part, script
+from mmsim.view.player.scripts import HEIGHT, part, script
 
 
 class PlayerWidget(AnyWidget):
@@ -17,7 +17,7 @@ class PlayerWidget(AnyWidget):
     A front end without widgets, or a notebook without a kernel, shows the page.
     """
 
-    _esm = script() + part("widget.js")
+    _esm = script() + part("widget.js").replace("{{HEIGHT}}", HEIGHT)
     data = traitlets.Dict().tag(sync=True)
     time = traitlets.Int().tag(sync=True)
 
