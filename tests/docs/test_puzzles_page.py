@@ -205,8 +205,12 @@ def test_without_a_storage_the_page_keeps_the_work_while_it_is_open(opened):
     page.evaluate("puzzles.open('pixels')")
     until(page, "puzzles.judged?.length === 4")
     assert " 1 of 29 solved" in page.inner_text("#score").replace(str(len(PUZZLES)), "29")
-    page.evaluate("puzzles.open('scale-rows')")
+    page.locator("#laboratory #text").fill("# a beginning")
+    page.evaluate("puzzles.open('scale-rows')")  # before the text is judged
     until(page, "puzzles.judged?.length === 2")
+    assert page.evaluate("puzzles.exported()").endswith(
+        "\n\n\n# %% puzzle: pixels\n# a beginning\n"
+    )
     assert page.inner_text("#points") == "Solved: 2 of 2 points"
     page.close()
 
