@@ -12,7 +12,7 @@ from typing import Any
 import mmsim as mm
 
 CELL = re.compile(r"^# %% puzzle: ([\w-]+)[ \t]*$", re.MULTILINE)
-MODULES = ("math", "mmsim", "numpy")
+MODULES = ("enum", "math", "mmsim", "numpy")
 IMPORT = "import mmsim as mm\n\n\n"
 
 
@@ -56,7 +56,8 @@ def whole(text: str) -> str:
 def program_of(text: str, name: str) -> mm.Program:
     """The program of this name in a text. Raises `TextError` if there is none.
 
-    A text has imports of mmsim, NumPy and math, constants and functions. Nothing else is executed.
+    A text has imports of mmsim, NumPy and math, constants, classes of constants, and functions.
+    Nothing else is executed.
     """
     text = whole(text)
     file = f"{name}-{sha256(text.encode()).hexdigest()[:8]}.py"
@@ -88,8 +89,10 @@ def _allowed(statement: ast.stmt) -> bool:
             return module in MODULES
         case ast.FunctionDef(decorator_list=decorators):
             return all(ast.unparse(one) in ("mm.program", "program") for one in decorators)
-        case ast.Expr(ast.Constant()) | ast.Assign(targets=[ast.Name()]):
+        case ast.ClassDef(body=body, decorator_list=[]):
+            return all(map(_allowed, body))
+        case ast.Expr(ast.Constant()) | ast.Pass() | ast.AnnAssign(target=ast.Name()):
             return True
-        case ast.AnnAssign(target=ast.Name()):
-            return True
+        case ast.Assign(targets=targets):
+            return all(isinstance(one, ast.Name | ast.Tuple) for one in targets)
     return False

@@ -103,6 +103,45 @@ def test_the_page_judges_answers_as_python_does(browser, mistakes):
     page.close()
 
 
+BODY = """
+
+@mm.program
+def scale(T, a, f, b):
+    i, j = T.id // 8, T.id % 8
+    b[i, j] = f[i] * a[i, j]
+"""
+ODD = {
+    "print(1)": 0,
+    "import os": 0,
+    "W = 8\nW += 0": 0,
+    "if True:\n    W = 8": 0,
+    "X = [8]\nX[0] = 8": 0,
+    "del mm": 0,
+    "x = (": 0,
+    "W, V = 8, 9": 2,
+    "class Sizes:\n    W = 8": 2,
+    "from enum import IntEnum\nclass Sizes(IntEnum):\n    W = 8": 2,
+    "import math\nW = math.floor(8.5)": 2,
+    "import numpy as np\nW = np.arange(9)[8]": 2,
+    "def eighth(x):\n    return x // 8": 2,
+}
+"""Texts above a right program, and its points."""
+
+
+def test_page_and_python_refuse_the_same_texts(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
+    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
+    one = PUZZLES["scale-rows"]
+    texts = [f"import mmsim as mm\n{odd}\n{BODY}" for odd in ODD]
+    texts += [f"import mmsim as mm\n{BODY}".replace("def scale", "def other")]
+    judge = "(args) => judgedHere(...JSON.parse(args))"
+    judged = page.evaluate(judge, json.dumps([one.setting(), texts]))
+    page.close()
+    assert [found["points"] for found in judged] == [*ODD.values(), 0]
+    assert [one.grade(text, cases=[0]).points for text in texts] == [*ODD.values(), 0]
+
+
 def test_the_page_keeps_score_programs_and_hints(opened):
     page = opened()
     first, second = list(PUZZLES.values())[:2]
@@ -166,8 +205,12 @@ def test_without_a_storage_the_page_keeps_the_work_while_it_is_open(opened):
     page.evaluate("puzzles.open('pixels')")
     until(page, "puzzles.judged?.length === 4")
     assert " 1 of 29 solved" in page.inner_text("#score").replace(str(len(PUZZLES)), "29")
-    page.evaluate("puzzles.open('scale-rows')")
+    page.locator("#laboratory #text").fill("# a beginning")
+    page.evaluate("puzzles.open('scale-rows')")  # before the text is judged
     until(page, "puzzles.judged?.length === 2")
+    assert page.evaluate("puzzles.exported()").endswith(
+        "\n\n\n# %% puzzle: pixels\n# a beginning\n"
+    )
     assert page.inner_text("#points") == "Solved: 2 of 2 points"
     page.close()
 

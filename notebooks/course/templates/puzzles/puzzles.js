@@ -67,6 +67,12 @@ function own(page, puzzle = page.puzzle) {
   return page.kept.programs[puzzle.name];
 }
 
+/** Keep the text of the open puzzle, once the reader has changed it. */
+function keepText(page, text) {
+  const kept = own(page);
+  if (text !== page.puzzle.setup.text || kept.text !== undefined) kept.text = text;
+}
+
 /** The setup of a case, counted from 0. */
 function setupOf({ setup, arguments: all }, number) {
   return structuredClone({ ...setup, arguments: all[number] });
@@ -95,6 +101,7 @@ function after(page) {
 /** Open a puzzle: in the laboratory, too. */
 function openPuzzle(page, puzzle) {
   const isFirst = page.puzzle === null;
+  if (!isFirst) keepText(page, page.lab.setup.text);
   page.puzzle = puzzle;
   page.kept.at = puzzle.name;
   keepWork(page.kept);
@@ -142,7 +149,7 @@ async function judge(page) {
   const judged = judgedOf(puzzle, said);
   const points = pointsOf(puzzle, judged);
   const kept = own(page);
-  if (text !== puzzle.setup.text || kept.text !== undefined) kept.text = text;
+  keepText(page, text);
   if (points > 0 && points >= (kept.points ?? 0)) Object.assign(kept, { points, best: text });
   keepWork(page.kept);
   page.judged = judged;
