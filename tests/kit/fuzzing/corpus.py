@@ -44,7 +44,7 @@ def of_algorithms() -> list[Original]:
         pkgutil.walk_packages(mmsim_algorithms.__path__, "mmsim_algorithms."), key=str
     ):
         for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, mm.Program):
+            if isinstance(value, mm.Program) and not value.is_helper:
                 program, *helpers = (
                     textwrap.dedent("\n".join(source.lines)) for source in value.code.sources
                 )
