@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import zlib
+from base64 import b64encode
 from os import PathLike
 from typing import Any
 
@@ -78,25 +80,39 @@ class Laboratory:
         """Return the page as text."""
         data = {"setup": self.setup, "origin": origin(), "claims": [one.data for one in self.known]}
         values = {
-            "TITLE": html.escape(f"{self.program.name} in mmsim's laboratory"),
+            "TITLE": self._title,
             "SCRIPT": script(in_javascript(self.known)),
             "WORK": work(),
             "DATA": as_json(data),
         }
-        return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part("page.html"))
+        return _filled("page.html", values)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file."""
         file_path("path", path).write_text(self.html(), encoding="utf-8", errors="backslashreplace")
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, so that neither it nor the notebook affects the other."""
+        """The page in a frame of its own, so that neither it nor the notebook affects the other.
+
+        It is compressed: a notebook that is saved holds the whole engine.
+        """
+        packed = b64encode(zlib.compress(self.html().encode(), 9)).decode()
+        page = _filled("frame.html", {"TITLE": self._title, "PACKED": packed})
         return (
             f'<iframe class="mmsim-laboratory" title="{html.escape(repr(self)[1:-1])}" '
             'sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox" '
             f'allow="clipboard-write" style="width: 100%; height: {HEIGHT}px; border: 0" '
-            f'srcdoc="{html.escape(self.html())}"></iframe>'
+            f'srcdoc="{html.escape(page)}"></iframe>'
         )
+
+    @property
+    def _title(self) -> str:
+        return html.escape(f"{self.program.name} in mmsim's laboratory")
+
+
+def _filled(name: str, values: dict[str, str]) -> str:
+    """A file of the laboratory with values for the names in braces."""
+    return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part(name))
 
 
 def _threads(program: Program, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, str]:
