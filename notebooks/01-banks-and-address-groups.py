@@ -151,6 +151,15 @@ assert on_banks.time == sum(round.time for round in on_banks.rounds) == 9
 on_banks.trace.player()
 
 # %% [markdown]
+# Now change something: an address in the list, the machine, its width, or the program. This is a
+# *laboratory*. It runs the program in the page, at once, and needs no Python. Which addresses take
+# one stage a warp on both machines?
+
+# %%
+asked = np.array(figure_4).ravel()
+mm.lab(read, np.arange(16), asked, threads=8, machine=mm.DMM(width=4, latency=3))
+
+# %% [markdown]
 # ### Exercise 1
 #
 # Another paper's example (ICPP, International Conference on Parallel Processing 2013, Figure 3):

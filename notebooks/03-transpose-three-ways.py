@@ -331,6 +331,22 @@ watched = mm.HMM(dmms=2, width=4, global_latency=5).run(
 watched.trace.player()
 
 # %% [markdown]
+# The same in a laboratory, where you can change the program, the sizes and the machine. What
+# becomes of the shared rounds without the diagonal, when the tile's columns are those of the
+# matrix?
+
+# %%
+mm.lab(
+    hmm_transpose.transpose,
+    np.arange(32).reshape(8, 4),
+    np.zeros((4, 8), dtype=int),
+    4,
+    threads=32,
+    block_size=16,
+    machine=mm.HMM(dmms=2, width=4, global_latency=5),
+)
+
+# %% [markdown]
 # ### Exercise 4
 #
 # A matrix of 128 by 128, $w = 32$, global latency 100, 8 DMMs: how many time units does the

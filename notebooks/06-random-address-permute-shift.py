@@ -157,6 +157,15 @@ for w, l in product((4, 8, 16, 32), (1, 5, 30)):
 transpose(mm.layout.RAP(4, seed=0), 4, 3, trace=True).trace.player()
 
 # %% [markdown]
+# In a laboratory you can give each array another layout, and another seed. The curve shows the
+# time over the width, measured.
+
+# %%
+small = np.arange(64).reshape(8, 8)
+placed = [mm.place(matrix, mm.layout.RAP(8)) for matrix in (small, np.zeros_like(small))]
+mm.lab(crsw, *placed, threads=64, machine=mm.DMM(8, 3))
+
+# %% [markdown]
 # ### Exercise 1
 #
 # How long does `crsw` take under RAP for w = 16 and l = 7?
