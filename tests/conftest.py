@@ -79,6 +79,7 @@ FIRST = [
     "tests/papers/test_models.py",
     "tests/sweeps/test_sweep.py",
     "tests/view/test_terminal.py",
+    "tests/view/test_lab.py",
     "tests/frontend/test_numba_calls.py",
     "planted bugs",
 ]

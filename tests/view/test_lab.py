@@ -3,6 +3,7 @@
 The browser's tests skip themselves where Playwright or Debian's chromium is missing.
 """
 
+import functools
 import json
 import re
 import subprocess
@@ -18,7 +19,9 @@ from mmsim.errors import LaunchError
 from mmsim.view.lab.claims import NoJavaScriptError, condition
 from mmsim.view.lab.inputs import describe
 from mmsim.view.lab.scripts import SCRIPTS, WORK, part
+from mmsim_algorithms import programs
 from mmsim_algorithms import transpose as transposes
+from mmsim_algorithms.dmm_permutation.programs import destination_designated
 from tests.kit.views import axe
 from tests.kit.views.states import until
 
@@ -197,6 +200,38 @@ def test_scripts_share_a_scope_without_two_names_of_one_thing():
 
 
 # ------------------------------------------------------------------ the page
+
+
+MACHINES = {"DMM": mm.DMM(4, 3), "UMM": mm.UMM(4, 3), "HMM": mm.HMM(2, 4, 7, 2)}
+TAKE = """setup => laboratory.change(own => {
+  for (const name of Object.keys(own)) delete own[name];
+  Object.assign(own, setup);
+})"""
+
+
+def shipped_programs_have_the_times_of_python(opened, chosen):
+    """In one page, which takes over the setup of each program in turn."""
+    page = opened(transposing())
+    for program in chosen:
+        machine = MACHINES[program.listed[0].partition(",")[0]]
+        example = program.prepare(machine.width, seed=3)
+        for schedule in ("synchronous", "asynchronous"):
+            how = {"schedule": schedule, **example.launch}
+            lab = mm.lab(program, *example.arguments, machine=machine, **how)
+            settled(page, functools.partial(page.evaluate, TAKE, lab.setup))
+            run = machine.run(program, *example.arguments, **how)
+            name = f"{program.function.__module__}:{program.name}, {schedule}"
+            assert page.evaluate("laboratory.result.time") == run.time, name
+            assert page.locator(".fault:visible").count() == 0, name
+
+
+def test_some_programs_have_the_times_of_python(opened):
+    shipped_programs_have_the_times_of_python(opened, programs()[::19])
+
+
+@pytest.mark.long
+def test_all_programs_have_the_times_of_python(opened):
+    shipped_programs_have_the_times_of_python(opened, programs())
 
 
 def test_the_run_is_that_of_python(opened):
@@ -384,6 +419,15 @@ def test_the_file_of_python_prints_the_same_time(opened, make, tmp_path):
     path.write_text(text, encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     assert int(done.stdout) == time
+
+
+def test_the_file_of_python_has_arrays_with_names_of_sizes(opened, tmp_path):
+    """An array p next to p threads, and imports that have to come first."""
+    page = opened(mm.lab(destination_designated))
+    path = tmp_path / "exported.py"
+    path.write_text(page.evaluate("laboratory.python()"), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == time_on(page)
 
 
 def test_sums_with_shared_memory_and_barriers(opened):

@@ -162,21 +162,23 @@ function pythonOf(setup) {
   const letters = MACHINES[machine.kind].parameters;
   const written = [...sizeTexts(setup).map(([, own]) => own)].flatMap((own) => shapeParts(own).flatMap(sizeNames));
   const used = Object.entries(letters).filter(([, letter]) => written.includes(letter));
+  const taken = [...usedSizes(setup), ...Object.values(letters), program, "machine", "run", "mm", "np", "main", "Given"];
+  const variable = (name) => (taken.includes(name) ? `${name}_` : name);
   const lines = [
     ...usedSizes(setup).map((name) => `${name} = ${setup.sizes[name]}`),
     ...used.map(([name, letter]) => `${letter} = ${machine[name]}`),
-    ...all.filter(({ kind }) => kind !== undefined).map((input) => `${input.name} = ${arrayText(input, values)}`),
+    ...all.filter(({ kind }) => kind !== undefined).map((input) => `${variable(input.name)} = ${arrayText(input, values)}`),
   ];
   const own = Object.entries(letters).map(([name, letter]) => (written.includes(letter) ? letter : machine[name]));
-  const calls = all.map(({ name, kind, value, dtype }) => (kind !== undefined ? name : dtype ? `np.${dtype}(${value})` : value));
+  const calls = all.map(({ name, kind, value, dtype }) => (kind !== undefined ? variable(name) : dtype ? `np.${dtype}(${value})` : value));
   const threads = "grid" in launch
     ? [`grid=${tupleText(launch.grid)}`, `block=${tupleText(launch.block)}`]
     : [`threads=${launch.threads}`, ...(launch.block_size ? [`block_size=${launch.block_size}`] : [])];
   const given = all.find(({ layout }) => layout?.offsets);
+  const imports = ["import numpy as np", "import mmsim as mm"].filter((line) => !new RegExp(`^${line}$`, "m").test(text)).map((line) => `${line}\n`).join("");
+  const [future = ""] = /^from __future__ import .*\n+/m.exec(text) ?? []; // has to come first
   return [
-    /^import numpy as np$/m.test(text) ? "" : "import numpy as np\n",
-    /^import mmsim as mm$/m.test(text) ? "" : "import mmsim as mm\n",
-    `${text.trimEnd()}\n\n\n`,
+    future, imports, `${text.replace(future, "").trimEnd()}\n\n\n`,
     given ? `class Given:\n    """The layout of ${given.name}."""\n\n    def offsets(self, shape):\n        return np.array(${JSON.stringify(given.layout.offsets)}).reshape(shape)\n\n\n` : "",
     "def main():\n",
     ...lines.map((line) => `    ${line}\n`),
