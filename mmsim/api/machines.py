@@ -113,7 +113,11 @@ class Machine(machines.Machine, Guessed):
             sizes = asked(threads, block_size, grid, block)
             with exhaustion(program, sizes[0]):
                 bound = bind(self, program, args, sizes, schedule, max_accesses)
-                return Run.of(launch(bound, engine, trace, check))
+                made = Run.of(launch(bound, engine, trace, check))
+            if made.record is not None:
+                how = {"threads": threads, "block_size": block_size, "grid": grid, "block": block}
+                made.__dict__["launched"] = (program, args, how, schedule)
+            return made
 
     @advised(LAUNCH.replace("run", "check"))
     def check(

@@ -5,6 +5,7 @@ The browser's tests skip themselves where Playwright or Debian's chromium is mis
 
 import functools
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from mmsim import cuda
 from mmsim.cli import main
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, MMSimError
 from mmsim.view.lab.claims import NoJavaScriptError, condition
 from mmsim.view.lab.inputs import describe
 from mmsim.view.lab.scripts import SCRIPTS, WORK, part
@@ -126,6 +128,35 @@ def test_numbers_and_types_are_kept():
     assert describe("k", 5, {"n": 4}) == {"name": "k", "value": "5"}
     assert describe("k", np.float32(0.5), {}) == {"name": "k", "value": "0.5", "dtype": "float32"}
     assert describe("k", 4, {"n": 4}) == {"name": "k", "value": "n"}
+
+
+def test_a_run_has_the_laboratory_of_its_launch():
+    a = np.arange(16).reshape(4, 4)
+    how = {"threads": 16, "schedule": "asynchronous", "trace": True}
+    run = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), **how)
+    expected = mm.lab(
+        *(transpose, a, np.zeros_like(a)),
+        threads=16,
+        machine=mm.UMM(4, 3),
+        schedule=how["schedule"],
+    )
+    assert run.lab().setup == expected.setup
+    again = pickle.loads(pickle.dumps(run))
+    assert again == run
+    untraced = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16)
+    for other in (again, untraced, mm.Run.from_json(run.to_json()), mm.total([run, run])):
+        with pytest.raises(MMSimError, match="this run doesn't hold its program"):
+            other.lab()
+
+
+def test_a_kernel_of_numba_has_no_laboratory():
+    @cuda.jit
+    def copy(a, b):
+        b[cuda.grid(1)] = a[cuda.grid(1)]
+
+    run = mm.DMM(4, 3).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
+    with pytest.raises(LaunchError, match="a laboratory has a program"):
+        run.lab()
 
 
 def test_what_no_page_can_show_is_refused():

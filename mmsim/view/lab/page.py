@@ -47,6 +47,10 @@ class Laboratory:
         launch: dict[str, Any],
         schedule: Schedule,
     ) -> None:
+        if program.parsed_late:
+            raise LaunchError(
+                f"a laboratory has a program, a function with @mm.program, not {program}"
+            )
         kind = type(machine).__name__
         if kind not in MACHINES or getattr(machine, "bank_bytes", None) is not None:
             raise LaunchError(
