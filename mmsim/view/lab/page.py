@@ -47,7 +47,7 @@ class Laboratory:
         launch: dict[str, Any],
         schedule: Schedule,
     ) -> None:
-        if program.parsed_late:
+        if not isinstance(program, Program) or program.parsed_late:
             raise LaunchError(
                 f"a laboratory has a program, a function with @mm.program, not {program}"
             )
