@@ -489,6 +489,24 @@ def test_the_curve_is_measured_and_a_point_becomes_the_run(opened):
     assert page.get_by_label("width, as a number").input_value() == "2"
 
 
+def test_a_curve_that_a_change_interrupted_is_measured_when_one_goes_back(opened):
+    page = opened(transposing())
+    page.evaluate(
+        """async () => {
+          const change = (width) => laboratory.change((setup) => {
+            setup.sizes.n = 24;
+            setup.machine.width = width;
+          });
+          const before = laboratory.curve;
+          change(8);
+          while (laboratory.curve === before) await new Promise((done) => setTimeout(done));
+          change(4);
+          change(8);
+        }"""
+    )
+    until(page, "laboratory.curve.points.size === laboratory.curve.values.length")
+
+
 def test_findings_come_with_the_run(opened):
     page = opened(transposing(schedule="asynchronous"))
     text = page.locator("#text")

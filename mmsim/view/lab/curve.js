@@ -74,9 +74,9 @@ async function measureCurve(lab) {
   const key = setup.over;
   const values = curveValues(setup, key);
   const shape = JSON.stringify([{ ...setup, view: "" }, key]);
-  if (lab.curve?.shape === shape) return;
+  if (lab.curve?.shape === shape && lab.curve.done) return;
   const points = new Map();
-  const curve = { key, values, points, shape, here: curveValue(setup, key), faults: 0 };
+  const curve = { key, values, points, shape, here: curveValue(setup, key), faults: 0, done: false };
   lab.curve = curve;
   const began = performance.now();
   for (const value of values) {
@@ -88,6 +88,7 @@ async function measureCurve(lab) {
     curve.fault ??= fault ?? result?.error;
     drawCurve(lab);
   }
+  curve.done = true;
   drawCurve(lab, true);
 }
 

@@ -54,9 +54,10 @@ function keepAddress(lab) {
     const letters = await deflated(JSON.stringify(forLink(lab.setup)));
     lab.link = `#${LINKED}${letters}`;
     try {
-      history.replaceState(null, "", lab.link);
+      // A frame of a notebook has no address: about:srcdoc. Firefox reports an error if it is to get one.
+      if (location.protocol !== "about:") history.replaceState(null, "", lab.link);
     } catch {
-      // a frame of a notebook has no address
+      // nor do some other frames
     }
     if (lab.part("sharing").open) fillSharing(lab);
   }, 200);
