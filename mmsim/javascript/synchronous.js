@@ -20,6 +20,7 @@ export class Synchronous extends Driver {
     this.last = null; // the latest read since then
     this.values = undefined;
     this.sequencers = launch.machine.reached(this.grid.blocks);
+    this.free = new Map(); // when each unit of the last round is free, for a trace
     this.report("began", this.frame, [0, this.grid.warps]);
     recorder?.began(this.frame, 0, this.grid.warps);
   }
@@ -128,7 +129,14 @@ export class Synchronous extends Driver {
       queue.time += stages;
       parts.push(part);
     }
-    return queues.size > 1 && this.recorder !== null ? this.inOrder(parts, queues) : parts;
+    if (this.recorder === null) return parts;
+    const found = queues.size > 1 ? this.inOrder(parts, queues) : parts;
+    this.free = new Map();
+    for (const { unit } of found) {
+      this.free.delete(unit); // the order is that of each unit's last dispatch
+      this.free.set(unit, queues.get(unit).time);
+    }
+    return found;
   }
 
   /** Dispatches of several units in the order in which they happen. */
@@ -137,7 +145,11 @@ export class Synchronous extends Driver {
     for (const part of parts) queues.get(part.unit).parts.push(part);
     const heap = new Heap(isDispatchedEarlier);
     let order = 0;
-    for (const queue of queues.values()) heap.push({ time: this.now, order: order++, queue, next: 0 });
+    // A unit that becomes free now was to look for the next request before this round began; an idle one looks after it.
+    const early = [...this.free].filter(([unit, time]) => time === this.now && queues.has(unit)).map(([unit]) => unit);
+    for (const unit of new Set([...early, ...queues.keys()])) {
+      heap.push({ time: this.now, order: order++, queue: queues.get(unit), next: 0 });
+    }
     const found = [];
     while (heap.size > 0) {
       const { queue, next } = heap.pop();

@@ -104,6 +104,21 @@ def agree_on_random(engine, most, number):
             assert found is None, (found, schedule, case)
 
 
+@mm.program
+def second_dmm_first(T, a):
+    s = mm.shared(4)
+    if T.block == 1:
+        s[T.index] = 1
+    a[T.id] = s[T.index]
+
+
+def test_a_unit_that_becomes_free_dispatches_before_an_idle_one(engine):
+    """Of the round at time 1, as a shared memory of latency 1 is free when its round is over."""
+    case = case_of(mm.HMM(2, 4, 9, 1), second_dmm_first, (ZEROS,), threads=8, block_size=4)
+    assert case["expected"]["data"]["dispatches"]["unit"][:3] == [2, 2, 1]
+    assert engine.disagreement(case) is None
+
+
 # ------------------------------------------------------------ faults
 
 
