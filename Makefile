@@ -24,7 +24,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger proofs metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe tsc quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger proofs metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -58,6 +58,17 @@ build/axe/$(AXE).js:
 	cd build/axe && echo "$(AXE_DIGEST)" | cut -d- -f2 | base64 -d | od -An -vtx1 | tr -d ' \n' \
 		| sed 's|$$|  axe-core-$(AXE).tgz|' | sha512sum --check --quiet
 	cd build/axe && tar -xzf axe-core-$(AXE).tgz package/axe.min.js && mv package/axe.min.js $(AXE).js
+
+TSC := 5.9.3
+TSC_DIGEST := sha512-jl1vZzPDinLr9eUt3J/t7V6FgNEw9QjvBPdysz9KfQDD41fQrC2Y4vKQdiaUpFT4bXlb1RHhLpp8wtm6M5TgSw==
+tsc: build/tsc/$(TSC)/_tsc.js ## check the engine in JavaScript by TypeScript's compiler, fetched by npm
+	node $< --project tests/javascript
+build/tsc/$(TSC)/_tsc.js:
+	@mkdir -p build/tsc
+	cd build/tsc && npm pack --silent typescript@$(TSC)
+	cd build/tsc && echo "$(TSC_DIGEST)" | cut -d- -f2 | base64 -d | od -An -vtx1 | tr -d ' \n' \
+		| sed 's|$$|  typescript-$(TSC).tgz|' | sha512sum --check --quiet
+	cd build/tsc && tar -xmzf typescript-$(TSC).tgz package/lib && rm -rf $(TSC) && mv package/lib $(TSC) && rmdir package
 
 test: $(VENV)/.testable ## check format and style, then types while the tests and doctests run
 	$(BIN)/ruff format --check .

@@ -233,7 +233,9 @@ export class CallParser extends LoopParser {
     const scope = unit.unique(name);
     const value = unit.unique(`${name}_value`);
     const looping = this.looping || this.loops > 0;
-    const inner = new this.constructor(unit, helper, new Map(), scope, value, looping);
+    /** @type {any} */
+    const Parser = this.constructor;
+    const inner = new Parser(unit, helper, new Map(), scope, value, looping);
     for (const [parameter, argument] of given) inner.bound.set(parameter, this.argument(parameter, argument, inner));
     inner.bindVariables();
     unit.sources.set(text.key, text.source);

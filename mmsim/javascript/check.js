@@ -37,6 +37,7 @@ export class Monitors extends Listener {
     this.barriers = new SyncCheck(launch);
     this.concurrentWrites = new ConcurrentWrites(launch, this.lines);
     this.deadlock = new DeadlockCheck(launch, waits);
+    /** @type {Listener[]} */
     this.every = [this.races, this.unwritten, this.updates, this.barriers, this.concurrentWrites, this.deadlock];
     this.warpSyncs = null;
     if (launch.schedule === "asynchronous") {

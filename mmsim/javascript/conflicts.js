@@ -62,6 +62,14 @@ const orderOfAddresses = (addresses, first, end) => {
 export class Conflict {
   constructor(width) {
     this.width = width;
+    this.free = ""; // the class of accesses without conflicts
+    /** @type {Conflict | null} */
+    this.atomics = null; // the rule for atomics, once it is asked for
+  }
+
+  /** The bank or the group of an address. @returns {number} */
+  cell(address) {
+    throw new Error(`no cell of ${address}`);
   }
 
   /** The rule for an access of a kind. The papers' memories treat the words of a vector as any others. */
@@ -69,7 +77,10 @@ export class Conflict {
     return kind === "atomic" ? this.ofAtomics() : this;
   }
 
-  /** The rule for atomics: a stage lasts as long as the most requests for one of its addresses. */
+  /**
+   * The rule for atomics: a stage lasts as long as the most requests for one of its addresses.
+   * @returns {Conflict}
+   */
   ofAtomics() {
     return (this.atomics ??= new InTurn(this));
   }

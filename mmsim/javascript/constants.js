@@ -19,7 +19,8 @@ const WRITE_CONSTANT = "write its value: a number, a tuple of numbers, or np.arr
 export class NoConstant extends Error {
   constructor(node, message, advice = WRITE_CONSTANT) {
     super(message);
-    Object.assign(this, { node, advice });
+    this.node = node;
+    this.advice = advice;
   }
 }
 
@@ -49,6 +50,7 @@ function wholeAt(node, object) {
   return wholeOf(plain);
 }
 
+/** @type {(x: bigint, y: bigint) => bigint} */
 const floored = (x, y) => {
   const quotient = x / y;
   return x % y !== 0n && x < 0n !== y < 0n ? quotient - 1n : quotient;

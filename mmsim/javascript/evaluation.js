@@ -273,26 +273,27 @@ export class Evaluator {
     return Array.isArray(value) ? value.map((one) => test(one)) : test(value);
   }
 
-  exactLogic({ type, isAnd, left, right }, frame, mask) {
+  exactLogic({ isAnd, left, right }, frame, mask) {
     const first = this.exact(left, frame, mask), test = this.truth(first, left.type);
     if (!Array.isArray(test)) return test === isAnd ? this.exact(right, frame, mask) : first;
     const isOpen = test.map((one) => one === isAnd), [needed] = partedBy(mask, isOpen);
     if (needed === false) return first;
-    return merged(isOpen, this.exact(right, frame, needed), first, type);
+    return merged(isOpen, this.exact(right, frame, needed), first);
   }
 
-  exactChoice({ type, test, then, other }, frame, mask) {
+  exactChoice({ test, then, other }, frame, mask) {
     const chosen = this.exact(test, frame, mask), [yes, no] = partedBy(mask, chosen);
     if (no === false) return this.exact(then, frame, mask);
     if (yes === false) return this.exact(other, frame, mask);
     const first = this.exact(then, frame, yes), second = this.exact(other, frame, no);
     let k = 0;
     const spread = chosen.map((one) => (one ? null : Array.isArray(second) ? second[k++] : second));
-    return merged(chosen, first, spread, type);
+    return merged(chosen, first, spread);
   }
 
   exactLookup({ table, node, parts, written }, frame, mask) {
     const count = countOf(mask, frame.lanes);
+    /** @type {any} */
     let number = 0;
     node.shape.forEach((extent, axis) => {
       const at = this.exact(parts[axis], frame, mask);
@@ -319,6 +320,7 @@ export class Evaluator {
       const values = parts.map((part) => this.exact(part, frame, mask));
       this.refuseIndex(access, values, fault, frame, mask, 0, kind);
     }
+    /** @type {any} */
     let number = 0;
     parts.forEach((part, axis) => {
       const at = this.exact(part, frame, mask), extent = extents[axis];
@@ -406,6 +408,8 @@ export class Evaluator {
   /**
    * A function that gives the elements that active lanes name, and the words that they bring: [elements, words, ...].
    * `check` is called with the elements before there are words.
+   *
+   * @param {(frame: any, mask: any, elements: any[]) => void} check
    */
   evaluateAccess(elements, words, check = () => {}) {
     const exact = (frame, mask) => {

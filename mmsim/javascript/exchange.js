@@ -1,5 +1,5 @@
 import { MMSimFault } from "./faults.js";
-import { REFUSED, moduloInt64, wrapInt64 } from "./numbers.js";
+import { moduloInt64, wrapInt64 } from "./numbers.js";
 
 /* Exchange between the lanes of a warp: CUDA's shuffles, votes and matches. Lanes exchange only within their warp, also
    if a sequencer runs many warps, and only active lanes take part. Asking an inactive lane is an error. */

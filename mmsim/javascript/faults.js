@@ -56,12 +56,14 @@ const textOfRefusal = (message, place) =>
  * program, place, array, thread, other, index, position, advice. The same names are fields here; null does not apply.
  */
 export class MMSimFault extends Error {
+  /** @param {any} facts */
   constructor(kind, message, facts = {}) {
     const whole = facts.advice ? `${message}; ${facts.advice}` : message;
     super(whole);
     this.name = kind;
     this.kind = kind;
-    for (const fact of ["program", "place", "array", "thread", "other", "index", "position"]) {
+    this.program = facts.program ?? null;
+    for (const fact of ["place", "array", "thread", "other", "index", "position"]) {
       this[fact] = facts[fact] ?? null;
     }
     if (facts.program !== undefined) this.text = textOfFault(message, facts);

@@ -175,7 +175,7 @@ const ERF_LARGEST = [
     2.55305040643316442583e+03, 4.74528541206955367215e+02, -2.24409524465858183362e+01],
 ];
 
-/** The quotient of two polynomials. */
+/** The quotient of two polynomials. @type {(factors: number[][], x: number) => number} */
 const quotientAt = ([top, bottom], x) => {
   const at = (factors) => factors.reduceRight((sum, factor) => sum * x + factor);
   return at(top) / at(bottom);
@@ -274,7 +274,7 @@ export const gammaOf = (x) => {
 
 /** The logarithm of a normal positive number; nearly always the double that is nearest to it. */
 const nearLog = (x) => {
-  const above = exponentOf(x), isUpper = x / 2 ** above > Math.SQRT2, scale = above + isUpper;
+  const above = exponentOf(x), isUpper = x / 2 ** above > Math.SQRT2, scale = above + Number(isUpper);
   const part = scaledBy(x, -scale), sum = part + 1, ratio = (part - 1) / sum;
   const [top, rest] = exactProduct(ratio, sum);
   const low = (((part - 1 - top) - rest) - ratio * (part - (sum - 1))) / sum; // what the rounded ratio lacks

@@ -54,7 +54,11 @@ const numbersBy = (count, of) => {
  */
 export class Grid {
   constructor(threads, blockSize, width, dmms, shape) {
-    Object.assign(this, { threads, blockSize, width, dmms, shape });
+    this.threads = threads;
+    this.blockSize = blockSize;
+    this.width = width;
+    this.dmms = dmms;
+    this.shape = shape;
     this.blocks = Math.ceil(threads / blockSize);
     this.dmmsUsed = Math.min(dmms, this.blocks);
     this.warpsPerBlock = Math.ceil(blockSize / width);

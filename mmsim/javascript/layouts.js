@@ -299,10 +299,13 @@ const isPowerOfTwo = (number) => number > 0 && 2 ** Math.round(Math.log2(number)
 class XorTile extends TileLayout {
   constructor({ width = 32, vector = 1 }) {
     super("XorRows", ["width", "vector"]);
-    for (const [name, value] of [["width", width], ["vector", vector]]) {
-      this[name] = wholeNumber(value, `the ${name} of XorRows`, 1, 2 ** 31);
+    const power = (name, value) => {
+      const whole = wholeNumber(value, `the ${name} of XorRows`, 1, 2 ** 31);
       if (!isPowerOfTwo(value)) throw layoutError(`the ${name} of XorRows is a power of two`);
-    }
+      return whole;
+    };
+    this.width = power("width", width);
+    this.vector = power("vector", vector);
   }
 
   words(shape) {
@@ -350,13 +353,14 @@ const nestedOf = (text) => {
 /** Read a layout that CuTe prints as `text`: strides, with an optional swizzle in front; as `cute` in tiles.py. */
 export const cuteLayout = (text) => {
   const parts = text.trim().split(/\s+o\s+/), swizzle = CUTE_SWIZZLE.exec(parts[0]);
+  /** @type {any} */
   const numbers = { kind: "Swizzle" };
   if (swizzle !== null) {
     [numbers.bits, numbers.base, numbers.shift] = swizzle.slice(1).map(integerOf);
     parts.shift();
     const pointer = parts.length === 2 ? CUTE_POINTER.exec(parts[0]) : null;
     if (pointer !== null) {
-      numbers.base = integerOf(BigInt(numbers.base) - BigInt(Math.log2(pointer[1]) - 3));
+      numbers.base = integerOf(BigInt(numbers.base) - BigInt(Math.log2(Number(pointer[1])) - 3));
       parts.shift();
     } else if (parts.length === 2 && /^_?0$/.test(parts[0])) {
       parts.shift();

@@ -18,8 +18,16 @@ export const sameBits = (one, other) =>
  * are one list, copy by copy, in row-major order: an element's place in it is its *cell*.
  */
 export class ArrayInMemory {
-  constructor(facts) {
-    Object.assign(this, { offsets: null, source: null, ...facts });
+  constructor({ name, shape, dtype, written, words, bases, unitOfCopy, offsets = null, source = null }) {
+    this.name = name;
+    this.shape = shape;
+    this.dtype = dtype;
+    this.written = written;
+    this.words = words;
+    this.bases = bases;
+    this.unitOfCopy = unitOfCopy;
+    this.offsets = offsets;
+    this.source = source;
     this.size = productOf(this.shape);
     this.shared = this.source === null;
     this.copies = this.bases.length;

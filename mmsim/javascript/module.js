@@ -42,7 +42,12 @@ export function programsOf(text, file = "program.py") {
 
 class TopLevel {
   constructor(lines, file, tree) {
-    Object.assign(this, { lines, file, tokens: tree.tokens, programs: {}, helpers: [] });
+    this.lines = lines;
+    this.file = file;
+    this.tokens = tree.tokens;
+    this.programs = {};
+    this.helpers = [];
+    /** @type {[string, any][]} */
     const own = [["__name__", { is: "str", value: TOP }], ["__builtins__", { is: "other", type: "dict" }]];
     this.globals = new Map(own);
   }

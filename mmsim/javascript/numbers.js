@@ -80,7 +80,7 @@ export const multiplyUint64 = (x, y) => {
   return wrapUint64(BigInt(x) * BigInt(y));
 };
 
-/** x // y of BigInts. */
+/** x // y of BigInts. @type {(x: bigint, y: bigint) => bigint} */
 const floorOfBig = (x, y) => {
   const quotient = x / y;
   return x % y !== 0n && x < 0n !== y < 0n ? quotient - 1n : quotient;
@@ -218,7 +218,7 @@ export const quotientExact = (x, y) => {
   return ratioOf(BigInt(x), BigInt(y));
 };
 
-/** The double nearest to a quotient of BigInts, the even one of two. */
+/** The double nearest to a quotient of BigInts, the even one of two. @type {(top: bigint, bottom: bigint) => number} */
 export const ratioOf = (top, bottom) => {
   if (top === 0n) return bottom < 0n ? -0 : 0;
   const isNegative = top < 0n !== bottom < 0n;

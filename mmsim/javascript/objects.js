@@ -113,6 +113,7 @@ function membersOf(module) {
   if (module === "typing" || module === "collections.abc" || module === "numpy.typing") return null; // any name
   for (const [kind, names] of Object.entries(modules[module] ?? {})) {
     for (const name of names) {
+      /** @type {{ is: string, [fact: string]: any }} */
       let found = { is: "other", type: kind, name, module };
       if (kind === "float") found = floatObject(CONSTANTS_OF_MATH[name]);
       else if (kind === "bool") found = boolObject(name === "True_" || name === "little_endian");

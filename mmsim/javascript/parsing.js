@@ -48,11 +48,34 @@ export class FunctionBase {
    * where it returns, and a variable for its value, called `givenName`. `looping` says whether its call is in a loop.
    */
   constructor(unit, owner, bound, scope = null, givenName = "", looping = false) {
-    Object.assign(this, { unit, owner, bound, scope, givenName, looping, text: owner.text });
+    this.unit = unit;
+    this.owner = owner;
+    this.bound = bound;
+    this.scope = scope;
+    this.givenName = givenName;
+    this.looping = looping;
+    this.text = owner.text;
     this.counts = new Map();
     for (const name of assignedIn(owner.text.node.body)) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
     this.assigned = [...this.counts.keys()];
-    Object.assign(this, { block: [], depth: 0, loops: 0, declared: new Map(), within: [], given: null, leaves: false });
+    this.block = [];
+    this.depth = this.loops = 0;
+    this.declared = new Map();
+    this.within = [];
+    this.given = null;
+    this.leaves = false;
+  }
+
+  // What `CallParser` has
+
+  /** The value of a call. @returns {any} */
+  call(node) {
+    throw this.refuseKind(node);
+  }
+
+  /** The function that an object from outside is, null if it is none. @returns {any} */
+  helperOf(object) {
+    return null;
   }
 
   // Places and refusals
@@ -339,3 +362,7 @@ export class FunctionBase {
     return { node: "Const", value: encoded };
   }
 }
+
+/** What parses each kind of node; the program's parser fills them. */
+FunctionBase.prototype.expressionForms = {};
+FunctionBase.prototype.statementForms = {};

@@ -58,7 +58,7 @@ const powerOfDoubles = (x, y) => {
   return isSettled && isNormal ? rounded : exactPower(x, y);
 };
 
-/** A float as m * 2 ** e with an integer m, a BigInt. */
+/** A float as m * 2 ** e with an integer m, a BigInt. @type {(x: number) => [bigint, number]} */
 export const integerRatio = (x) => {
   const exponent = Math.max(exponentOf(x), -1022), bits = bitsOfDouble(x) & 0xfffffffffffffn;
   const size = exponentOf(x) === -1023 ? bits : bits | 0x10000000000000n;

@@ -318,7 +318,11 @@ const spansText = (numbers) => {
  */
 export class TileConflicts {
   constructor(kind, bytes, addresses, least, rule) {
-    Object.assign(this, { kind, bytes, addresses, least, rule });
+    this.kind = kind;
+    this.bytes = bytes;
+    this.addresses = addresses;
+    this.least = least;
+    this.rule = rule;
     this.stages = sumOf(addresses.map((row) => rule.total(row, "stages")));
     this.free = this.stages === least;
   }

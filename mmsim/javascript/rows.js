@@ -8,7 +8,9 @@ export class Tally {
     this.launch = launch;
     this.rounds = [];
     const zeros = () => launch.meaning.sites.map(() => 0);
-    [this.requests, this.stages, this.least] = [zeros(), zeros(), zeros()];
+    this.requests = zeros();
+    this.stages = zeros();
+    this.least = zeros();
   }
 
   /** The unit in front of an array; of a shared one, that of the first block. */

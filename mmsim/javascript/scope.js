@@ -14,14 +14,17 @@ export const RETURNED = "return";
 /** Begins parsing again, with what is known of the names by then. */
 export const RESTART = { name: "Restart" };
 
-// Nodes
+/** @typedef {{ node: string, [field: string]: any }} ProgramNode a node of a program's representation */
 
+/** @type {(value: any) => ProgramNode} */
 export const constNode = (value) => ({ node: "Const", value });
+/** @type {(name: string, place: any) => ProgramNode} */
 export const varNode = (name, place) => ({ node: "Var", name, place });
 export const unaryNode = (op, operand, place) => ({ node: "Unary", op, operand, place });
 export const binaryNode = (op, left, right, place) => ({ node: "Binary", op, left, right, place });
 export const compareNode = (op, left, right, place) => ({ node: "Compare", op, left, right, place });
 export const callNode = (op, operands, place) => ({ node: "Call", op, operands, place });
+/** @type {(array: string, axis: any, rank: number | null, place: any) => ProgramNode} */
 export const extentNode = (array, axis, rank, place) => ({ node: "Extent", array, axis, rank, place });
 export const chooseNode = (test, then, other) => ({ node: "Choose", test, then, other });
 
@@ -127,9 +130,17 @@ export const sameShape = (one, other) => JSON.stringify(one) === JSON.stringify(
 /** The data of one program's parsing, for all its functions; `known` is from earlier parsing. */
 export class TextUnit {
   constructor(name, known) {
-    Object.assign(this, { name, known, sources: new Map(), locals: [], variables: [], taken: new Set(), stack: [] });
-    Object.assign(this, { parameters: [], constants: new Map(), doubtful: null }); // an error, unless names are known
-    Object.assign(this, { calls: 0, loops: 0, trips: 0, depth: 0 });
+    this.name = name;
+    this.known = known;
+    this.sources = new Map();
+    this.locals = [];
+    this.variables = [];
+    this.taken = new Set();
+    this.stack = [];
+    this.parameters = [];
+    this.constants = new Map();
+    this.doubtful = null; // an error, unless names are known
+    this.calls = this.loops = this.trips = this.depth = 0;
     this.last = new Map(); // the last number of each name
   }
 

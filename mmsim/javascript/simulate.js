@@ -114,6 +114,7 @@ const faultOf = (make) => {
  * has findings; without `record` it has times and rows alone, and takes far less time.
  */
 export function* simulation(setting, { record = true, check = false } = {}) {
+  /** @type {ReturnType<typeof makeLaunch>} */
   let launch;
   const refused = faultOf(() => (launch = makeLaunch(setting)));
   if (refused !== null) {

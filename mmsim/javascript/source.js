@@ -25,7 +25,9 @@ export function placeIn(owner, file, lines, row, column, endColumn) {
 /** The text of one function of a file; `node` is its definition. */
 export class FunctionText {
   constructor(node, file, lines, tokens) {
-    Object.assign(this, { node, file, name: node.name });
+    this.node = node;
+    this.file = file;
+    this.name = node.name;
     this.fileLines = lines;
     const first = node.decorators.length ? node.decorators[0].row : node.row;
     this.source = { node: "Source", function: node.name, file, first, lines: blockFrom(lines, tokens, first) };

@@ -18,6 +18,7 @@ export class Synchronous extends Driver {
     this.steps = launch.meaning.start(this.frame);
     this.isSpinning = false; // a loop was seen to repeat
     this.last = null; // the latest read since then
+    this.whole = null; // the parts of all lanes
     this.values = undefined;
     this.sequencers = launch.machine.reached(this.grid.blocks);
     this.free = new Map(); // when each unit of the last round is free, for a trace
@@ -80,7 +81,7 @@ export class Synchronous extends Driver {
 
   /** Dispatch every warp with an active lane once, in order of warp id; return the values read. */
   round(request) {
-    const { grid, launch, now } = this;
+    const { grid, launch } = this;
     const { site, elements, lanes } = request;
     if (site.kind !== "write") this.last = request;
     const array = launch.arrays[site.array];

@@ -81,6 +81,7 @@ const tileQuestionOf = (kind, way, shape, size, given) => {
 };
 
 /** The result of a search, a padding or swizzles, and the lines that say it. */
+/** @type {(what: string, layout: any, questions: any[], vector: number) => [any, string[]]} */
 const tileSearch = (what, layout, questions, vector) => {
   if (what === "padding") {
     if (layout.kind !== "RAW") throw layoutError("a padding is searched for plain rows; leave out the layout");

@@ -264,7 +264,7 @@ class Tokenizer {
         return this.add("STRING", parts.join("\n"), start, this.column, row);
       }
       const isEscape = line[this.column] === "\\";
-      if (this.column + isEscape >= line.length) {
+      if (this.column + Number(isEscape) >= line.length) {
         if (quote.length === 1 && !isEscape) throw wrong(`unterminated string literal (detected at line ${this.row})`);
         if (this.row === this.lines.length) {
           const kind = quote.length === 1 ? "string literal" : "triple-quoted string literal";
@@ -273,7 +273,7 @@ class Tokenizer {
         parts.push(line.slice(from));
         this.nextRow();
         from = 0;
-      } else this.column += 1 + isEscape;
+      } else this.column += isEscape ? 2 : 1;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { TABLES, rowOf } from "./table.js";
 import { MMSimFault, quotedText, shownValue } from "./faults.js";
-import { commonType, isInt, isWhole, kindOf, limitsOf, resultType, sizeOf, typeOfNumber, wideType } from "./dtypes.js";
+import { commonType, isInt, isWhole, kindOf, limitsOf, resultType, typeOfNumber, wideType } from "./dtypes.js";
 import { blocksOf, expressionsOf, isOf, memoOf, statementsOf, storedOf, targetsOf } from "./walk.js";
 
 /*

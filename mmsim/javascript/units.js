@@ -69,7 +69,12 @@ export const completionTime = (dispatched, stages, latency) => dispatched + stag
  */
 export class MemoryUnit {
   constructor(clock, unit, number, turns) {
-    Object.assign(this, { clock, number, turns, name: unit.name, rule: unit.rule, latency: unit.latency });
+    this.clock = clock;
+    this.number = number;
+    this.turns = turns;
+    this.name = unit.name;
+    this.rule = unit.rule;
+    this.latency = unit.latency;
     this.jobs = new Map();
     this.isIdle = true;
   }

@@ -144,6 +144,7 @@ export const withoutIndices = (body, block, grid) => {
   const index = (name, axis) => {
     const [number, extents] = NUMBERS_OF[name], own = sides[name];
     if (!own[axis]) return { node: "Const", value: 0 };
+    /** @type {import("./scope.js").ProgramNode} */
     let value = field(number);
     for (let before = 0; before < axis; before += 1) {
       if (own[before]) value = binary("//", value, field(`${extents}.${SIDES[before]}`));
