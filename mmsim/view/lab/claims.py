@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from itertools import islice
 from typing import Any
 
-from mmsim.claims.claim import Claim
+from mmsim.claims.claim import Claim, call_with
 from mmsim.claims.launch import Repeated
 from mmsim.claims.registry import registered
 from mmsim.frontend.program import Program
@@ -84,7 +84,7 @@ def _known(claim: Claim, program: Program) -> Iterator[Known]:
         return
     launches: dict[str, list[tuple[dict[str, Any], Any]]] = {}
     for case in islice(claim.cases(), 400):
-        made = list(claim.launches(**case))
+        made = list(call_with(claim.launches, case))
         if len(made) != 1 or isinstance(made[0], Repeated) or made[0].program is not program:
             return
         own = launches.setdefault(type(made[0].machine).__name__, [])

@@ -54,7 +54,7 @@ function keepAddress(lab) {
     const letters = await deflated(JSON.stringify(forLink(lab.setup)));
     lab.link = `#${LINKED}${letters}`;
     try {
-      history.replaceState(null, "", lab.link);
+      history.replaceState({ first: lab.first }, "", lab.link);
     } catch {
       // a frame of a notebook has no address
     }
