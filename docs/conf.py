@@ -39,6 +39,7 @@ extensions = [
     "notebooks_page",
     "gallery_page",
     "family_pages",
+    "laboratories",
 ]
 exclude_patterns = ["_ext"]
 # Names in single backticks: a link where the reference has the name, else just code.
@@ -92,11 +93,13 @@ pictures_drawn = os.environ.get("MMSIM_PICTURES", "").split()
 # exercises. The course's site shows neither.
 notebook_answers = True
 
-# The kernel that the code cells run in needs no set-up and prints nothing.
+# The kernel that the code cells run in prints nothing but the links to laboratories.
 ipython = Path(tempfile.mkdtemp())
 (ipython / "profile_default").mkdir()
 (ipython / "profile_default" / "ipython_kernel_config.py").write_text(
     "get_config().IPKernelApp.log_level = 40\n"
+    "get_config().InteractiveShellApp.extensions = ['observed_runs']\n"
+    f"import sys; sys.path.append({str(HERE / '_ext')!r})\n"
 )
 os.environ["IPYTHONDIR"] = str(ipython)
 atexit.register(shutil.rmtree, ipython, ignore_errors=True)

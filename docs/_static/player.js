@@ -6,7 +6,7 @@ document.addEventListener("keydown", (event) => {
     const { top, bottom } = frame.getBoundingClientRect();
     return bottom > 0 && top < innerHeight;
   };
-  const frame = [...document.querySelectorAll("iframe.mmsim-player")].find(inSight);
+  const frame = [...document.querySelectorAll("iframe.mmsim-player, iframe.mmsim-laboratory")].find(inSight);
   if (!frame) return;
   event.preventDefault();
   frame.contentWindow.postMessage({ mmsim: "play" }, "*");

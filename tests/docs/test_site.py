@@ -9,19 +9,24 @@ import html
 import importlib
 import io
 import json
+import linecache
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zlib
+from base64 import urlsafe_b64decode
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from PIL import Image
 
+import mmsim as mm
 from mmsim.claims import registered, verify
 from mmsim.claims.verify import from_json, provenance, provenance_from_json, to_json
 from mmsim.errors import FormatError
@@ -155,12 +160,11 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
     page.on("request", lambda request: asked.append(request.url))
     for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
         page.goto((site / name).as_uri())
-        frame = page.frame_locator("iframe[title^='player of']")
+        shown = "iframe.mmsim-laboratory" if name == "index.html" else "iframe[title^='player of']"
+        frame = page.frame_locator(shown)
+        page.locator(shown).first.evaluate("frame => frame.scrollIntoView({ behavior: 'instant' })")
         frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
-        if name == "index.html":  # in sight, Space plays without a click, and does not scroll
-            page.locator("iframe[title^='player of']").evaluate(
-                "frame => frame.scrollIntoView({ behavior: 'instant' })"
-            )
+        if name != "explanation/rules.html":  # Space plays without a click, and does not scroll
             before = page.evaluate("scrollY")
             page.keyboard.press(" ")
             frame.get_by_text("Pause", exact=True).wait_for(timeout=20_000)
@@ -168,7 +172,120 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
     page.goto((site / "ledger.html").as_uri())
     page.close()
     assert asked
-    assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+    assert [url for url in asked if not url.startswith(("file:", "about:", "data:", "blob:"))] == []
+
+
+TRANSPOSE = """\
+@mm.program
+def transpose(T, a, b):
+    i, j = T.id // a.shape[1], T.id % a.shape[1]
+    b[j, (i + j) % a.shape[1]] = a[i, j]
+"""
+"""The front page's program with a diagonal arrangement of b."""
+
+
+def test_the_front_page_has_a_laboratory_that_one_changes(site, browser):
+    asked = []
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    box = page.locator("iframe.mmsim-laboratory")
+    box.evaluate("frame => frame.scrollIntoView({ behavior: 'instant', block: 'center' })")
+    frame = page.frame_locator("iframe.mmsim-laboratory")
+    time = frame.locator("#verdict b")
+    time.wait_for(timeout=20_000)
+    a = np.arange(64).reshape(8, 8)
+    options = {"threads": 64}
+    namespace = {"mm": mm}
+    name = "<the front page's>"
+    linecache.cache[name] = (len(TRANSPOSE), None, TRANSPOSE.splitlines(keepends=True), name)
+    exec(compile(TRANSPOSE, name, "exec"), namespace)
+    changed = namespace["transpose"]
+
+    def said(expected):
+        frame.locator("#verdict b", has_text=re.compile(f"^{expected}$")).wait_for(timeout=20_000)
+
+    seen = page.viewport_size["height"]
+    for part in ("#text", "#machine", "#place .player"):  # in sight, all at once
+        place = frame.locator(part).bounding_box()
+        assert 0 <= place["y"] < seen - 100, part
+        assert box.bounding_box()["y"] >= 0
+    first = int(time.inner_text())
+    frame.locator("#text").fill(f"import mmsim as mm\n\n\n{TRANSPOSE}")
+    eight = mm.DMM(8, 2).run(changed, a, np.zeros_like(a), **options).time
+    assert eight < first
+    said(eight)
+    frame.get_by_label("width, as a number").fill("3")
+    three = mm.DMM(3, 2).run(changed, a, np.zeros_like(a), **options).time
+    assert three != eight
+    said(three)
+    frame.get_by_role("button", name="Reset", exact=True).click()
+    said(first)
+    page.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def laboratories(page):
+    """The links of a page to laboratories, each with its text and what it opens."""
+    pattern = r'<a href="([^"]*_static/lab\.html)#lab=([^"]+)">([^<]*)</a>'
+    return [
+        (place, packed, text, json.loads(zlib.decompress(urlsafe_b64decode(packed + "==="), -15)))
+        for place, packed, text in re.findall(pattern, page.read_text())
+    ]
+
+
+def test_an_example_leads_to_a_laboratory_with_its_program(site, browser):
+    from mmsim_algorithms.sums import tree
+
+    found = {text: setup for _, _, text, setup in laboratories(site / "algorithms" / "sum.html")}
+    assert list(found) == ["strided_tree", "tree", "columns", "few_barriers", "block_sums"]
+    example = tree.prepare(4)
+    expected = mm.DMM(4, 3).run(tree, *example.arguments, **example.launch).time
+    page = browser.new_page()
+    page.goto((site / "algorithms" / "sum.html").as_uri())
+    page.locator(".to-laboratory").get_by_text("tree", exact=True).click()
+    page.locator("#verdict b").wait_for(timeout=20_000)
+    assert page.locator("#verdict b").inner_text() == str(expected)
+    assert "def tree(T" in page.locator("#text").input_value()
+    assert page.title() == "tree in mmsim's laboratory"
+    page.goto((site / "tutorial" / "first-program.html").as_uri())
+    page.locator(".to-laboratory a").first.click()  # of a cell, with its sizes and its machine
+    page.locator("#verdict b").wait_for(timeout=20_000)
+    assert page.locator("#verdict b").inner_text() == "1,064"
+    page.close()
+
+
+def test_pages_of_examples_lead_to_laboratories(site):
+    programs = {}
+    for file in site.rglob("*.html"):
+        for place, _, _, setup in laboratories(file):
+            assert (file.parent / place).resolve() == site / "_static" / "lab.html"
+            programs.setdefault(str(file.relative_to(site)), []).append(setup["program"])
+    families = [f"algorithms/{path.name}" for path in (site / "algorithms").glob("[!i]*.html")]
+    tutorial = [f"tutorial/{name}.html" for name in ("first-program", "stepping", "formula")]
+    others = ["language.html", "checker.html", "how-to/layout.html", "explanation/schedules.html"]
+    assert {*families, *tutorial, *others} <= set(programs)
+    assert len(programs["language.html"]) > 8
+    assert programs["tutorial/stepping.html"][0] == "transpose"
+    assert programs["explanation/schedules.html"][-1] == "rotate_safely"
+
+
+def test_links_are_of_runs_that_a_page_starts_itself(extension):
+    module = extension("laboratories")
+    assert doctest.testmod(extension("observed_runs")).failed == 0
+    page = (
+        "```python\nimport numpy as np\nimport mmsim as mm\n\n\n@mm.program\ndef f(T, a):\n"
+        "    a[T.id] = 1\n```\n\n```python\nfor w in (2, 4):\n"
+        "    print(mm.DMM(w, 3).run(f, np.zeros(8), threads=8).time)\n```\n\n```text\n6\n4\n```\n"
+        "\nWords.\n\n```python\nmm.Cached(1, 4, 9).run(f, np.zeros(8), threads=8)\n"
+        "mm.DMM(4, 3).run(f, np.random.rand(2**14), threads=8)\n```\n"
+    )
+    linked = module.with_links("page", page)
+    before, link, after = re.split(r'\n\n(<p class="to-laboratory">.*</p>)', linked)
+    assert before + after == page
+    assert before.endswith("```text\n6\n4\n```")
+    assert after.startswith("\n\nWords.")
+    assert link.count("<a ") == 1
 
 
 def test_the_ledger_leads_to_a_proof_that_opens(site, browser):
@@ -481,7 +598,7 @@ def test_the_pages_show_what_their_cells_gave(site):
     )
     assert "holds in 27 cases" in text_of(site / "tutorial" / "formula.html")
     assert list((site / "_images").glob("*.svg"))
-    for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
+    for name in ("tutorial/stepping.html", "explanation/rules.html"):
         assert any("mmsim" in frame for frame in loads((site / name).read_text()).frames), name
 
 

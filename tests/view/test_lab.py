@@ -9,6 +9,8 @@ import pickle
 import re
 import subprocess
 import sys
+import zlib
+from base64 import urlsafe_b64decode
 from math import isqrt
 
 import numpy as np
@@ -24,6 +26,7 @@ from mmsim.view.lab.scripts import SCRIPTS, WORK, part
 from mmsim_algorithms import programs
 from mmsim_algorithms import transpose as transposes
 from mmsim_algorithms.dmm_permutation.programs import destination_designated
+from mmsim_algorithms.prefix_sums import look_back
 from tests.kit.views import axe
 from tests.kit.views.states import until
 
@@ -189,6 +192,8 @@ def test_a_claim_comes_with_its_conditions():
     with pytest.raises(NoJavaScriptError):
         condition(lambda n: str(n) == "1")
     assert transposing().known == []
+    # A claim's cases have more than its launches take.
+    assert mm.lab(look_back, machine=mm.HMM(2, 4, 10)).known == []
 
 
 def test_the_page_is_one_file_that_fetches_nothing():
@@ -413,6 +418,56 @@ def test_the_link_is_the_laboratory(opened):
     assert again.evaluate("laboratory.setup") == setup
     assert time_on(again) == time
     assert again.evaluate("mmsim.time") == 9
+
+
+def setup_of_link(link):
+    """What a link has, in the order in which it has it."""
+    packed = link.removeprefix("#").removeprefix("lab=")
+    return json.loads(
+        zlib.decompress(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -zlib.MAX_WBITS)
+    )
+
+
+def test_python_makes_the_same_link_for_the_page_of_any_laboratory(opened):
+    a = np.random.RandomState(1).randint(0, 9, 12).reshape(3, 4)
+    placed = mm.place(np.zeros((4, 3)), mm.layout.Padded(2))
+    options = {"threads": 12, "machine": mm.DMM(4, 3), "schedule": "asynchronous"}
+    odd = mm.lab(transpose, a, placed, **options)
+    for laboratory in (odd, summing()):
+        link = f"#{laboratory.fragment()}"
+        page = opened(transposing(), address=link)
+        until(page, "laboratory.link")
+        by_page, by_python = (
+            setup_of_link(one) for one in (page.evaluate("laboratory.link"), link)
+        )
+        assert by_page | {"view": ""} == by_python
+        assert by_python["text"] == laboratory.setup["text"]
+        if laboratory is odd:
+            assert time_on(page) == time_of(transpose, a, placed, **options)
+
+
+def test_a_link_keeps_letters_of_all_scripts_and_leaves_out_sizes_without_a_use():
+    laboratory = transposing()
+    laboratory.setup["text"] += "# größer, 大\n"
+    laboratory.setup["sizes"]["q"] = 3
+    setup = setup_of_link(laboratory.fragment())
+    assert setup == laboratory.setup | {"sizes": {"n": 4}}
+
+
+def test_reset_leads_back_to_the_link_even_if_the_page_was_loaded_again(new_page, tmp_path):
+    transposing().save(tmp_path / "lab.html")
+    page = new_page()
+    page.goto(f"{(tmp_path / 'lab.html').as_uri()}#{summing().fragment()}")
+    until(page, "laboratory.link")
+    time, before = time_on(page), page.evaluate("laboratory.link")
+    settled(page, lambda: page.get_by_label("width, as a number").fill("2"))
+    until(page, f"laboratory.link !== {json.dumps(before)}")
+    page.reload()
+    until(page, "laboratory.link")
+    assert time_on(page) != time
+    settled(page, lambda: page.get_by_role("button", name="Reset", exact=True).click())
+    assert time_on(page) == time
+    assert page.evaluate("laboratory.setup.program") == "shared_sum"
 
 
 def test_a_program_of_60_lines_has_a_link_below_2000_letters(opened):

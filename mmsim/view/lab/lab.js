@@ -13,7 +13,7 @@ function openLaboratory(host, data, work) {
   const root = host.attachShadow({ mode: "open" });
   root.append(make("style", "", STYLE), make("style", "", LABORATORY_STYLE), elementsOfText(LABORATORY));
   const lab = {
-    host, root, data, setup: structuredClone(data.setup), player: null, result: null, part: (id) => root.getElementById(id),
+    host, root, data, setup: structuredClone(data.setup), linked: null, player: null, result: null, part: (id) => root.getElementById(id),
     fields: new Map(), built: {}, uses: {}, running: new Runner(work), measuring: new Runner(work), curve: null, link: "", ran: 0,
   };
   lab.editor = buildEditor(lab.part, {
@@ -25,7 +25,7 @@ function openLaboratory(host, data, work) {
   listenToSharing(lab);
   listenToTile(lab);
   lab.part("program-name").addEventListener("change", () => change(lab, (setup) => { setup.program = lab.part("program-name").value; }));
-  lab.part("reset").addEventListener("click", () => take(lab, structuredClone(data.setup)));
+  lab.part("reset").addEventListener("click", () => take(lab, structuredClone(lab.linked ?? data.setup)));
   // The player's keys are for the player: not for what one types here.
   for (const id of ["bar", "bench", "tiles"]) {
     lab.part(id).addEventListener("keydown", (event) => {
@@ -35,6 +35,9 @@ function openLaboratory(host, data, work) {
   lab.part("sharing").addEventListener("keydown", (event) => event.stopPropagation());
   addEventListener("hashchange", () => {
     if (location.hash !== lab.link) openLink(lab);
+  });
+  addEventListener("message", ({ source, data: said }) => { // Space, pressed on the page around this one
+    if (source === parent && said?.mmsim === "play" && lab.player) play(lab.player.stage, !lab.player.stage.view.playing);
   });
   openLink(lab);
   return {
@@ -71,9 +74,13 @@ async function openLink(lab) {
   const hash = location.hash.slice(1);
   let setup = structuredClone(lab.data.setup);
   lab.part("stale").hidden = true;
+  Object.assign(lab, { first: "", linked: null });
   if (hash.startsWith(LINKED)) {
+    // The address follows the setup, and the page may be loaded again: its history has the link at first.
+    const first = history.state?.first ?? hash;
     try {
       setup = await setupOfLink(hash.slice(LINKED.length));
+      if (first) Object.assign(lab, { first, linked: await setupOfLink(first.slice(LINKED.length)) });
     } catch {
       lab.notice = "The link of this page is damaged, so the laboratory is as it was at first.";
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import zlib
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -75,10 +77,21 @@ class Laboratory:
             "view": "",
             "over": "machine.width",
         }
-        self.known: list[Known] = claims_of(program)
+
+    @cached_property
+    def known(self) -> list[Known]:
+        """The claims on the program's time."""
+        return claims_of(self.program)
 
     def __repr__(self) -> str:
         return f"<laboratory of {self.program.name} on {self.machine}>"
+
+    def fragment(self) -> str:
+        """Return what follows # in a link: it opens this laboratory in any laboratory's page."""
+        text = json.dumps(_for_link(self.setup), ensure_ascii=False, separators=(",", ":"))
+        packing = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+        packed = packing.compress(text.encode()) + packing.flush()
+        return f"lab={urlsafe_b64encode(packed).decode().rstrip('=')}"
 
     def html(self) -> str:
         """Return the page as text."""
@@ -112,6 +125,16 @@ class Laboratory:
     @property
     def _title(self) -> str:
         return html.escape(f"{self.program.name} in mmsim's laboratory")
+
+
+def _for_link(setup: dict[str, Any]) -> dict[str, Any]:
+    """A setup with only those sizes that a text of its launch or of its arguments names."""
+    texts = [*setup["launch"].values()]
+    for one in setup["arguments"]:
+        layout = {**one.get("layout", {}), "kind": "", "offsets": ""}
+        texts += [one.get("shape", ""), one.get("value", ""), *layout.values()]
+    names = {name for text in texts for name in re.findall(r"[A-Za-z_]\w*", text)}
+    return setup | {"sizes": {name: n for name, n in setup["sizes"].items() if name in names}}
 
 
 def _filled(name: str, values: dict[str, str]) -> str:

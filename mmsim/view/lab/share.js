@@ -55,7 +55,7 @@ function keepAddress(lab) {
     lab.link = `#${LINKED}${letters}`;
     try {
       // A frame of a notebook has no address: about:srcdoc. Firefox reports an error if it is to get one.
-      if (location.protocol !== "about:") history.replaceState(null, "", lab.link);
+      if (location.protocol !== "about:") history.replaceState({ first: lab.first }, "", lab.link);
     } catch {
       // nor do some other frames
     }

@@ -148,7 +148,7 @@ function drawSetup(lab) {
   drawTileForm(lab);
   drawMode(lab);
   showValues(lab);
-  lab.part("reset").disabled = sameSetup(setup, lab.data.setup);
+  lab.part("reset").disabled = sameSetup(setup, lab.linked ?? lab.data.setup);
 }
 
 const KINDS_IN_WORDS = {
