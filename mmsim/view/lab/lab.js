@@ -267,8 +267,7 @@ function showRun(lab, result, took) {
   lab.player = null;
   lab.part("place").style.minHeight = old ? `${old.offsetHeight}px` : "";
   lab.part("place").replaceChildren(host);
-  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, moved: () => seenTime(lab) });
-  player.stage.root.append(make("style", "", PLAYER_STYLE));
+  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, style: PLAYER_STYLE, moved: () => seenTime(lab) });
   lab.player = player;
   window.mmsim = player;
   const { stage } = player;
