@@ -3,6 +3,7 @@
 The browser's tests skip themselves where Playwright or Debian's chromium is missing.
 """
 
+import base64
 import functools
 import json
 import pickle
@@ -10,7 +11,6 @@ import re
 import subprocess
 import sys
 import zlib
-from base64 import urlsafe_b64decode
 from math import isqrt
 
 import numpy as np
@@ -424,7 +424,9 @@ def setup_of_link(link):
     """What a link has, in the order in which it has it."""
     packed = link.removeprefix("#").removeprefix("lab=")
     return json.loads(
-        zlib.decompress(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -zlib.MAX_WBITS)
+        zlib.decompress(
+            base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -zlib.MAX_WBITS
+        )
     )
 
 
@@ -669,3 +671,209 @@ def test_axe_finds_no_barrier(opened, scheme, width):
 def test_nothing_is_wider_than_the_page(opened, width):
     page = opened(transposing(), viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# ------------------------------------------------------------------ what once went wrong
+
+
+def write(page, text):
+    settled(page, lambda: page.locator("#text").fill(text))
+
+
+def test_inputs_come_back_with_their_parameters_and_a_renamed_one_keeps_its_own(opened):
+    page = opened(transposing())
+    text = page.locator("#text").input_value()
+    write(
+        page,
+        text.replace("(T, a, b)", "(T, source, b)")
+        .replace("a.", "source.")
+        .replace("a[", "source["),
+    )
+    assert [(one["name"], one["kind"]) for one in page.evaluate("laboratory.setup.arguments")] == [
+        ("source", "range"),
+        ("b", "zeros"),
+    ]
+    write(page, "import mmsim as mm\n\n\n@mm.program\ndef other(T):\n    x = T.id\n")
+    assert page.evaluate("laboratory.setup.arguments") == []
+    write(page, text)
+    assert [one["kind"] for one in page.evaluate("laboratory.setup.arguments")] == [
+        "range",
+        "zeros",
+    ]
+
+
+def test_a_curve_that_a_change_ended_is_measured_when_the_change_is_taken_back(opened):
+    page = opened(transposing())
+    page.evaluate(
+        """async () => {
+          const set = (latency) => laboratory.change((own) => { own.machine.latency = latency; });
+          const { runs } = laboratory;
+          set(9);
+          while (laboratory.runs === runs) await new Promise((done) => setTimeout(done));
+          set(10);
+          set(9);
+        }"""
+    )
+    until(page, "laboratory.curve.whole")
+    assert page.evaluate("laboratory.curve.points.size === laboratory.curve.values.length")
+    assert page.locator("#curve-note").inner_text() == ""
+
+
+def test_the_mark_of_waiting_warps_stays_when_its_line_is_written_anew(opened):
+    page = opened(transposing())
+    text = page.locator("#text").input_value()
+    write(page, text.replace("b[j, i] = a[i, j]", "b[j, i] = a[i, j]  # here"))
+    assert page.locator("#paint .here").inner_text().strip().endswith("# here")
+
+
+def test_a_run_that_a_mistake_ends_is_not_compared(opened):
+    page = opened(transposing())
+    text = page.locator("#text").input_value()
+    write(page, text.replace("b[j, i]", "b[j + 1, i]"))
+    assert page.locator("#verdict").inner_text() == "6 time units to the mistake"
+    write(page, text)
+    assert page.locator("#verdict").inner_text() == "24 time units"
+
+
+def test_a_mistake_does_not_move_the_player_nor_name_lines_of_the_run_before(opened):
+    page = opened(transposing())
+    top = page.locator("#title").bounding_box()["y"]
+    write(page, "\n" + page.locator("#text").input_value() + "(")
+    assert "before the mistake" in page.locator("#stale").inner_text()
+    assert page.locator("#title").bounding_box()["y"] == top
+    assert page.locator("#costs .cost:visible, #gutter .badge:visible").count() == 0
+
+
+def test_what_is_said_aloud_is_said_once(opened):
+    page = opened(transposing())
+    write(page, page.locator("#text").input_value() + "(")
+    page.evaluate(
+        """() => {
+          const root = document.getElementById("laboratory").shadowRoot;
+          window.said = 0;
+          new MutationObserver((all) => { window.said += all.length; })
+            .observe(root.getElementById("program-error"), { childList: true, subtree: true });
+        }"""
+    )
+    settled(page, lambda: page.locator("#text").press_sequentially("  "))
+    assert page.evaluate("said") == 0
+
+
+def test_a_reset_can_be_undone(opened):
+    page = opened(transposing())
+    text = page.locator("#text").input_value() + "# mine"
+    write(page, text)
+    settled(page, page.locator("#reset").click)
+    assert page.locator("#text").input_value() != text
+    settled(page, page.get_by_role("button", name="Undo reset").click)
+    assert page.locator("#text").input_value() == text
+    settled(page, page.locator("#reset").click)
+    settled(page, lambda: page.get_by_label("width, as a number").fill("8"))
+    assert page.locator("#reset").inner_text() == "Reset"
+
+
+def test_the_focus_stays_in_a_player_that_is_made_anew(opened):
+    page = opened(transposing())
+    page.locator("#play").focus()
+    settled(page, lambda: page.evaluate("laboratory.change((own) => { own.machine.width = 2; })"))
+    assert page.evaluate("laboratory.player.stage.root.activeElement.id") == "play"
+
+
+def test_a_number_that_is_left_empty_is_the_last_one(opened):
+    page = opened(transposing())
+    width = page.get_by_label("width, as a number")
+    width.fill("")
+    width.press("Tab")
+    assert width.input_value() == "4"
+
+
+def test_a_layout_s_mistake_is_at_its_field(opened):
+    page = opened(transposing())
+    settled(
+        page,
+        lambda: page.evaluate(
+            """laboratory.change((own) => {
+              own.arguments[1].layout = { kind: "Padded", by: "-1" };
+            })"""
+        ),
+    )
+    assert "at least 0, not -1" in page.locator("#inputs .field-fault").inner_text()
+
+
+def test_a_tile_s_mistake_is_at_its_field(opened):
+    page = opened(transposing())
+    settled(page, page.locator("#mode-tile").click)
+    settled(page, lambda: page.get_by_label("access 2: how").fill("column"))
+    assert page.locator(".access").nth(1).locator(".field-fault").count() == 1
+    assert page.locator("#tile-found").inner_text() == ""
+    settled(page, lambda: page.get_by_label("access 2: how").fill("columns"))
+    settled(page, lambda: page.get_by_label("rows and columns of the tile").fill("32x"))
+    assert page.get_by_label("rows and columns of the tile").get_attribute("aria-invalid") == "true"
+
+
+def test_a_machine_too_wide_to_draw_has_its_time(opened):
+    page = opened(transposing())
+    wide = "(own) => { own.machine.width = 1000000; }"
+    settled(page, lambda: page.evaluate(f"laboratory.change({wide})"))
+    assert "too large for the player" in page.locator("#stale").inner_text()
+    assert time_on(page) == time_of(
+        transpose,
+        np.arange(16).reshape(4, 4),
+        np.zeros((4, 4), int),
+        threads=16,
+        machine=mm.DMM(1000000, 3),
+    )
+    page.locator("#share").click()
+    assert page.locator("#save-svg").is_disabled()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"machine": {"kind": "constructor"}},
+        {"machine": {"kind": "DMM", "width": "4); print(1) #", "latency": 3}},
+        {"sizes": None},
+        {"sizes": {"n = 4; print(1) #": 4}},
+        {"launch": {"threads": 4, "block_size": ""}},
+        {"arguments": [{"name": "a", "kind": "valueOf", "shape": "n", "dtype": "int64"}]},
+        {"arguments": [{"name": "a", "kind": "range", "shape": "n", "dtype": "x"}]},
+        {"view": {"x": 1}},
+        {"program": {"toString": 1}},
+        {"tile": {"layout": "RAW"}},
+    ],
+)
+def test_a_link_that_is_no_laboratory_is_refused(opened, wrong):
+    lab = transposing()
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(json.dumps(lab.setup | wrong).encode()) + packer.flush()
+    letters = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    page = opened(lab, address=f"#lab={letters}")
+    assert "damaged" in page.locator("#stale").inner_text()
+    assert page.evaluate("laboratory.setup.machine.width") == 4
+
+
+def test_the_file_of_python_of_a_program_called_main(opened, tmp_path):
+    page = opened(transposing())
+    write(page, page.locator("#text").input_value().replace("def transpose", "def main"))
+    file = tmp_path / "main.py"
+    file.write_text(page.evaluate("laboratory.python()"))
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
+    assert done.stdout == "24\n"
+
+
+def test_a_worker_that_does_not_hear_of_the_next_run_is_replaced(opened):
+    page = opened(transposing())
+    page.evaluate(
+        """async () => {
+          const runner = new laboratory.Runner(`const serve = (scope) => {
+            scope.onmessage = ({ data }) => {
+              while (data.stuck);
+              scope.postMessage({ id: data.id, said: 1 });
+            };
+          };`);
+          runner.ask({ stuck: true });
+          window.answer = null;
+          runner.ask({}).then((answer) => { window.answer = answer; });
+        }"""
+    )
+    until(page, "answer?.said === 1")

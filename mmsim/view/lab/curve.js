@@ -74,9 +74,9 @@ async function measureCurve(lab) {
   const key = setup.over;
   const values = curveValues(setup, key);
   const shape = JSON.stringify([{ ...setup, view: "" }, key]);
-  if (lab.curve?.shape === shape && lab.curve.done) return;
+  if (lab.curve?.shape === shape) return;
   const points = new Map();
-  const curve = { key, values, points, shape, here: curveValue(setup, key), faults: 0, done: false };
+  const curve = { key, values, points, shape, here: curveValue(setup, key), faults: 0, whole: false };
   lab.curve = curve;
   const began = performance.now();
   for (const value of values) {
@@ -88,8 +88,14 @@ async function measureCurve(lab) {
     curve.fault ??= fault ?? result?.error;
     drawCurve(lab);
   }
-  curve.done = true;
-  drawCurve(lab, true);
+  curve.whole = true;
+  drawCurve(lab);
+}
+
+/** End the measuring; what is not whole is measured anew, even if the setup is the same again. */
+function endCurve({ curve, measuring }) {
+  measuring.cancel();
+  if (curve && !curve.whole) curve.shape = "";
 }
 
 /** A number that ends an axis well: 10, 20, 50 and so on. */
@@ -107,12 +113,12 @@ function drawnElement(name, attributes, text = "") {
 }
 
 /** Draw the points that there are, with the line of the claim. */
-function drawCurve(lab, whole = false) {
+function drawCurve(lab) {
   const { curve, setup } = lab;
   const box = lab.part("curve");
   const width = Math.max(240, box.clientWidth || 400);
   const { height, left, right, top, bottom } = CURVE;
-  const { key, values, points } = curve;
+  const { key, values, points, whole } = curve;
   const name = lab.part("curve-over").selectedOptions[0]?.textContent ?? key;
   const letter = name.split(",")[0];
   const claim = claimOver(lab, curve);

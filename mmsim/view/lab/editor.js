@@ -98,6 +98,7 @@ function drawText(editor) {
     line.append(...parts.map(([kind, text]) => (kind ? make("span", kind, text) : text)), "\n");
     if (paint.children[number]) paint.children[number].replaceWith(line);
     else paint.append(line);
+    if (editor.lines[number]) editor.lines[number].shown = ""; // its mark of warps is gone
   });
   while (paint.children.length > lines.length) paint.lastChild.remove();
   editor.drawn = texts;
@@ -131,7 +132,8 @@ function markFault(editor, fault) {
   paint.parentElement.querySelector(".squiggle")?.remove();
   area.setAttribute("aria-invalid", String(Boolean(fault)));
   hide(error, !fault);
-  error.textContent = fault ? fault.said : "";
+  const said = fault ? fault.said : "";
+  if (error.textContent !== said) error.textContent = said; // a new text is read aloud
   const number = (fault?.line ?? 0) - 1;
   if (!paint.children[number]) return;
   paint.children[number].classList.add("wrong");

@@ -246,12 +246,15 @@ function settingOf(setup, code) {
   };
 }
 
-/** The arguments for a program's parameters: those that are there by name, and new ones. */
+/** The arguments for a program's parameters: those that are there by name, a renamed one at its place, and new ones. */
 function argumentsFor(parameters, before) {
   const like = before.find(({ kind }) => kind !== undefined);
-  return parameters.map(({ name, use, default: given }) => {
+  const names = parameters.map((one) => one.name);
+  return parameters.map(({ name, use, default: given }, at) => {
+    const fits = (one) => one && (use === "unused" || (one.kind === undefined) === (use === "number"));
     const own = before.find((one) => one.name === name);
-    if (own && (use === "unused" || (own.kind === undefined) === (use === "number"))) return own;
+    if (fits(own)) return own;
+    if (fits(before[at]) && !names.includes(before[at].name)) return { ...before[at], name };
     if (use === "array") return { name, kind: "zeros", shape: like?.shape ?? "n", dtype: like?.dtype ?? "int64" };
     return { name, value: given === null || given === undefined ? "1" : writtenNumber(given) };
   });

@@ -14,7 +14,7 @@ function openLaboratory(host, data, work) {
   root.append(make("style", "", STYLE), make("style", "", LABORATORY_STYLE), elementsOfText(LABORATORY));
   const lab = {
     host, root, data, setup: structuredClone(data.setup), linked: null, player: null, result: null, part: (id) => root.getElementById(id),
-    fields: new Map(), built: {}, uses: {}, running: new Runner(work), measuring: new Runner(work), curve: null, link: "", ran: 0,
+    fields: new Map(), built: {}, uses: {}, spare: {}, running: new Runner(work), measuring: new Runner(work), curve: null, link: "", ran: 0,
   };
   lab.editor = buildEditor(lab.part, {
     changed: (text) => change(lab, (setup) => { setup.text = text; }, PAUSE),
@@ -25,7 +25,11 @@ function openLaboratory(host, data, work) {
   listenToSharing(lab);
   listenToTile(lab);
   lab.part("program-name").addEventListener("change", () => change(lab, (setup) => { setup.program = lab.part("program-name").value; }));
-  lab.part("reset").addEventListener("click", () => take(lab, structuredClone(lab.linked ?? data.setup)));
+  lab.part("reset").addEventListener("click", () => {
+    const before = lab.undone ? null : { ...structuredClone(lab.setup), view: viewOf(lab) };
+    take(lab, lab.undone ?? structuredClone(lab.linked ?? data.setup));
+    offerUndo(lab, before);
+  });
   // The player's keys are for the player: not for what one types here.
   for (const id of ["bar", "bench", "tiles"]) {
     lab.part(id).addEventListener("keydown", (event) => {
@@ -51,6 +55,7 @@ function openLaboratory(host, data, work) {
     change: (edit) => change(lab, edit),
     python: () => pythonOf(lab.setup),
     picture: () => pictureOf(lab),
+    Runner, pause: PAUSE,
   };
 }
 
@@ -67,6 +72,15 @@ function foldable(lab, id) {
   button.addEventListener("click", () => fold(!panel.classList.contains("folded")));
   panel.querySelector(".heading").append(button);
   fold(true);
+}
+
+/** Let the button that resets take the reset back: `before` is what there was; null for none. */
+function offerUndo(lab, before) {
+  const box = lab.part("reset");
+  lab.undone = before;
+  box.textContent = before ? "Undo reset" : "Reset";
+  box.title = before ? "The program and all settings as they were before the reset" : "The program and all settings as they were at first";
+  box.disabled = !before && sameSetup(lab.setup, lab.linked ?? lab.data.setup);
 }
 
 /** Show what the address leads to; without a link, the laboratory as it was at first. */
@@ -91,6 +105,8 @@ async function openLink(lab) {
 /** Take over a whole setup. */
 function take(lab, setup) {
   lab.setup = setup;
+  offerUndo(lab, null);
+  lab.spare = {}; // inputs whose parameters are gone from the text: they may come back
   lab.wanted = setup.view;
   setText(lab.editor, setup.text);
   showProgram(lab);
@@ -110,6 +126,7 @@ function showProgram({ part, setup }) {
 function change(lab, edit, wait = 0) {
   lab.setup.view = viewOf(lab);
   edit(lab.setup);
+  if (lab.undone) offerUndo(lab, null);
   drawSetup(lab);
   setText(lab.editor, lab.setup.text);
   runSoon(lab, wait);
@@ -118,35 +135,48 @@ function change(lab, edit, wait = 0) {
 /** Run after a pause without another change; what runs now is of no use any more. */
 function runSoon(lab, wait) {
   clearTimeout(lab.waiting);
+  clearTimeout(lab.slow);
   lab.running.cancel();
-  lab.measuring.cancel();
+  endCurve(lab);
   lab.waiting = setTimeout(() => runNow(lab), wait);
 }
 
 /** Run the setup, and show what comes of it. */
 async function runNow(lab) {
   if (lab.setup.mode === "tile") {
+    lab.host.classList.remove("running");
     runTile(lab);
     return;
   }
-  const slow = setTimeout(() => {
-    lab.part("verdict").textContent = "running…";
+  // A time that changes all the while is not read aloud.
+  const time = make("span");
+  time.setAttribute("aria-hidden", "true");
+  lab.slow = setTimeout(() => {
+    lab.part("verdict").replaceChildren("running… ", time);
     lab.host.classList.add("running");
   }, SOON);
-  clearTimeout(lab.slow);
-  lab.slow = slow;
-  const { known, result, fault, took } = await lab.running.ask({ setup: lab.setup }, (time) => {
-    lab.part("verdict").textContent = `running… time ${time.toLocaleString("en")}`;
+  const setup = { ...lab.setup, arguments: [...lab.setup.arguments, ...Object.values(lab.spare)] };
+  const { known, result, fault, took } = await lab.running.ask({ setup }, (now) => {
+    time.textContent = `time ${now.toLocaleString("en")}`;
   });
-  clearTimeout(slow);
+  clearTimeout(lab.slow);
   lab.host.classList.remove("running");
-  lab.ran++;
   if (known) learn(lab, known);
   const error = fault ?? result?.error;
   showFault(lab, error ?? null);
-  if (result?.data) showRun(lab, result, took);
-  else if (result?.tooLarge) showTime(lab, result, took);
+  if (result?.data) {
+    try {
+      showRun(lab, result, took);
+    } catch (refused) {
+      if (!(refused instanceof RangeError)) throw refused;
+      lab.part("place").replaceChildren();
+      lab.player = null;
+      result.tooLarge = "this run is too large for the player";
+      showTime(lab, result, took);
+    }
+  } else if (result?.tooLarge) showTime(lab, result, took);
   else lab.part("verdict").textContent = "no run";
+  lab.ran++;
   stale(lab, error, result);
   keepAddress(lab);
   if (!error) measureCurve(lab);
@@ -157,7 +187,8 @@ function learn(lab, { names, program, arguments: all, uses }) {
   const { setup } = lab;
   lab.uses = Object.fromEntries(uses);
   const missing = setup.arguments.filter(({ name }) => !all.some((one) => one.name === name));
-  lab.spare = { ...lab.spare, ...Object.fromEntries(missing.map((one) => [one.name, one])) };
+  for (const { name } of all) delete lab.spare[name];
+  for (const one of missing) lab.spare[one.name] = one;
   setup.program = program;
   setup.arguments = all;
   const box = lab.part("program-name");
@@ -180,8 +211,9 @@ function showFault(lab, fault) {
     return;
   }
   const { place, thread } = fault;
+  const message = (fault.message || fault.text).replace(/; if the program is meant to run longer, give run .*/, "; a run here has no more");
   const where = [place ? `line ${place.line}` : "", typeof thread === "number" ? `thread ${thread}` : ""].filter((one) => one).join(", ");
-  const said = where ? `${where[0].toUpperCase()}${where.slice(1)}: ${fault.message}` : fault.message || fault.text;
+  const said = where ? `${where[0].toUpperCase()}${where.slice(1)}: ${message}` : message;
   markFault(lab.editor, { said, line: place?.line ?? 0, from: place?.column ?? 0, to: place?.end_column ?? 0 });
 }
 
@@ -189,10 +221,13 @@ function showFault(lab, fault) {
 function fieldOfFault({ setup }, { kind, message, place }) {
   if (place) return null;
   if (kind === "LayoutError") {
-    const own = setup.arguments.find(({ layout }) => layout && message.includes(`${layout.kind}(`));
+    const placed = setup.arguments.filter(({ layout }) => layout && layout.kind !== "RAW");
+    const said = ({ layout }) => message.includes(layout.kind === "Padded" ? "padding" : layout.kind);
+    const own = placed.find(said) ?? placed[0];
     return own ? `arguments.${own.name}.layout` : null;
   }
   if (kind === "LaunchError") {
+    if (/^[\d,]+ threads /.test(message)) return "grid" in setup.launch ? "launch.grid" : "launch.threads";
     const [named] = /(?<=')\w+(?=')/.exec(message) ?? [];
     if (argument(setup, named)) return `arguments.${named}.${argument(setup, named).kind === undefined ? "value" : "shape"}`;
   }
@@ -203,9 +238,12 @@ function fieldOfFault({ setup }, { kind, message, place }) {
 function stale(lab, error, result) {
   const box = lab.part("stale");
   box.className = error ? "fault" : "note";
-  const old = lab.player && !result?.data;
+  const old = lab.player && (!result?.data || result.tooLarge);
   lab.host.classList.toggle("stale", Boolean(old));
-  const large = "This run is too large for the player, which draws at most a million requests of threads; its time and its stages are as said.";
+  lab.host.classList.toggle("failed", Boolean(old && error));
+  const [, count = "", things = ""] = /^this trace has (\d+) ([a-z ]+), and/.exec(result?.tooLarge ?? "") ?? [];
+  const limit = count ? `, which draws at most a million ${things}; it has ${Number(count).toLocaleString("en")}` : "";
+  const large = `This run is too large for the player${limit}. Its time and its stages are as said.`;
   const said = result?.tooLarge ? `${large}${old ? " Below is a run before." : ""}` : old && error ? "This is the run before the mistake." : "";
   box.textContent = lab.notice ?? said;
   hide(box, !box.textContent);
@@ -229,14 +267,14 @@ function showRun(lab, result, took) {
   const [speed, playing, whole] = before
     ? [before.stage.part("speed").value, before.stage.view.playing, before.stage.view.whole] : [null, false, false];
   const old = lab.part("place").firstElementChild;
+  const focused = before && lab.root.activeElement === old ? before.stage.root.activeElement?.id : "";
   const host = make("div", "player");
   if (old?.dataset.theme) host.dataset.theme = old.dataset.theme;
   before?.close();
   lab.player = null;
   lab.part("place").style.minHeight = old ? `${old.offsetHeight}px` : "";
   lab.part("place").replaceChildren(host);
-  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, moved: () => seenTime(lab) });
-  player.stage.root.append(make("style", "", PLAYER_STYLE));
+  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, style: PLAYER_STYLE, moved: () => seenTime(lab) });
   lab.player = player;
   window.mmsim = player;
   const { stage } = player;
@@ -247,6 +285,7 @@ function showRun(lab, result, took) {
   lab.wanted = null;
   if (playing) play(stage, true);
   lab.part("place").style.minHeight = "";
+  if (focused) stage.part(focused)?.focus({ preventScroll: true });
   new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
   shareTheme(lab, host);
   seenTime(lab);
@@ -257,6 +296,7 @@ function showRun(lab, result, took) {
 function showTime(lab, result, took) {
   drawCosts(lab.editor, result.accesses ?? []);
   sayTime(lab, result, took);
+  if (!result.error) lab.timeBefore = result.time;
   lab.result = result;
 }
 
@@ -267,11 +307,11 @@ function shareTheme(lab, host) {
 
 /** Say the time, and how it differs from the one before. */
 function sayTime(lab, result, took) {
-  const { time } = result;
-  const before = lab.result?.time;
-  const less = before === undefined || before === time ? "" : before > time ? `${(before - time).toLocaleString("en")} fewer` : `${(time - before).toLocaleString("en")} more`;
+  const { time, error } = result;
+  const before = lab.timeBefore;
+  const less = error || before === undefined || before === time ? "" : before > time ? `${(before - time).toLocaleString("en")} fewer` : `${(time - before).toLocaleString("en")} more`;
   const box = lab.part("verdict");
-  box.replaceChildren(make("b", "", time.toLocaleString("en")), ` time unit${time === 1 ? "" : "s"}`);
+  box.replaceChildren(make("b", "", time.toLocaleString("en")), ` time unit${time === 1 ? "" : "s"}${error ? " to the mistake" : ""}`);
   if (less) box.append(make("span", before > time ? "fewer" : "more", `, ${less}`));
   box.title = `${less ? `${less} than before; ` : ""}run in ${took < 10 ? took.toFixed(1) : Math.round(took)} ms`;
 }

@@ -8,6 +8,7 @@ class Runner {
     this.text = text;
     this.number = 0;
     this.busy = false;
+    this.owed = false; // whether the worker may still be at a run that was cancelled
     this.worker = null;
   }
 
@@ -28,9 +29,11 @@ class Runner {
     }
   }
 
-  heard({ id, progress, ...said }) {
+  heard({ id, begun, progress, ...said }) {
     if (id !== this.number) return;
+    this.owed = false;
     this.heardAt = performance.now();
+    if (begun) return;
     if (progress !== undefined) {
       this.progress?.(progress);
       return;
@@ -46,7 +49,24 @@ class Runner {
     this.progress = progress;
     this.heardAt = performance.now();
     this.worker.postMessage({ id: this.number, ...wanted });
+    clearTimeout(this.watch);
+    if (this.owed) this.watch = setTimeout(() => this.beginAnew(wanted), DEAF_MS);
     return new Promise((done) => { this.done = done; });
+  }
+
+  /** Ask another worker, as this one is still at a run that was cancelled. */
+  beginAnew(wanted) {
+    if (!this.busy || !this.owed) return;
+    this.end();
+    this.begin();
+    this.worker.postMessage({ id: this.number, ...wanted });
+  }
+
+  /** End the worker. */
+  end() {
+    this.worker.terminate();
+    this.worker = null;
+    this.owed = false;
   }
 
   /** End what runs; its promise stays open. */
@@ -56,9 +76,7 @@ class Runner {
     this.busy = false;
     if (performance.now() < this.heardAt + DEAF_MS) {
       this.worker.postMessage({ id: this.number });
-      return;
-    }
-    this.worker.terminate();
-    this.worker = null;
+      this.owed = true;
+    } else this.end();
   }
 }

@@ -31,19 +31,44 @@ function sameSetup(one, other) {
   return key(one) === key(other);
 }
 
+const isText = (value) => typeof value === "string";
+const isCount = (value) => Number.isInteger(value) && value >= 1;
+const isName = (value) => isText(value) && /^[\p{ID_Start}_]\p{ID_Continue}*$/u.test(value);
+
+/** Whether a value is a setup, with texts, numbers and names where they have to be: it may come from anyone. */
+function isLaboratory({ text, program = "", machine, launch, sizes, schedule, arguments: all, view = "", over = "", mode = "", tile }) {
+  const isLaunch = ["threads,block_size", "block_size,threads", "grid,block", "block,grid"].includes(Object.keys(launch).join());
+  return [text, program, view, over, mode].every(isText) && Object.hasOwn(MACHINES, machine.kind)
+    && Object.keys(MACHINES[machine.kind].parameters).every((name) => isCount(machine[name]))
+    && isLaunch && Object.values(launch).every(isText)
+    && Object.entries(sizes).every(([name, value]) => isName(name) && isCount(value))
+    && ["synchronous", "asynchronous"].includes(schedule) && Array.isArray(all) && all.every(isInput)
+    && (tile === undefined || isTile(tile));
+}
+
+/** Whether a value is an argument of a setup. */
+function isInput({ name, kind, dtype, layout, value, shape, ...fields }) {
+  if (!isName(name) || !(dtype === undefined || DTYPES.includes(dtype)) || !Object.values(fields).every(isText)) return false;
+  if (kind === undefined) return isText(value);
+  return Object.hasOwn(INPUTS, kind) && isText(shape) && (!layout || isLayout(layout));
+}
+
+/** Whether a value is a layout of a setup. */
+function isLayout({ kind, offsets, ...parameters }) {
+  if (offsets) return Array.isArray(offsets) && offsets.every((one) => Number.isInteger(one) && one >= 0);
+  return Object.hasOwn(LAYOUTS, kind) && Object.values(parameters).every(isText);
+}
+
+/** Whether a value is a tile of a setup. */
+function isTile({ layout, tile, type, vector, accesses }) {
+  return [layout, tile, type, vector].every(isText) && Array.isArray(accesses) && accesses.length > 0
+    && accesses.every((one) => Array.isArray(one) && TILE_ACCESSES.includes(one[0]) && isText(one[1]));
+}
+
 /** A setup that a link has; an error if it isn't one. */
 async function setupOfLink(letters) {
   const setup = JSON.parse(await inflated(letters));
-  const { text, machine, launch, sizes, schedule, arguments: all } = setup;
-  const fits = typeof text === "string" && MACHINES[machine.kind] && typeof launch === "object" && typeof sizes === "object"
-    && ["synchronous", "asynchronous"].includes(schedule) && Array.isArray(all)
-    && all.every(({ name, kind, layout }) => typeof name === "string" && (kind === undefined || INPUTS[kind])
-      && (!layout || layout.offsets || LAYOUTS[layout.kind]));
-  const { tile } = setup;
-  const isTile = tile === undefined || (["layout", "tile", "type", "vector"].every((name) => typeof tile[name] === "string")
-    && Array.isArray(tile.accesses) && tile.accesses.every((one) => Array.isArray(one) && TILE_ACCESSES.includes(one[0])));
-  if (!isTile) throw new Error("not a tile");
-  if (!fits) throw new Error("not a laboratory");
+  if (!isLaboratory(setup)) throw new Error("not a laboratory");
   return { view: "", program: "", ...setup };
 }
 
@@ -51,7 +76,9 @@ async function setupOfLink(letters) {
 function keepAddress(lab) {
   clearTimeout(lab.keeping);
   lab.keeping = setTimeout(async () => {
-    const letters = await deflated(JSON.stringify(forLink(lab.setup)));
+    const { setup } = lab;
+    const letters = await deflated(JSON.stringify(forLink(setup)));
+    if (lab.setup !== setup) return;
     lab.link = `#${LINKED}${letters}`;
     try {
       // A frame of a notebook has no address: about:srcdoc. Firefox reports an error if it is to get one.
@@ -88,7 +115,8 @@ function listenToSharing(lab) {
   const { part } = lab;
   const said = (text) => { part("shared").textContent = text; };
   part("share").addEventListener("click", () => {
-    said("");
+    said(lab.player || lab.setup.mode === "tile" ? "" : "There is no run to make a picture of.");
+    for (const id of ["save-svg", "save-png"]) part(id).disabled = !lab.player;
     fillSharing(lab);
     part("sharing").showModal();
     part("share-link").select();
@@ -163,7 +191,8 @@ function pythonOf(setup) {
   const letters = MACHINES[machine.kind].parameters;
   const written = [...sizeTexts(setup).map(([, own]) => own)].flatMap((own) => shapeParts(own).flatMap(sizeNames));
   const used = Object.entries(letters).filter(([, letter]) => written.includes(letter));
-  const taken = [...usedSizes(setup), ...Object.values(letters), program, "machine", "run", "mm", "np", "main", "Given"];
+  const [main, machineName, runName] = ["main", "machine", "run"].map((name) => (new RegExp(`^(def +)?${name}\\b`, "m").test(text) ? `${name}_` : name));
+  const taken = [...usedSizes(setup), ...Object.values(letters), program, machineName, runName, "mm", "np", main, "Given"];
   const variable = (name) => (taken.includes(name) ? `${name}_` : name);
   const lines = [
     ...usedSizes(setup).map((name) => `${name} = ${setup.sizes[name]}`),
@@ -181,11 +210,11 @@ function pythonOf(setup) {
   return [
     future, imports, `${text.replace(future, "").trimEnd()}\n\n\n`,
     given ? `class Given:\n    """The layout of ${given.name}."""\n\n    def offsets(self, shape):\n        return np.array(${JSON.stringify(given.layout.offsets)}).reshape(shape)\n\n\n` : "",
-    "def main():\n",
+    `def ${main}():\n`,
     ...lines.map((line) => `    ${line}\n`),
-    `    machine = mm.${machine.kind}(${own.join(", ")})\n`,
-    `    run = machine.run(${[program, ...calls, ...threads, `schedule="${schedule}"`].join(", ")})\n`,
-    "    print(run.time)\n\n\nif __name__ == \"__main__\":\n    main()\n",
+    `    ${machineName} = mm.${machine.kind}(${own.join(", ")})\n`,
+    `    ${runName} = ${machineName}.run(${[program, ...calls, ...threads, `schedule="${schedule}"`].join(", ")})\n`,
+    `    print(${runName}.time)\n\n\nif __name__ == "__main__":\n    ${main}()\n`,
   ].join("");
 }
 

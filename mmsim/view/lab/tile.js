@@ -69,12 +69,13 @@ async function runTile(lab) {
   const tile = structuredClone(tileOf(lab.setup));
   const { answer: found, fault } = await lab.running.ask({ tile });
   lab.ran++;
-  markField(lab, fault ? "tile.layout" : "", fault?.message ?? "");
+  markField(lab, fault ? fieldOfTile(lab, fault.message) : "", fault?.message ?? "");
   lab.host.classList.toggle("stale", Boolean(fault));
   lab.part("verdict").textContent = "";
   keepAddress(lab);
   if (fault) {
     lab.part("verdict").textContent = "no answer";
+    lab.part("tile-found").replaceChildren();
     return;
   }
   lab.tile = found;
@@ -93,6 +94,19 @@ async function runTile(lab) {
   lab.part("tile-found").replaceChildren(make("p", "note", "searching…"));
   const { answer: searched } = await lab.measuring.ask({ tile, search: true });
   if (searched) drawTileSearch(lab, searched);
+}
+
+/** The field that an error about a tile is about: one that it quotes or names, else the layout. */
+function fieldOfTile({ setup }, message) {
+  const { layout, tile, accesses } = tileOf(setup);
+  const [, quoted] = /^'(.*?)' is /.exec(message) ?? [];
+  if (quoted !== undefined && quoted !== layout) {
+    const at = accesses.findIndex(([, way]) => way === quoted);
+    if (at >= 0) return `tile.way.${at}`;
+    if (quoted === tile) return "tile.tile";
+  }
+  if (/^one access of a thread has /.test(message)) return "tile.vector";
+  return /^the number of values/.test(message) ? "tile.tile" : "tile.layout";
 }
 
 /** A table of what each access costs, and the picture of one request. */

@@ -36,7 +36,7 @@ function showValues(lab) {
     const value = String(get(lab.setup) ?? "");
     for (const input of inputs) {
       if (input === lab.root.activeElement && input.type !== "range" && input.tagName === "INPUT") continue;
-      if (input.type === "range" && Number(value) > Number(input.max)) input.max = 2 ** Math.ceil(Math.log2(Number(value)));
+      if (input.type === "range" && input !== lab.root.activeElement) input.max = Math.max(input.dataset.most, 2 ** Math.ceil(Math.log2(Number(value))));
       if (input.value !== value) input.value = value;
     }
   }
@@ -72,7 +72,9 @@ function slider(lab, field, letter, name, most, get, set) {
       if (/^\d+$/.test(text) && Number(text) >= 1) set(setup, Number(text));
     });
   });
+  range.dataset.most = most;
   range.max = Math.max(most, 2 ** Math.ceil(Math.log2(get(lab.setup) || 1)));
+  number.addEventListener("blur", () => { number.value = get(lab.setup); }); // where it holds no number, the last one
   row.append(label, make("span", "name", name === letter ? "" : name), range, number);
   return row;
 }
@@ -148,7 +150,7 @@ function drawSetup(lab) {
   drawTileForm(lab);
   drawMode(lab);
   showValues(lab);
-  lab.part("reset").disabled = sameSetup(setup, lab.linked ?? lab.data.setup);
+  lab.part("reset").disabled = !lab.undone && sameSetup(setup, lab.linked ?? lab.data.setup);
 }
 
 const KINDS_IN_WORDS = {

@@ -74,7 +74,7 @@ function* tileAnswered({ tile, search }) {
   };
 }
 
-/** Answer the messages of a page: {id, setup, timeOnly} by {id, progress} and at last {id, known, result or fault}. */
+/** Answer the messages of a page: {id, setup, timeOnly} by {id, begun}, {id, progress} and at last {id, known, result or fault}. */
 function serve(scope) {
   let current = null;
   const goOn = (id, steps, began) => {
@@ -96,6 +96,7 @@ function serve(scope) {
   };
   scope.onmessage = ({ data }) => {
     current = data.id;
+    if (data.setup || data.tile) scope.postMessage({ id: data.id, begun: true });
     if (data.setup) goOn(data.id, worked(data), performance.now());
     if (data.tile) goOn(data.id, tileAnswered(data), performance.now());
   };

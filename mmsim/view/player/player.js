@@ -84,11 +84,11 @@ function placesOf(root, runs) {
  *
  * It listens to the keys of `keys` (those inside the player, if not given), begins at `time` (the
  * first) and calls `moved` with each time unit that it goes to. With `page` it keeps to the address of
- * the page. With `embedded` it keeps to its height. Gives what a script can do with it.
+ * the page. With `embedded` it keeps to its height. `style` is added to its styles. Gives what a script can do with it.
  */
-function mount(host, data, { keys, time, page = false, embedded = false, moved = () => {} } = {}) {
+function mount(host, data, { keys, time, page = false, embedded = false, style = "", moved = () => {} } = {}) {
   const root = host.attachShadow({ mode: "open" });
-  root.append(make("style", "", STYLE), elementsOfText(SKELETON));
+  root.append(make("style", "", STYLE + style), elementsOfText(SKELETON));
   const runs = data.runs ?? [data];
   const stage = {
     host, root, moved, embedded, ready: false, times: {}, stops: [], frame: 0, clicked: false,
