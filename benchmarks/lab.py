@@ -166,7 +166,7 @@ def main() -> int:
         held(page, given.reruns)
         opened(page, folder, 256)
         edited(page, given.edits, LATE, "2**16 threads")
-        time, under, runs = page.evaluate(CHANGED, [300, 64])
+        time, under, runs = page.evaluate(CHANGED, [50, 64])
         ended = "ends the run" if under and runs == 1 else "comes after the run"
         print(f"a change {ended}; the next, of 64 x 64, is drawn {time:.0f} ms later")
         browser.close()
