@@ -394,7 +394,7 @@ def test_every_slide_fits_and_an_answer_is_on_the_slide_after_its_question(cours
         assert min(zooms) > 0.5, "a slide is too full to be read"
         assert answered >= 3
         assert asked
-        assert all(url.startswith(("file:", "data:", "about:")) for url in asked)
+        assert all(url.startswith(("file:", "data:", "about:", "blob:")) for url in asked)
         page.close()
 
 

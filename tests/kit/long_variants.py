@@ -18,6 +18,11 @@ MOMENT = "cli/test_start.py::test_ctrl_c_a_moment_after_the_start"
 TERMINAL = "view/test_terminal.py::test_what_commands_print_on_a_terminal"
 STATES = "view/test_player.py::test_the_state_is_that_of_the_trace_at_every_time_unit"
 SHOWS = "monitors/test_planted.py::test_a_run_shows_what_one_run_can"
+SIGHT = "view/test_player_embedded.py::test_controls_conflict_and_timeline_are_in_sight_together"
+CELLS = "view/test_player_dense.py::test_all_banks_and_all_cells_of_a_conflict_are_in_sight"
+LAB = "view/test_lab.py::"
+OPENS = "view/test_player_dense.py::test_a_link_opens_where_a_conflict_is_in_sight"
+KINDS = "view/test_player_kinds.py::test_a_kind_goes_to_its_first_moment_and_stops_at_all"
 
 LONG = frozenset(
     {
@@ -135,5 +140,44 @@ LONG = frozenset(
         f"{TERMINAL}[call4-names4-60]",
         f"{TERMINAL}[call5-names5-60]",
         f"{TERMINAL}[call6-names6-60]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-32 banks]",
+        "view/test_player_lecture.py::test_on_paper_and_with_less_motion[794]",
+        f"{SIGHT}[4 banks-1100-820]",
+        f"{SIGHT}[32 banks-1100-820]",
+        f"{SIGHT}[UMM-1100-820]",
+        f"{SIGHT}[two runs-1100-820]",
+        "view/test_player_embedded.py::test_a_narrow_frame_keeps_the_timeline_in_sight[600]",
+        f"{CELLS}[1920-1080-]",
+        f"{CELLS}[1920-1080-?lecture]",
+        "view/test_player_dense.py::test_a_conflict_on_another_page_of_rows_is_in_sight[]",
+        f"{OPENS}[1280--machine0]",
+        f"{OPENS}[390--machine1]",
+        f"{OPENS}[1280-&lecture-machine1]",
+        f"{KINDS}[latency]",
+        f"{KINDS}[barrier]",
+        f"{LAB}test_layouts_change_the_run[Padded-layout0]",
+        f"{LAB}test_layouts_change_the_run[Diagonal-layout1]",
+        f"{LAB}test_layouts_change_the_run[XorRows-layout3]",
+        f"{LAB}test_layouts_change_the_run[Swizzle-layout4]",
+        f"{LAB}test_tiles_cost_what_conflicts_says[layout0-RAW-32x32-float-accesses0]",
+        f"{LAB}test_tiles_cost_what_conflicts_says[layout1-padded 1-32x32-float-accesses1]",
+        f"{LAB}test_the_file_of_python_prints_the_same_time[transposing]",
+        f"{LAB}test_machine_width_and_latency_change_the_run[synchronous]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong0]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong3]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong4]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong5]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong6]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong7]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong8]",
+        f"{LAB}test_a_link_that_is_no_laboratory_is_refused[wrong9]",
+        f"{LAB}test_nothing_is_wider_than_the_page[1280]",
+        f"{LAB}test_nothing_is_wider_than_the_page[1920]",
+        "view/test_lab_firefox.py::test_layouts_change_the_run[Padded-layout0]",
+        "frontend/test_random_typing.py::test_a_kernel_leaves_what_numba_does[3]",
+        "frontend/test_random_typing.py::test_a_kernel_leaves_what_numba_does[4]",
+        "frontend/test_random_typing.py::test_a_kernel_leaves_what_numba_does[5]",
+        "frontend/test_random_typing.py::test_a_kernel_leaves_what_numba_does[6]",
+        "frontend/test_random_typing.py::test_a_kernel_leaves_what_numba_does[7]",
     }
 )
