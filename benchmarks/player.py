@@ -35,7 +35,7 @@ STEPS = 300
 GOALS = {50_000: 0.27, 500_000: 1.5}
 """Seconds in which a page of so many events should open."""
 TURNS = 5
-"""How often each of several pages is measured, in turn."""
+"""The number of measurements of each of several pages, in turn."""
 FRAME = 17
 """Milliseconds that 95% of the frames should take at most."""
 

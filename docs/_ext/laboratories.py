@@ -33,7 +33,7 @@ TABLE = re.compile(r"(^\|.*\n)+|(?=^## )", re.MULTILINE)
 """The table of a family's programs; without one, the first heading."""
 MARK = "<!-- laboratory -->"
 CELLS = "file_format: mystnb"
-"""What the pages say whose examples are cells."""
+"""The text below examples that are cells."""
 RUNS = re.compile(r"\.(run|check)\(")
 FAMILY = re.compile(r"`mmsim_algorithms\.(\w+)`")
 LEFT_OUT = ("how-to/cache", "how-to/large", "how-to/prove", "numba", "sweeps")
@@ -49,7 +49,7 @@ def transpose(T, a, b):
 
 
 def at_first() -> Laboratory:
-    """What the laboratory's page shows without a link, and the front page."""
+    """The laboratory of the front page, and of the laboratory's page without a link."""
     a = np.arange(64).reshape(8, 8)
     return mm.lab(transpose, a, np.zeros_like(a), threads=64, machine=mm.DMM(8, 2))
 

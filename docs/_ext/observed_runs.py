@@ -18,7 +18,7 @@ from mmsim.frontend.program import Program
 from mmsim.view.lab import Laboratory
 
 PAGE = "_static/lab.html"
-"""Where the site has the laboratory's page."""
+"""The place of the laboratory's page on the site."""
 LAUNCH = ("threads", "block_size", "grid", "block")
 LONGEST = 8_000
 """The most letters of a link: inputs without a rule are in it value by value."""
@@ -61,12 +61,12 @@ class Runs:
         try:
             yield
         finally:
-            Machine.run, Machine.check = originals  # type: ignore[method-assign]
+            Machine.run, Machine.check = originals  # type: ignore[method-assign]  # on purpose
 
     def observe(self) -> None:
         """Observe them from here on."""
-        Machine.run = self.observing(Machine.run)  # type: ignore[method-assign]
-        Machine.check = self.observing(Machine.check)  # type: ignore[method-assign]
+        Machine.run = self.observing(Machine.run)  # type: ignore[method-assign]  # on purpose
+        Machine.check = self.observing(Machine.check)  # type: ignore[method-assign]  # on purpose
 
     def observing(self, method: Callable[..., Any]) -> Callable[..., Any]:
         """A method that adds what it is called with, if the page's code calls it."""

@@ -23,7 +23,7 @@ from mmsim.view.player.scripts import UNNEEDED, as_json
 
 FOLDER = Path(__file__).parent / "templates" / "puzzles"
 POLICY = re.findall(r'content="(default-src [^"]*)"', part_of_laboratory("page.html"))[0]
-"""What a laboratory's page may load: nothing from outside."""
+"""The policy of a laboratory's page: it loads nothing from outside."""
 
 
 def puzzle_page() -> str:

@@ -7,7 +7,7 @@ from puzzles.puzzle import Puzzle
 
 
 def tables(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Where the threads read and write: a random schedule without conflicts.
+    """The places that threads read and write: a random schedule without conflicts.
 
     Each of the 8 warps takes a word from each bank, and puts one into each.
     """

@@ -7,7 +7,7 @@ from puzzles.puzzle import Puzzle
 
 
 def three_ways(a: np.ndarray) -> np.ndarray:
-    """What the program of three directions has to find in a."""
+    """The expected contents of a for the program of three directions."""
     i, j = np.indices(a.shape)
     return a[j, i] + 100 * a[j, (i + j) % 7] + 10000 * a[j, (i - j) % 7]
 

@@ -30,9 +30,9 @@ UNITS = {
     "shared_words": "words of shared memory",
     "findings": "findings",
 }
-"""What can be counted, in words."""
+"""The counts of a gate, in words."""
 BY_ACCESS = ("stages", "wasted", "requests")
-"""What is counted for each access, and so for one array or one memory."""
+"""The counts of each access, and so of one array or one memory."""
 SHOWN, GRADED = 2, 3
 """So many inputs the page has, and so many are tried when a program is graded."""
 
@@ -143,7 +143,7 @@ class Grade:
 
     @property
     def failed(self) -> list[str]:
-        """What the program doesn't pass."""
+        """The gates that the program doesn't pass."""
         return [one.what for one in self.judged if not one.passed]
 
     def __str__(self) -> str:
@@ -223,7 +223,7 @@ class Puzzle:
 
     @cached_property
     def asked(self) -> frozenset[str]:
-        """What the starter doesn't pass."""
+        """The gates that the starter doesn't pass."""
         return frozenset(one.what for one in self._judged(self.starter, [0]) if not one.passed)
 
     def grade(self, answer: str, cases: Sequence[int] = range(GRADED)) -> Grade:
@@ -265,7 +265,7 @@ class Puzzle:
         return Judged(RESULTS, False, why), *gates
 
     def _results(self, reports: Sequence[Report], cases: Sequence[int]) -> Judged:
-        """Whether the arrays hold what they have to."""
+        """Return whether the arrays hold what they have to."""
         for report, case in zip(reports, cases, strict=True):
             assert report.run is not None
             for name, right in self.expected_of(case).items():

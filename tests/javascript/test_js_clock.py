@@ -1,6 +1,5 @@
 """The engine in JavaScript, in Chromium, gives what the event engine gives: to the last bit."""
 
-from dataclasses import astuple
 from itertools import groupby, islice
 
 import numpy as np
@@ -12,11 +11,10 @@ from mmsim.javascript.bundle import bundle, names, plain, refuse_same_names
 from mmsim.javascript.text import text_of
 from mmsim.model.threads import Shape
 from mmsim_algorithms import programs
-from tests.kit.generators.random_programs import RefDMM, RefHMM, RefUMM, cases, define, drawn
+from tests.kit.generators.random_programs import cases, define, drawn
 from tests.kit.tools.golden import MACHINES, SCHEDULES
-from tests.kit.views.js_engine import JsEngine, case_of, setting_of
+from tests.kit.views.js_engine import JsEngine, case_of, random_case, setting_of
 
-KINDS = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
 DMM, HMM = mm.DMM(width=4, latency=3), mm.HMM(dmms=2, width=4, global_latency=9, shared_latency=2)
 FEW, RANDOM, MANY_RANDOM = 2, 24, 1000
 
@@ -42,14 +40,6 @@ def example(program, machine, schedule):
     made = program.prepare(machine.width, seed=3)
     sizes = {"threads": made.threads, "block_size": made.block_size, "schedule": schedule}
     return case_of(machine, program, made.arguments, **sizes)
-
-
-def random_case(case, schedule):
-    sizes = {"threads": case.threads, "block_size": case.block_size, "schedule": schedule}
-    if case.shape is not None:
-        sizes["shape"] = Shape(*map(tuple, case.shape))
-    machine = KINDS[type(case.machine_spec)](*astuple(case.machine_spec))
-    return case_of(machine, case.program, tuple(case.arguments), **sizes)
 
 
 def test_programs_of_each_family(engine):

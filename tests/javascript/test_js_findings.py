@@ -1,25 +1,20 @@
 """The check in JavaScript, in Chromium, finds what `Machine.check` finds, in the same words."""
 
-from dataclasses import astuple
-
 import numpy as np
 import pytest
 
 import mmsim as mm
 from mmsim.javascript.findings import words
 from mmsim.model.threads import Shape
-from mmsim.printable import printable_lines
 from mmsim.results.findings import ADVICE, TITLES
-from mmsim.view.player.data import run_data
 from mmsim_algorithms import programs
 from tests.kit.generators.careless_programs import careless_case
 from tests.kit.generators.race_free_programs import CANDIDATES
-from tests.kit.generators.random_programs import RefDMM, RefHMM, RefUMM, drawn
+from tests.kit.generators.random_programs import drawn
 from tests.kit.planted import PAIRS
 from tests.kit.tools.golden import MACHINES, SCHEDULES
-from tests.kit.views.js_engine import JsEngine, setting_of
+from tests.kit.views.js_engine import JsEngine, both_findings, machine_of, setting_of, sizes_of
 
-KINDS = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
 DMM, HMM = mm.DMM(width=4, latency=3), mm.HMM(dmms=2, width=4, global_latency=9)
 FITTING = [  # a setting of the page says nothing of these two
     pair for pair in PAIRS if not pair.bug.unset and pair.bug.shared_words is None
@@ -34,35 +29,11 @@ def engine(new_page):
     return JsEngine(new_page())
 
 
-def in_python(report):
-    """The findings of a report as the player's data has them."""
-    if report.record is not None:
-        return run_data([report.record], findings=report.findings)["findings"]
-    return [
-        {
-            "title": one.title,
-            "element": one.element,
-            "note": printable_lines(one.note),
-            "advice": one.advice,
-            "cell": None,
-            "accesses": [
-                {"text": str(access), "thread": access.thread, "time": access.time}
-                for access in one.accesses
-            ],
-        }
-        for one in report.findings
-    ]
-
-
-def agree(engine, machine, program, *args, shape=None, max_accesses=WAITS, **sizes):
+def agree(engine, machine, program, *args, max_accesses=WAITS, **sizes):
     """Return the titles of what both find."""
-    how = {"max_accesses": max_accesses}
-    setting = setting_of(machine, program, args, shape=shape, **sizes, **how)
-    if shape is not None:
-        sizes = {"grid": shape.grid, "block": shape.block, "schedule": sizes["schedule"]}
-    expected = in_python(machine.check(program, *args, **sizes, **how, trace=True))
-    options = {"check": True, "record": False}
-    found = engine.call("simulate", setting, options)["findings"]
+    found, expected = both_findings(
+        engine, machine, program, args, max_accesses=max_accesses, **sizes
+    )
     assert found == expected, program.code.sources
     return [one["title"] for one in found]
 
@@ -83,15 +54,10 @@ def planted(engine, pair, schedules):
 
 
 def random_case(engine, case, most=2000):
-    machine = KINDS[type(case.machine_spec)](*astuple(case.machine_spec))
-    sizes = {"threads": case.threads, "block_size": case.block_size, "max_accesses": most}
-    shape = case.shape and Shape(*map(tuple, case.shape))
     for schedule in SCHEDULES:
+        sizes = sizes_of(case, schedule)
         yield agree(
-            *(engine, machine, case.program, *case.arguments),
-            **sizes,
-            shape=shape,
-            schedule=schedule,
+            engine, machine_of(case), case.program, *case.arguments, max_accesses=most, **sizes
         )
 
 

@@ -1,4 +1,4 @@
-"""What programs compute in JavaScript, in Chromium: Python's values, and Python's mistakes."""
+"""Programs in JavaScript, in Chromium, compute Python's values and make Python's mistakes."""
 
 import random
 import re
@@ -52,7 +52,7 @@ EDGES = {
 EXPONENTS = (-4, -3, -2, -1, 0, 1, 2, 3, 8, 0.5, -0.5)
 """Powers with these are rounded exactly."""
 NEAR_SAFE = (2**53 - 1, 2**53, 2**53 + 1, 2**32, 2**31, 2**52 + 12345, 10**15 + 7)
-"""Where a Number of JavaScript no longer holds an integer."""
+"""Integers that a Number of JavaScript holds, or just does not hold."""
 
 OPERATIONS = """(
 (found) => found.flatMap(({ node, op, held, type, operands, results, near }) => {

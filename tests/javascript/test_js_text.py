@@ -405,7 +405,7 @@ def encoded(value):
 
 
 def of_mutant(text, numbers):
-    """What Python makes of it; None where its own parser gives up, or its `inspect` errs."""
+    """Python's result; None if its own parser gives up, or its `inspect` errs."""
     try:
         function = define(text, numbers)
     except (SyntaxError, ValueError):
@@ -423,7 +423,7 @@ def of_mutant(text, numbers):
 
 
 def compare_mutants(engine, count, seed, originals):
-    """How many mutated programs were compared, and the texts on which the parsers differ."""
+    """The number of mutated programs compared, and the texts on which the parsers differ."""
     cases = []
     for k in range(count):
         _, text, outside = make_program(seed, k, originals)

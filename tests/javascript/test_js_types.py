@@ -65,7 +65,7 @@ def case(code, arrays, numbers):
 
 
 def differences(engine, cases):
-    """What differs, and how many of the cases have a fault."""
+    """The differences, and the number of cases with a fault."""
     found = []
     for first in range(0, len(cases), 50):
         found += engine.call("typesDiffer", cases[first : first + 50])

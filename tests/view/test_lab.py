@@ -421,7 +421,7 @@ def test_the_link_is_the_laboratory(opened):
 
 
 def setup_of_link(link):
-    """What a link has, in the order in which it has it."""
+    """The contents of a link, in its order."""
     packed = link.removeprefix("#").removeprefix("lab=")
     return json.loads(
         zlib.decompress(

@@ -25,7 +25,7 @@ def transposing(machine):
 
 
 def stops(shown):
-    """Where `S` stops from the beginning on."""
+    """The stops of `S` from the beginning on."""
     shown.keyboard.press("Home")
     seen = []
     while True:

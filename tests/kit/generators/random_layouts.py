@@ -125,7 +125,7 @@ class Layouts:
         return f"({self.pick(',', ', ').join(map(self.printed, nested))})"
 
     def tile(self, search):
-        """What one asks `mmsim conflicts`; `search` is the share of searches."""
+        """A question to `mmsim conflicts`; `search` is the share of searches."""
         rows, columns = self.pick(*TILES)
         size, type_ = self.pick((4, "float"), (2, "half"), (8, "double"), (1, "int8"), (4, "int"))
         vector = self.pick(*(one for one in (1, 1, 2, 4, 8) if one * size <= 16))

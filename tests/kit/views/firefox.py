@@ -130,12 +130,12 @@ class Firefox:
         asked = {"id": self.number, "method": method, "params": parameters}
         await self.connection.write_message(json.dumps(asked))
         while (message := await self.connection.read_message()) is not None:
-            told = json.loads(message)
-            if told.get("method") == "log.entryAdded":
-                self.wrong.append(told["params"]["text"])
-            elif told.get("id") == self.number:
-                assert told["type"] == "success", told
-                return told["result"]
+            answer = json.loads(message)
+            if answer.get("method") == "log.entryAdded":
+                self.wrong.append(answer["params"]["text"])
+            elif answer.get("id") == self.number:
+                assert answer["type"] == "success", answer
+                return answer["result"]
         raise AssertionError("Firefox has ended the connection")
 
     def resize(self, width: int = 1280, height: int = 720) -> None:
@@ -149,8 +149,8 @@ class Firefox:
         self.call("browsingContext.navigate", context=self.page, url=address, wait="complete")
 
     def _called(self, function: str, *args: Any) -> Any:
-        """What a function returns in the page, as WebDriver BiDi has it."""
-        told = self.call(
+        """The result of a function in the page, as WebDriver BiDi has it."""
+        answer = self.call(
             "script.callFunction",
             functionDeclaration=function,
             arguments=[{"type": "string", "value": one} for one in args],
@@ -158,8 +158,8 @@ class Firefox:
             target={"context": self.page},
             userActivation=True,
         )
-        assert told["type"] == "success", told["exceptionDetails"]["text"]
-        return told["result"]
+        assert answer["type"] == "success", answer["exceptionDetails"]["text"]
+        return answer["result"]
 
     def evaluate(self, script: str, *args: Any) -> Any:
         """The value of an expression, or of a function for arguments; a promise's when it has one.
@@ -178,7 +178,7 @@ class Firefox:
             time.sleep(0.02)
 
     def text(self, selector: str) -> str:
-        """What one reads in an element."""
+        """The text that is read in an element."""
         self.until(f"found({json.dumps(selector)})")
         said: str = self.evaluate("selector => found(selector).innerText", selector)
         return said

@@ -1,4 +1,4 @@
-"""What compares values in a page of the engine, to the last bit and the sign of a zero."""
+"""The script that compares values in a page, to the last bit and the sign of a zero."""
 
 DIFFERENCE = """
 const asText = (value) => JSON.stringify(value, (name, held) => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,10 @@ from mmsim.javascript.table import table
 from mmsim.meaning.launch import Launch
 from mmsim.model.layout import RAW, offsets_of
 from mmsim.model.threads import Shape
+from mmsim.printable import printable_lines
+from mmsim.results.report import Report
 from mmsim.view.player.data import run_data
+from tests.kit.generators.random_programs import RandomCase, RefDMM, RefHMM, RefUMM
 
 ACCESS = (
     *("function", "line", "array", "kind", "space"),
@@ -27,9 +30,10 @@ ACCESS = (
 )
 ROUND = ("start", "time", "stages", "access_class")
 FAULT = ("thread", "array", "message")
+KINDS = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
 
 AGREEMENT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-"""What compares a result with the expected one, in the page."""
+"""The script that compares a result with the expected one, in the page."""
 
 
 class JsEngine:
@@ -153,3 +157,63 @@ def case_of(
     expected["accesses"] = [{key: getattr(row, key) for key in ACCESS} for row in run.accesses]
     expected["rounds"] = [{key: getattr(row, key) for key in ROUND} for row in run.rounds]
     return {"setting": setting, "expected": expected}
+
+
+def machine_of(case: RandomCase) -> mm.Machine:
+    """The machine of a random case."""
+    return KINDS[type(case.machine_spec)](*astuple(case.machine_spec))
+
+
+def sizes_of(case: RandomCase, schedule: str) -> dict[str, Any]:
+    """The launch of a random case, as `setting_of` takes it."""
+    sizes = {"threads": case.threads, "block_size": case.block_size, "schedule": schedule}
+    shape = case.shape and Shape(*map(tuple, case.shape))
+    return sizes | ({} if shape is None else {"shape": shape})
+
+
+def random_case(case: RandomCase, schedule: str) -> dict[str, Any]:
+    """A random program for `JsEngine.disagreement`."""
+    how = sizes_of(case, schedule)
+    return case_of(machine_of(case), case.program, tuple(case.arguments), **how)
+
+
+def findings_of(report: Report) -> list[dict[str, Any]]:
+    """The findings of a report as the player's data has them."""
+    if report.record is not None:
+        found: list[dict[str, Any]] = run_data([report.record], findings=report.findings)[
+            "findings"
+        ]
+        return found
+    return [
+        {
+            "title": one.title,
+            "element": one.element,
+            "note": printable_lines(one.note),
+            "advice": one.advice,
+            "cell": None,
+            "accesses": [
+                {"text": str(access), "thread": access.thread, "time": access.time}
+                for access in one.accesses
+            ],
+        }
+        for one in report.findings
+    ]
+
+
+def both_findings(
+    engine: JsEngine,
+    machine: mm.Machine,
+    program: Any,
+    args: tuple[Any, ...],
+    *,
+    max_accesses: int,
+    **sizes: Any,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The findings of the engine in the page, and those of `Machine.check`."""
+    setting = setting_of(machine, program, args, max_accesses=max_accesses, **sizes)
+    shape = sizes.pop("shape", None)
+    if shape is not None:
+        sizes = {"grid": shape.grid, "block": shape.block, "schedule": sizes["schedule"]}
+    report = machine.check(program, *args, max_accesses=max_accesses, trace=True, **sizes)
+    options = {"check": True, "record": False}
+    return engine.call("simulate", setting, options)["findings"], findings_of(report)
