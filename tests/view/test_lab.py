@@ -400,6 +400,49 @@ def test_the_player_keeps_its_place(opened):
     assert page.evaluate("mmsim.time") == time_on(page)
 
 
+# All elements of the player: what they are, are called, and say.
+DRAWN = """[...laboratory.player.stage.root.querySelectorAll("#whole *")].map((one) => [
+  one.tagName, one.className, one.title, one.hidden, one.disabled ?? null,
+  [...one.childNodes].map(({ data }) => data?.trim() ?? "").join(""),
+].join("|"))"""
+
+
+def test_a_run_in_place_of_another_looks_as_if_it_were_the_first(opened, new_page):
+    """Through another machine, findings, a mistake, and memories of other and of the same form."""
+    page = opened(transposing())
+    racing = transposing().setup["text"].replace("b[j, i]", "b[0, i]")
+    changes = [
+        "own.machine = { kind: 'HMM', dmms: 2, width: 4, global_latency: 5, shared_latency: 1 }",
+        f"own.text = {json.dumps(racing)}",
+        "own.text = own.text.replace('b[0', 'b[9')",
+        "own.sizes.n = 8",
+        "own.machine = { kind: 'UMM', width: 4, latency: 2 }",
+        "own.text = own.text.replace('b[9', 'b[j')",
+        "own.machine.latency = 3",
+        "own.launch.threads = '8'",
+    ]
+    player = page.evaluate_handle("laboratory.player")
+    for change in changes:
+        settled(page, lambda: page.evaluate(f"laboratory.change((own) => {{ {change}; }})"))  # noqa: B023
+    assert page.evaluate("(player) => player === laboratory.player", player)
+    other = new_page()
+    other.goto(page.url.split("#")[0] + page.evaluate("laboratory.link"))
+    until(other, "window.laboratory?.runs > 0")
+    assert page.evaluate(DRAWN) == other.evaluate(DRAWN)
+
+
+def test_another_text_leaves_the_table_of_the_memory_alone(opened):
+    page = opened(transposing())
+    page.evaluate("mmsim.go(3)")
+    cell = page.evaluate_handle("laboratory.player.stage.root.querySelector('td[data-place]')")
+    text = "own.text = own.text.replace('a[i, j]', 'a[i, j] + 1')"
+    settled(page, lambda: page.evaluate(f"laboratory.change((own) => {{ {text}; }})"))
+    page.evaluate("mmsim.go(1e9)")
+    assert cell.evaluate("(cell) => cell.isConnected && cell.title").startswith("a[0, 0] = 0")
+    last = "[...laboratory.player.stage.root.querySelectorAll('td[data-place]')].at(-1).title"
+    assert page.evaluate(last).startswith("b[3, 3] = 16")
+
+
 def test_the_link_is_the_laboratory(opened):
     page = opened(transposing())
     text = page.locator("#text")

@@ -213,3 +213,32 @@ def test_an_array_without_requests_has_no_rows_until_they_are_wanted(show):
     assert not shown.locator(".idle-arrays").count()
     shown.get_by_text("rows ›").click()
     assert shown.locator(".memory tbody th").last.inner_text() == "[396]"
+
+
+# Play as fast as can be for 2.4 s, then pause; how often the memory turned to another page.
+TURNED = """async () => {
+  const { stage } = mmsim;
+  const [panel] = stage.players[0].panels;
+  const { length } = stage.part("speed").options;
+  stage.part("speed").selectedIndex = length - 1;
+  stage.part("play").click();
+  const pages = [panel.page];
+  for (const began = performance.now(); performance.now() < began + 2400;) {
+    await new Promise((done) => requestAnimationFrame(done));
+    if (panel.page !== pages.at(-1)) pages.push(panel.page);
+  }
+  stage.part("play").click();
+  return pages.length - 1;
+}"""
+
+
+def test_a_memory_does_not_turn_its_pages_faster_than_one_can_see(show):
+    """Of 2 x 32 x 4 rows of 8 words a page has 64; each request of 8 stages is in another page."""
+    a = np.arange(1024).reshape(32, 32)
+    run = mm.DMM(8, 4).run(across, a, np.zeros_like(a), threads=1024, trace=True)
+    shown = show(run.player())
+    shown.evaluate("mmsim.go(140)")
+    assert 1 <= shown.evaluate(TURNED) <= 5
+    assert shown.locator(".memory td.unread").count() == 0
+    panel = "mmsim.stage.players[0].panels[0]"
+    assert shown.evaluate(f"{panel}.at === mmsim.time && {panel}.sought !== null")

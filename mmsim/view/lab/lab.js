@@ -169,6 +169,7 @@ async function runNow(lab) {
       showRun(lab, result, took);
     } catch (refused) {
       if (!(refused instanceof RangeError)) throw refused;
+      lab.player?.close();
       lab.part("place").replaceChildren();
       lab.player = null;
       result.tooLarge = "this run is too large for the player";
@@ -261,33 +262,20 @@ function viewOf(lab) {
 
 /** Show a run where the one before was, at the same moment. */
 function showRun(lab, result, took) {
-  const { data } = result;
-  const before = lab.player;
-  const view = before ? viewOf(lab) : lab.wanted ?? "";
-  const [speed, playing, whole] = before
-    ? [before.stage.part("speed").value, before.stage.view.playing, before.stage.view.whole] : [null, false, false];
-  const old = lab.part("place").firstElementChild;
-  const focused = before && lab.root.activeElement === old ? before.stage.root.activeElement?.id : "";
-  const host = make("div", "player");
-  if (old?.dataset.theme) host.dataset.theme = old.dataset.theme;
-  before?.close();
-  lab.player = null;
-  lab.part("place").style.minHeight = old ? `${old.offsetHeight}px` : "";
-  lab.part("place").replaceChildren(host);
-  const player = mount(host, { ...data, ...lab.data.origin }, { keys: document, style: PLAYER_STYLE, moved: () => seenTime(lab) });
-  lab.player = player;
-  window.mmsim = player;
-  const { stage } = player;
-  stage.view.whole = whole;
-  if (speed) stage.part("speed").value = speed;
-  fit(stage);
-  restore(stage, lab.wanted ? lab.wanted.replace("t=end", `t=${stage.end}`) : view.replace("t=end", `t=${stage.end}`));
+  const data = { ...result.data, ...lab.data.origin };
+  const view = lab.wanted ?? viewOf(lab) ?? "";
   lab.wanted = null;
-  if (playing) play(stage, true);
-  lab.part("place").style.minHeight = "";
-  if (focused) stage.part(focused)?.focus({ preventScroll: true });
-  new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
-  shareTheme(lab, host);
+  if (lab.player) lab.player.show(data);
+  else {
+    const host = make("div", "player");
+    lab.part("place").replaceChildren(host);
+    lab.player = mount(host, data, { keys: document, style: PLAYER_STYLE, moved: () => seenTime(lab) });
+    window.mmsim = lab.player;
+    new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
+    shareTheme(lab, host);
+  }
+  const { stage } = lab.player;
+  restore(stage, view.replace("t=end", `t=${stage.end}`));
   seenTime(lab);
   showTime(lab, result, took);
 }

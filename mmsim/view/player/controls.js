@@ -46,7 +46,10 @@ function play(stage, on) {
   button.textContent = on ? "Pause" : "Play";
   button.setAttribute("aria-pressed", String(on));
   stage.part("status").setAttribute("aria-live", on ? "off" : "polite");
-  if (!on) return;
+  if (!on) {
+    draw(stage); // what was not while it played
+    return;
+  }
   if (view.time === stage.end) go(stage, stage.start);
   let began = performance.now();
   const tick = (now) => {
@@ -169,6 +172,15 @@ function listen(stage, keys) {
   stage.part("lecture").addEventListener("click", () => lecture(stage, !stage.view.lecture));
   stage.part("addresses").addEventListener("click", () => showAddresses(stage, !stage.view.addresses));
   stage.part("slider").addEventListener("input", () => go(stage, Number(stage.part("slider").value)));
+  const [followed, stops, show] = ["follow", "stop", "show"].map(stage.part);
+  followed.addEventListener("change", () => follow(stage.players[0], followed.value ? JSON.parse(followed.value) : null));
+  stops.addEventListener("change", () => setStops(stage, stops.value));
+  show.addEventListener("change", () => {
+    showKind(stage, show.value);
+    if (show.value) return;
+    setStops(stage, "");
+    showAddresses(stage, false);
+  });
   for (const media of ["(prefers-color-scheme: dark)", "print"]) {
     matchMedia(media).addEventListener("change", () => {
       stage.view.print = matchMedia("print").matches;
@@ -186,10 +198,13 @@ function listen(stage, keys) {
     option.selected = speed === usual;
     stage.part("speed").append(option);
   }
+}
+
+/** Offer the moves that the run has. */
+function offerMoves(stage) {
   stage.part("slider").min = stage.start;
   stage.part("slider").max = stage.end;
   for (const kind of ["round", "conflict"]) {
-    if (moments(stage, kind).length) continue;
-    for (const name of [kind, `${kind}-back`]) root.querySelector(`[data-go="${name}"]`).disabled = true;
+    for (const name of [kind, `${kind}-back`]) stage.root.querySelector(`[data-go="${name}"]`).disabled = !moments(stage, kind).length;
   }
 }

@@ -88,7 +88,7 @@ function drawWidths(panel) {
   const few = loaded.filter(Boolean).length < 3;
   const drawn = JSON.stringify([widths, marks, others, loaded]);
   if (drawn === panel.drawnWidths) return;
-  panel.drawnWidths = drawn;
+  Object.assign(panel, { drawnWidths: drawn, since: performance.now() });
   memory.classList.toggle("marks", marks);
   memory.classList.toggle("bare", panel.blank || others * letter + 6 > least);
   memory.classList.toggle("named", Math.max(...panel.heads.map((head) => head.textContent.length)) * room.letter < least);

@@ -5,10 +5,10 @@ function buildFindings(player) {
   const { findings, looked_for: scope } = player.data; // a check is of one launch
   player.part("found-name").hidden = findings.length === 0;
   player.part("findings-panel").hidden = findings.length === 0 && !scope;
-  if (scope) {
-    player.part("findings-heading").textContent = "Nothing found";
-    player.part("findings").replaceWith(make("p", "", scope));
-  }
+  player.part("findings-heading").textContent = scope ? "Nothing found" : "Found";
+  player.part("findings").replaceChildren();
+  player.part("looked-for").textContent = scope ?? "";
+  hide(player.part("looked-for"), !scope);
   for (const finding of findings) {
     const item = make("li");
     item.append(make("strong", "", finding.title + (finding.element ? `, ${finding.element}` : "")));

@@ -34,20 +34,17 @@ function counterpart(player, other, follow) {
 }
 
 /** Fill the list of what can be followed. */
-function buildFollow(stage) {
+function offerFollow(stage) {
   const options = stage.part("follow");
   const nothing = make("option", "", "nothing");
   nothing.value = "";
-  options.append(nothing);
+  options.replaceChildren(nothing);
   const warps = Math.max(...stage.launches.map(({ data }) => data.warps.length));
   for (let warp = 0; warp < Math.min(warps, 500); warp++) {
     const option = make("option", "", `warp ${warp}`);
     option.value = JSON.stringify({ kind: "warp", warp });
     options.append(option);
   }
-  options.addEventListener("change", () => {
-    follow(stage.players[0], options.value ? JSON.parse(options.value) : null);
-  });
 }
 
 /** Follow something, or nothing if it is followed already. */

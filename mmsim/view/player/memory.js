@@ -2,28 +2,51 @@
    address group. Where banks have bytes, a cell is as wide as its element. */
 
 const ROWS = 64; // of memory on one page
+const STEADY = 500; // milliseconds between two changes of a table's form, while a run plays
 const FITS = 10; // letters, with the warp's, that no cell cuts off
 
-/** A unit's panel: its registers, and its memory as rows of w words. */
-function buildUnit(player, u) {
+/** A unit's panel: its registers, and its memory as rows of w words. The panel before serves again if its memory
+    has the same words in the same places. */
+function buildUnit(player, u, before) {
+  const { data, model } = player;
+  const unit = data.units[u];
+  const asked = new Set(model.byUnit[u].map((d) => data.sites[data.dispatches.site[d]][2]));
+  const key = memoryKey(player, u, asked);
+  const panel = before?.key === key ? before : buildMemory(player, u, asked);
+  const name = make("small", "", `${unit.title}, latency ${unit.latency}`);
+  panel.section.querySelector("h2").replaceChildren(`${unit.name} `, name);
+  const queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
+  Object.assign(panel, { key, unit, queues, kept: 0, byHand: false, sought: null, at: null, drawn: { time: 0, registers: new Map() } });
+  panel.pipeline.classList.toggle("queues", queues);
+  return panel;
+}
+
+/** All that the table of a unit's memory depends on but for the values: panels with the same look the same. */
+function memoryKey({ run, data, model }, u, asked) {
+  const { name, columns, rows, place, conflict } = data.units[u];
+  const arrays = data.arrays.map((array, a) => array.units.includes(u) && [
+    array.name, array.shape, array.bytes, array.float, array.units, array.table, asked.has(a), model.addresses[a],
+  ]);
+  return JSON.stringify([run.name, data.width, data.bankBytes, name, columns, rows, place, conflict, arrays]);
+}
+
+/** A unit's panel with its memory; no table if it has no array. */
+function buildMemory(player, u, asked) {
   const { data, model } = player;
   const unit = data.units[u];
   const section = make("section", "unit");
   section.setAttribute("aria-label", `${unit.name}${player.run.name ? ` of ${player.run.name}` : ""}: pipeline and memory`);
-  const heading = make("h2", "", `${unit.name} `);
-  heading.append(make("small", "", `${unit.title}, latency ${unit.latency}`));
   const pipeline = make("div", "pipeline");
   const pages = make("div", "pages");
   const memory = make("div", "memory");
   walkable(pipeline, ".badge");
   walkable(memory, "td[data-place]", true);
   section.append(
-    heading, make("h3", "", "Pipeline registers"), pipeline,
+    make("h2"), make("h3", "", "Pipeline registers"), pipeline,
     make("h3", "", unit.rows ? `Memory: a row is ${withArticle(unit.place)}`
       : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}${data.bankBytes ? ` of ${many(data.bankBytes, "byte")}` : ""}` : "Memory"),
     pages, memory,
   );
-  player.part("units").append(section);
   player.stage.tables.observe(memory);
   memory.measure = () => {
     if (!player.panels.includes(panel)) return; // of another launch
@@ -37,15 +60,10 @@ function buildUnit(player, u) {
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
     if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
   }));
-  const asked = new Set(model.byUnit[u].map((d) => data.sites[data.dispatches.site[d]][2]));
   const idle = data.arrays.filter(({ units }, a) => asked.size && units.includes(u) && !asked.has(a));
   const drawn = idle.length ? new Map([...cells].filter(([, [array]]) => asked.has(array))) : cells;
   const rows = rowsOf(player, drawn);
-  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, kept: 0, byHand: false, shown: [], boxes: new Map() };
-  panel.outside = make("div", "outside");
-  panel.drawn = { time: 0, registers: new Map() };
-  panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
-  pipeline.classList.toggle("queues", panel.queues);
+  const panel = { section, unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map(), outside: make("div", "outside") };
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   panel.label = make("span");
   const back = make("button", "", "‹ rows");
@@ -81,7 +99,7 @@ function idleButton(player, panel, arrays) {
   const button = make("button", "idle-arrays", `show ${names}`, `no request asks for a word of ${names}`);
   button.addEventListener("click", () => {
     button.remove();
-    Object.assign(panel, { rows: rowsOf(player, panel.cells), page: -1 });
+    Object.assign(panel, { rows: rowsOf(player, panel.cells), page: -1, form: "" });
     showPage(player, panel, 0);
     drawMemory(player, panel);
   });
@@ -119,38 +137,65 @@ function rowsOf({ data }, cells) {
   return [...rows.values()];
 }
 
-/** A row that names the array of the rows below. */
-function nameRow(columns, name) {
-  const row = make("tr");
-  const cell = make("th", "array", name);
-  cell.colSpan = columns + 1;
-  row.append(cell);
-  return row;
+/** What a page of rows shows: of each row the name of an array that begins there, what it is called, and its words; a
+    place without a word is null. */
+function pageOf({ data }, { unit, rows, cells }, page) {
+  let above = ""; // the array of the row before
+  return rows.slice(page * ROWS, (page + 1) * ROWS).map(({ bytes, number }) => {
+    const elements = elementsOfRow(data, bytes);
+    const words = Array.from({ length: elements }, (_, column) => {
+      const address = number * elements + column;
+      const place = address * bytes;
+      const cell = cells.get(place);
+      return cell && (data.arrays[cell[0]].bytes ?? 1) === bytes ? { address, place, cell } : null;
+    });
+    const [array, copy, element] = words.find((word) => word).cell;
+    const own = arrayName(data, array, copy);
+    const name = own === above ? "" : own;
+    above = own;
+    const index = indexText(data.arrays[array].shape, element);
+    return { name, label: unit.rows ? `${unit.conflict} ${number} · ${index}` : index, words };
+  });
 }
 
-/** Put a page of rows into a unit's table. */
+/** Put a page of rows into a unit's table: into the one that is there, if it has the same form. */
 function showPage(player, panel, page) {
-  const { data } = player;
   const last = Math.ceil(panel.rows.length / ROWS) - 1;
   page = Math.max(0, Math.min(last, page));
   if (page === panel.page) return;
-  panel.page = page;
-  panel.shown = [];
-  panel.boxes = new Map();
-  const { unit, u } = panel;
+  const { u, rows: { length } } = panel;
+  const rows = pageOf(player, panel, page);
+  const form = JSON.stringify(rows.map(({ name, words }) => [name !== "", words.map((word) => word !== null)]));
+  const table = form === panel.form ? null : buildTable(player, panel, rows);
+  const before = Math.max(...(panel.names ?? []).map((name) => name.length));
+  Object.assign(panel, { page, form, boxes: new Map(), names: rows.map(({ label }) => label) });
+  rows.filter(({ name }) => name).forEach(({ name }, at) => { panel.arrays[at].textContent = name; });
+  panel.labels.forEach((label, at) => { label.textContent = panel.names[at]; });
+  rows.flatMap(({ words }) => words).filter((word) => word).forEach((word, at) => {
+    const one = Object.assign(panel.shown[at], word, { drawn: "" });
+    one.box.dataset.unit = u;
+    one.box.dataset.place = word.place;
+    panel.boxes.set(word.place, one.box);
+  });
+  if (table) refill(panel.memory, table);
+  if (panel.room && before !== Math.max(...panel.names.map((name) => name.length))) measure(player, panel);
+  for (const part of panel.pager) hide(part, length <= ROWS);
+  panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, length)} of ${length}`;
+}
+
+/** The table of a page of rows, still without their words. */
+function buildTable(player, panel, rows) {
+  const { data } = player;
+  const { unit } = panel;
   const table = make("table");
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `Memory of ${unit.name}`);
   const head = make("tr");
   head.append(make("td", "none"));
-  panel.loads = [];
-  panel.heads = [];
-  panel.names = [""];
-  Object.assign(panel, { drawnWidths: "", rest: 0, high: null });
   const word = data.bankBytes ?? 1;
   const least = Math.min(word, ...panel.rows.map(({ bytes }) => bytes)); // bytes of a column
   const columns = (data.width * word) / least;
-  panel.columns = columns;
+  Object.assign(panel, { columns, shown: [], loads: [], heads: [], arrays: [], labels: [], drawnWidths: "", rest: 0, high: null });
   panel.cols = Array.from({ length: columns }, () => make("col"));
   const group = make("colgroup");
   group.append(make("col", "names"), ...panel.cols);
@@ -169,47 +214,34 @@ function showPage(player, panel, page) {
   const top = make("thead");
   top.append(head);
   const body = make("tbody");
-  let above = ""; // the array of the row before
-  for (const { bytes, number } of panel.rows.slice(page * ROWS, (page + 1) * ROWS)) {
+  for (const { name, words } of rows) {
+    if (name) { // a row that names the array of the rows below
+      const cell = make("th", "array");
+      cell.colSpan = columns + 1;
+      body.appendChild(make("tr")).append(cell);
+      panel.arrays.push(cell);
+    }
     const row = make("tr");
     const label = make("th");
     label.scope = "row";
     row.append(label);
-    const elements = elementsOfRow(data, bytes);
-    for (let column = 0; column < elements; column++) {
-      const address = number * elements + column;
-      const place = address * bytes;
-      const cell = panel.cells.get(place);
-      const own = cell && (data.arrays[cell[0]].bytes ?? 1) === bytes;
+    panel.labels.push(label);
+    const span = columns / words.length;
+    words.forEach((own, at) => {
       const box = make("td", own ? "" : "none");
-      box.colSpan = columns / elements;
+      box.colSpan = span;
       row.append(box);
-      if (!own) continue;
-      if (!label.textContent) {
-        const [array, copy, element] = cell;
-        const name = arrayName(data, array, copy);
-        if (name !== above) body.append(nameRow(columns, name));
-        above = name;
-        const index = indexText(data.arrays[array].shape, element);
-        label.textContent = unit.rows ? `${unit.conflict} ${number} · ${index}` : index;
-        panel.names.push(label.textContent);
-      }
-      const who = make("span", "who");
-      const value = make("span");
+      if (!own) return;
+      const [who, value] = [make("span", "who"), make("span")];
       box.append(who, value);
-      box.dataset.unit = u;
-      box.dataset.place = place;
       box.tabIndex = -1;
-      panel.shown.push({ box, who, value, address, place, cell, column: (column * columns) / elements, warp: -1, letters: [0, 0], leads: false, drawn: "" });
-      panel.boxes.set(place, box);
-    }
+      panel.shown.push({ box, who, value, column: at * span, warp: -1, letters: [0, 0], leads: false });
+    });
     body.append(row);
   }
   table.append(group, top, body);
   player.stage.tables.observe(table);
-  refill(panel.memory, table);
-  for (const part of panel.pager) hide(part, panel.rows.length <= ROWS);
-  panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
+  return table;
 }
 
 /** The requests of a unit on their way at the current time, by the places that they ask for. */
@@ -239,6 +271,7 @@ function drawMemory(player, panel) {
   const t = view.time;
   const { follow } = view;
   if (panel.unit.columns) drawLoads(player, panel);
+  const rests = isSteady(player, panel);
   for (const one of panel.shown) {
     const [array, copy, element] = one.cell;
     const isFloat = data.arrays[array].float;
@@ -246,24 +279,24 @@ function drawMemory(player, panel) {
     const dispatch = requests.get(one.place);
     const warp = dispatch === undefined ? -1 : data.dispatches.warp[dispatch];
     const kind = warp >= 0 ? data.sites[data.dispatches.site[dispatch]][3] : "read";
-    const isWrite = kind !== "read";
     const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.place === one.place)
       || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, follow, dispatch));
     one.warp = warp;
-    const drawn = `${value}|${warp}|${isWrite}|${followed}`;
+    const blank = rests && panel.dense && warp >= 0; // its column has no room yet
+    const drawn = `${value}|${warp}|${kind}|${followed}|${blank}`;
     if (drawn === one.drawn) continue;
     one.drawn = drawn;
     const who = warp < 0 ? "" : `W${warp} `;
     const text = written(value, isFloat, true);
     one.letters = [who.length, text.length];
     one.leads = false;
-    one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}${who.length + text.length > FITS ? " long" : ""}`;
+    one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${kind === "read" ? "" : " changed"}${followed ? " followed" : ""}${who.length + text.length > FITS ? " long" : ""}${blank ? " unread" : ""}`;
     if (one.who.textContent !== who) one.who.textContent = who;
     if (one.value.textContent !== text) one.value.textContent = text;
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`
       + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }
-  drawWidths(panel);
+  if (!rests) drawWidths(panel);
 }
 
 /** Whether a request is for words that lie otherwise than the columns say. */
@@ -310,23 +343,29 @@ function drawLoads(player, panel) {
   });
 }
 
+/** Whether a memory keeps its page, its rows and its columns, as it has just changed them, and the run plays on. */
+function isSteady({ stage: { view: { playing } } }, { since }) {
+  return playing && performance.now() - since < STEADY;
+}
+
 /** Turn to the page of the newest request, of which the row is to be in sight. */
 function seek(player, panel) {
   const { data, model, view } = player;
   panel.sought = null;
+  const form = [panel.page, panel.high];
   const position = after(model.unitTimes[panel.u], view.time) - 1;
   if (position < 0 || panel.rows.length === 0) return;
   const dispatch = model.byUnit[panel.u][position];
   const place = placeOf(model, dispatch, model.firstLane[dispatch]);
   const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
   const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
-  const before = panel.page;
   showPage(player, panel, Math.floor(row / ROWS));
-  if (panel.page !== before) panel.kept = 0;
+  if (panel.page !== form[0]) panel.kept = 0;
   const rows = lanesOf(model, dispatch).map((lane) => panel.boxes.get(placeOf(model, dispatch, lane))?.parentElement).filter(Boolean);
   rows.sort((one, other) => one.rowIndex - other.rowIndex);
   panel.sought = { first: rows[0], last: rows.at(-1) };
   lower(panel);
+  if (String(form) !== String([panel.page, panel.high])) panel.since = performance.now();
 }
 
 /** Scroll to the rows that are sought: after all pages are turned, or each would be laid out by itself. */

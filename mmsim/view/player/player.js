@@ -89,25 +89,15 @@ function placesOf(root, runs) {
 function mount(host, data, { keys, time, page = false, embedded = false, style = "", moved = () => {} } = {}) {
   const root = host.attachShadow({ mode: "open" });
   root.append(make("style", "", STYLE + style), elementsOfText(SKELETON));
-  const runs = data.runs ?? [data];
   const stage = {
-    host, root, moved, embedded, ready: false, times: {}, stops: [], frame: 0, clicked: false,
-    closing: new AbortController(), tables: watchTables(),
+    host, root, moved, embedded, frame: 0, clicked: false, closing: new AbortController(), tables: watchTables(),
     part: (id) => root.getElementById(id),
     view: { time: 0, playing: false, whole: false, note: "", lecture: false, show: "", addresses: false, print: false },
   };
-  const places = placesOf(root, runs);
-  stage.players = runs.map((run, number) => buildPlayer(stage, places[number], run));
-  stage.launches = stage.players.flatMap(({ launches }) => launches);
-  stage.start = Math.min(...stage.players.map(({ start }) => start));
-  stage.end = Math.max(...stage.players.map(({ end }) => end));
-  stage.time = Math.max(...stage.players.map((one) => one.time));
-  stage.part("whole").classList.toggle("several", runs.length > 1);
-  stage.part("runs").className = runs.length > 1 ? "several" : "";
-  const { title, subtitle, machine } = described(stage.players[0]);
-  stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
-  stage.part("title").title = runs.length > 1 ? "" : machine;
-  stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
+  const places = placesOf(root, data.runs ?? [data]);
+  stage.players = places.map((place) => buildPlayer(stage, place));
+  stage.moves = movesOf(stage);
+  for (const name of ["whole", "runs"]) stage.part(name).classList.toggle("several", places.length > 1);
   stage.part("note").textContent = data.note ?? "";
   stage.part("origin").textContent = data.origin;
   if (data.repository) {
@@ -115,24 +105,9 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
     Object.assign(link, { href: data.repository, target: "_blank", rel: "noopener" });
     stage.part("origin").append(" ", link);
   }
-  // Before there is much in it, as a change of shape lays out all that is there.
-  shapeStage(stage);
-  const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
-  stage.moves = movesOf(stage);
-  stage.players.forEach(furnish);
-  stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
-  buildFollow(stage);
-  buildStops(stage);
-  buildShow(stage);
   listen(stage, keys ?? root);
   spreadTheme(stage);
-  stage.view.time = time ?? stage.start;
-  stage.players.forEach(turn);
-  stage.players.forEach(drawPanels);
-  stage.ready = true;
-  fit(stage);
-  stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
-  go(stage, stage.view.time);
+  fill(stage, data, time);
   if (data.show && stage.view.time === stage.start) showKind(stage, data.show);
   if (page) {
     document.title = stage.part("title").textContent;
@@ -140,8 +115,9 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
   }
   const [player] = stage.players;
   return {
-    data,
     stage,
+    get data() { return stage.data; },
+    show: (other) => fill(stage, other),
     state: (at) => stateOf(player, at),
     states: (at) => stage.players.map((one) => stateOf(one, at)),
     get time() { return stage.view.time; },
@@ -152,6 +128,38 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
       stage.closing.abort();
     },
   };
+}
+
+/** Show a run, or several side by side, at a time unit, the first if not given. What was shown before goes; of it
+    stays what looks the same. */
+function fill(stage, data, time) {
+  const runs = data.runs ?? [data];
+  Object.assign(stage, { data, ready: false, times: {}, stops: [] });
+  stage.players.forEach((player, number) => takeRun(player, runs[number]));
+  stage.launches = stage.players.flatMap(({ launches }) => launches);
+  stage.start = Math.min(...stage.players.map(({ start }) => start));
+  stage.end = Math.max(...stage.players.map(({ end }) => end));
+  stage.time = Math.max(...stage.players.map((one) => one.time));
+  const { title, subtitle, machine } = described(stage.players[0]);
+  stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
+  stage.part("title").title = runs.length > 1 ? "" : machine;
+  stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
+  // Before there is much in it, as a change of shape lays out all that is there.
+  shapeStage(stage);
+  const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
+  stage.players.forEach(furnish);
+  stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
+  offerFollow(stage);
+  offerStops(stage);
+  offerShow(stage);
+  offerMoves(stage);
+  stage.view.time = time ?? stage.start;
+  stage.players.forEach(turn);
+  stage.players.forEach(drawPanels);
+  stage.ready = true;
+  fit(stage);
+  stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
+  go(stage, stage.view.time);
 }
 
 /** What the machine of a run holds at time t. */

@@ -144,7 +144,7 @@ function queueRow({ table, rows }) {
 }
 
 function drawQueue(player, waiting) {
-  const { data: { waits }, model, view, queue } = player;
+  const { data: { waits, warps }, model, view, queue } = player;
   const box = player.part("queue");
   const inOrder = [...waiting].sort((a, b) => waits.warp[a] - waits.warp[b]).slice(0, QUEUE);
   const before = queue.rows.length;
@@ -154,7 +154,7 @@ function drawQueue(player, waiting) {
     const { cells, texts } = queue.rows[number];
     const warp = waits.warp[wait];
     const now = [
-      `${warp}|${view.follow?.warp}`, explain(model, wait, view.time),
+      `${warp}|${view.follow?.warp}|${warps[warp].join()}`, explain(model, wait, view.time),
       `${waits.start[wait]}–${waits.end[wait]}`, String(waits.line[wait]),
     ];
     now.forEach((text, column) => {

@@ -1,28 +1,13 @@
 /* The player of one run: its panels, and what they show of a launch at a time unit. */
 
-/** Put the panels of a run into `root`. A run is one launch, or several, in order. */
-function buildPlayer(stage, root, run) {
-  const launches = (run.launches ?? [run]).map((data) => ({ data, model: prepare(data) }));
-  const first = launches[0];
-  const player = {
-    stage, root, run, launches, ...first, current: -1,
-    start: first.data.start, end: launches.at(-1).data.end, time: launches.at(-1).data.time,
-    part: (id) => root.getElementById(id),
-    view: { time: first.data.start, follow: null, thread: 0 },
-    panels: [],
-  };
-  return player;
-}
-
-/** What does not change from launch to launch. */
-function furnish(player) {
-  const { root, stage } = player;
+/** The player whose panels are in `root`. */
+function buildPlayer(stage, root) {
+  const player = { stage, root, part: (id) => root.getElementById(id), panels: [] };
   walkable(player.part("source"), ".code");
   walkable(player.part("queue"), ".badge");
+  buildQueue(player);
   buildThread(player);
   player.timeline = buildTimeline(player);
-  buildFindings(player);
-  enter(player, 0);
   root.addEventListener("click", (event) => {
     // Cells, badges and elements are drawn anew again and again: one listener serves them.
     const warp = event.target.closest("[data-warp]");
@@ -30,13 +15,32 @@ function furnish(player) {
     if (warp) toggle(player, { kind: "warp", warp: Number(warp.dataset.warp) });
     else if (cell) toggle(player, { kind: "cell", unit: Number(cell.dataset.unit), place: Number(cell.dataset.place) });
   });
-  if (stage.players.length > 1) {
-    player.part("run-name").hidden = false;
-    for (const panel of player.part("run").querySelectorAll("[aria-labelledby]")) {
-      panel.setAttribute("aria-labelledby", `${panel.getAttribute("aria-labelledby")} run-name`);
-    }
-    player.part("run-name").append(`${player.run.name} `, make("small", "", described(player).subtitle));
+  return player;
+}
+
+/** Let a player have a run: one launch, or several, in order. */
+function takeRun(player, run) {
+  const launches = (run.launches ?? [run]).map((data) => ({ data, model: prepare(data) }));
+  const [first, last] = [launches[0], launches.at(-1)];
+  Object.assign(player, {
+    run, launches, ...first, current: -1, start: first.data.start, end: last.data.end, time: last.data.time,
+    view: { time: first.data.start, follow: null, thread: 0 },
+  });
+}
+
+/** Show what does not change from launch to launch, and the first. */
+function furnish(player) {
+  const { stage } = player;
+  furnishTimeline(player);
+  buildFindings(player);
+  enter(player, 0);
+  const name = player.part("run-name");
+  hide(name, stage.players.length === 1);
+  if (name.hidden) return;
+  for (const panel of player.part("run").querySelectorAll("[aria-labelledby]")) {
+    panel.setAttribute("aria-labelledby", `${panel.getAttribute("aria-labelledby").split(" ")[0]} run-name`);
   }
+  name.replaceChildren(`${player.run.name} `, make("small", "", described(player).subtitle));
 }
 
 /** The panel of a unit; none of one that does nothing. */
@@ -53,20 +57,20 @@ function enter(player, number) {
   player.view.thread = Math.min(player.view.thread, data.threads - 1);
   player.threadDrawn = null;
   player.lines = buildSource(player);
-  buildQueue(player);
-  player.part("units").replaceChildren(...player.part("units").querySelectorAll("#thread-panel"));
   const works = (u) => model.byUnit[u].length > 0 || data.arrays.some(({ units }) => units.includes(u));
   const units = data.units.map((_, u) => u).filter((u) => works(u) || data.units.length === 1);
-  player.panels = units.map((u) => buildUnit(player, u));
+  const before = player.panels;
+  player.panels = units.map((u) => buildUnit(player, u, before.find((panel) => panel.u === u)));
   const idle = data.units.filter((_, u) => !units.includes(u)).map(({ name }) => name);
-  if (idle.length) {
-    const names = idle.length > 1 ? `${idle[0]} to ${idle.at(-1)} have` : `${idle[0]} has`;
-    player.part("units").append(make("p", "empty idle", `${names} no array and no request`));
-  }
+  const names = idle.length > 1 ? `${idle[0]} to ${idle.at(-1)} have` : `${idle[0]} has`;
+  const none = idle.length ? [make("p", "empty idle", `${names} no array and no request`)] : [];
   player.part("run").classList.toggle("one-unit", data.units.length === 1);
   player.part("run").classList.toggle("broad", data.width > 8);
   // A machine of one unit leaves room on the right.
-  if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
+  const thread = player.part("thread-panel");
+  const right = data.units.length === 1 ? [thread] : [];
+  if (!right.length) player.root.querySelector(".left").append(thread);
+  refill(player.part("units"), ...player.panels.map(({ section }) => section), ...none, ...right);
   player.part("queue").style.setProperty("--rows", Math.min(data.warps.length, 12) + 1);
   player.part("thread").max = data.threads - 1;
   if (stage.ready) fitPlayers([player]);
@@ -84,7 +88,7 @@ function turn(player) {
   const { view, stage } = player;
   view.time = Math.min(player.end, Math.max(player.start, stage.view.time));
   enter(player, launchAt(player, view.time));
-  player.turned = player.panels.filter((panel) => panel.at !== view.time);
+  player.turned = player.panels.filter((panel) => panel.at !== view.time && !isSteady(player, panel));
   for (const panel of player.turned) {
     panel.at = view.time;
     seek(player, panel);

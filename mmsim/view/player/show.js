@@ -31,17 +31,11 @@ function showKind(stage, name, jump = true) {
 }
 
 /** Offer what the run has. */
-function buildShow(stage) {
-  const select = stage.part("show");
-  for (const name of Object.keys(SHOWS)) {
+function offerShow(stage) {
+  const [usual] = stage.part("show").options;
+  stage.part("show").replaceChildren(usual, ...Object.keys(SHOWS).map((name) => {
     const option = make("option", "", name);
     option.disabled = !stopToShow(stage, name);
-    select.append(option);
-  }
-  select.addEventListener("change", () => {
-    showKind(stage, select.value);
-    if (select.value) return;
-    setStops(stage, "");
-    showAddresses(stage, false);
-  });
+    return option;
+  }));
 }

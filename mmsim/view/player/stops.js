@@ -128,20 +128,18 @@ function stoppedBy(stage, t) {
 }
 
 /** Offer what can be written. */
-function buildStops(stage) {
-  const input = stage.part("stop");
+function offerStops(stage) {
   const { data } = stage.players[0];
   const warp = data.warps.length - 1;
   const line = data.sites.length ? data.sites[0][1] : 1;
   const array = data.arrays[0];
   const variable = data.variables.find(({ shape }) => shape === null);
-  for (const text of [
+  stage.part("stops").replaceChildren(...[
     "conflict", "bank conflict", "coalescing", "latency", "barrier", `W${warp}`, `line ${line}`, "address 0", ...(array ? [array.name + indexText(array.shape, 0)] : []),
     ...(variable ? [`${variable.text} == 1`, `${variable.text} > 1 in thread 0`] : []),
-  ]) {
+  ].map((text) => {
     const option = make("option");
     option.value = text;
-    stage.part("stops").append(option);
-  }
-  input.addEventListener("change", () => setStops(stage, input.value));
+    return option;
+  }));
 }

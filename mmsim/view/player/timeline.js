@@ -8,19 +8,12 @@ const GUTTER = 4; // for warp numbers, in heights of letters
 
 /** The timeline: a picture of the run, and a frame over it at the current time. */
 function buildTimeline(player) {
-  const { stage, launches } = player;
+  const { stage } = player;
   const canvas = player.part("timeline");
-  const warps = Math.max(...launches.map(({ data }) => data.warps.length));
   const timeline = {
-    canvas, cursor: player.part("cursor"), drawn: "", from: stage.start, unit: 1, row: 18, width: 200,
-    warps: Math.min(warps, TALL), letters: LETTERS, gutter: GUTTER * LETTERS, top: 0, axis: 18,
+    canvas, cursor: player.part("cursor"), unit: 1, row: 18, width: 200,
+    letters: LETTERS, gutter: GUTTER * LETTERS, top: 0, axis: 18,
   };
-  player.part("boundary-name").textContent = player.data.schedule === "synchronous" ? "a round begins" : "a barrier opens";
-  player.part("launch-name").hidden = launches.length === 1;
-  if (warps > TALL) {
-    player.part("timeline-note").hidden = false;
-    player.part("timeline-note").textContent = `Only the first ${TALL} of ${warps} warps are drawn here.`;
-  }
   player.part("zoom").addEventListener("click", () => {
     stage.view.whole = !stage.view.whole;
     stage.players.forEach(drawTimeline);
@@ -40,13 +33,23 @@ function buildTimeline(player) {
     canvas.title = "";
     if (warp < 0 || warp >= timeline.warps) return;
     if (gutter) canvas.title = `warp ${warp}; click to follow`;
-    const { data, model } = launches[launchAt(player, time)];
+    const { data, model } = player.launches[launchAt(player, time)];
     const wait = gutter ? undefined : waitsAt(model, time).find((w) => data.waits.warp[w] === warp);
     if (wait !== undefined) {
       canvas.title = `warp ${warp}, time ${time}, line ${data.waits.line[wait]}: ${explain(model, wait, time)} (${data.waits.start[wait]} to ${data.waits.end[wait]})`;
     }
   });
   return timeline;
+}
+
+/** Let the timeline be that of a run. */
+function furnishTimeline({ stage, timeline, launches, data: { schedule }, part }) {
+  const warps = Math.max(...launches.map(({ data }) => data.warps.length));
+  Object.assign(timeline, { drawn: "", from: stage.start, warps: Math.min(warps, TALL) });
+  part("boundary-name").textContent = schedule === "synchronous" ? "a round begins" : "a barrier opens";
+  hide(part("launch-name"), launches.length === 1);
+  hide(part("timeline-note"), warps <= TALL);
+  part("timeline-note").textContent = `Only the first ${TALL} of ${warps} warps are drawn here.`;
 }
 
 /** Fit the panels, and the timelines' pictures, into the room that there is.
