@@ -54,7 +54,8 @@ function restore(stage, link) {
   if (time === stage.view.time && note) stage.view.note = note;
   showAddresses(stage, shown.includes("addresses") || (Boolean(SHOWS[own]?.addresses) && !shown.includes("elements")));
   (parts.get("rows") ?? "").split(",").forEach((row, at) => panelsOf(stage)[at] && keepRow(...panelsOf(stage)[at], Number(row)));
-  lecture(stage, parts.has("lecture") || new URLSearchParams(location.search).has("lecture"));
+  const large = parts.has("lecture") || new URLSearchParams(location.search).has("lecture");
+  if (large !== stage.view.lecture) lecture(stage, large);
 }
 
 /** Keep to the address of the page: its link, ?lecture, and Space pressed on the page around it. */
