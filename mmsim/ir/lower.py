@@ -110,7 +110,8 @@ class Lowering:
         self.code = code
         self.typing = typing
         self.result = Lowered(code, typing)
-        self.is_numbas = code.arithmetic == "numba"
+        self.is_numbas = code.arithmetic != "python"
+        self.wraps = code.arithmetic == "numba"  # a negative index, which counts from the end
         self.adds = False  # statements, which need numbers
         # A helper may share a part 2^k times: each node is lowered once.
         self.value: Callable[[ir.Expr], ir.Expr] = Memo(self._value)
@@ -251,7 +252,7 @@ class Lowering:
     def index(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> tuple[ir.Expr, ...]:
         """An index of whole numbers, as far as it can be; Numba's counts from the end too."""
         extents = (ir.Extent(array, axis, None, place) for axis in range(len(index)))
-        return self._whole(index, extents if self.is_numbas else None, place)
+        return self._whole(index, extents if self.wraps else None, place)
 
     def _whole(
         self,

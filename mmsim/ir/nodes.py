@@ -469,7 +469,8 @@ class LocalArray:
 class Parameter:
     """A parameter after T: whether the program uses it as an array, as a number, or not at all.
 
-    `type` is that of the argument's numbers, if the program takes their words as smaller numbers.
+    `type` is that of the argument's numbers, if the program takes their words as other numbers, and
+    `shape` is the argument's, if the program takes its elements in a row.
     """
 
     name: str
@@ -477,6 +478,7 @@ class Parameter:
     default: Scalar | None
     place: Place
     type: str | None = field(default=None, compare=False)  # of an argument, not of the program
+    shape: tuple[int, ...] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,4 +513,4 @@ class Code:
     variables: tuple[Variable, ...]
     body: Block
     sources: tuple[Source, ...]
-    arithmetic: Literal["python", "numba"] = "python"
+    arithmetic: Literal["python", "numba", "ptx"] = "python"

@@ -97,7 +97,7 @@ class NumbaTyping(Typing):
 
 def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> Typing:
     """The types of a program, by the rules of its language."""
-    return (NumbaTyping if code.arithmetic == "numba" else Typing)(code, arrays, numbers)
+    return (Typing if code.arithmetic == "python" else NumbaTyping)(code, arrays, numbers)
 
 
 def whole(*types: Type) -> Type:

@@ -297,7 +297,9 @@ class Launch:
         """The current contents of the array parameters."""
         found = {name: self.arrays[name].contents() for name in self.parameters}
         given = {one.name: one.type for one in self.code.parameters if one.type is not None}
-        return found | {name: found[name].view(type_) for name, type_ in given.items()}
+        found |= {name: found[name].view(type_) for name, type_ in given.items()}
+        shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
+        return found | {name: found[name].reshape(shape) for name, shape in shapes.items()}
 
 
 class _Binding:

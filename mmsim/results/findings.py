@@ -39,7 +39,7 @@ FindingKind = Literal[
     "conflict",
 ]
 Scope = Literal["interval", "blocks", "round"]
-Language = Literal["python", "numba"]
+Language = Literal["python", "numba", "ptx"]
 Action = Literal[
     "read", "write", "atomic", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
 ]
@@ -111,6 +111,7 @@ OF_THE_GRID = (
 WORDS: dict[Language, dict[str, str]] = {
     "python": {"barrier": "T.barrier()", "add": "mm.atomic.add", "sync": "mm.warp.sync()"},
     "numba": {"barrier": "cuda.syncthreads()", "add": "cuda.atomic.add", "sync": "cuda.syncwarp()"},
+    "ptx": {"barrier": "__syncthreads()", "add": "atomicAdd", "sync": "__syncwarp()"},
 }
 """The words of the program's language for the words in braces."""
 

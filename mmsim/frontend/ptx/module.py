@@ -44,7 +44,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a variable, a parameter, a function, a table of labels or a label; + an offset."""
+    """The name of a variable, a parameter, a function, a label or a table of them; + an offset."""
 
     name: str
     offset: int = 0

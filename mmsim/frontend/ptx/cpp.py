@@ -1,0 +1,120 @@
+"""The places of instructions in the C++ source, and the names that it gives to arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+from mmsim.errors import Place
+from mmsim.frontend.ptx.module import Instruction, Module, Variable, Where
+from mmsim.ir import nodes as ir
+
+
+class Places:
+    """The places of a kernel, in the source files whose `text` is known, else in its PTX.
+
+    `ptx` is the text of the module, `file` what its PTX is called.
+    """
+
+    def __init__(
+        self, module: Module, kernel: str, text: Mapping[str, str], ptx: str, file: str
+    ) -> None:
+        self.kernel = kernel
+        self.file = file
+        self._files = {
+            number: (name, text[name].splitlines())
+            for number, name in module.files.items()
+            if name in text
+        }
+        self._ptx = ptx.splitlines()
+
+    def of(self, where: Where) -> Place:
+        """The place of an instruction: where the known text was inlined, if need be."""
+        known: Where | None = where
+        while known is not None and known.file not in self._files:
+            known = known.inlined_at
+        if known is None:
+            return self._place(self.kernel, self.file, self._ptx, where.ptx, 0)
+        file, lines = self._files[known.file]
+        function = known.function or self.kernel
+        return self._place(function, file, lines, known.line, max(known.column - 1, 0))
+
+    def _place(self, function: str, file: str, lines: list[str], line: int, column: int) -> Place:
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        rest = re.match(r"\w+|\S?", text[column:])
+        return Place(function, file, line, column, column + (rest.end() if rest else 0), text)
+
+    def sources(self, body: Iterable[Instruction], first: Where) -> tuple[ir.Source, ...]:
+        """The text of each function that the instructions come from, the kernel's first."""
+        lines: dict[tuple[str, str], set[int]] = {}
+        for place in (self.of(first), *(self.of(one.where) for one in body)):
+            lines.setdefault((place.function, place.file), set()).add(place.line)
+        texts = {name: text for name, text in self._files.values()}
+        texts.setdefault(self.file, self._ptx)
+        found = []
+        for (function, file), own in lines.items():
+            text = texts[file]
+            begin, end = max(min(own), 1), min(max(own), len(text))
+            found.append(ir.Source(function, file, begin, tuple(text[begin - 1 : end])))
+        return tuple(found)
+
+    def argument_names(self, parameters: tuple[Variable, ...], first: Where) -> list[str]:
+        """The names of the kernel's parameters in the source; argument_1, ... if unknown."""
+        numbered = [f"argument_{number}" for number, _ in enumerate(parameters, 1)]
+        for _, lines in self._files.values():
+            found = _declared("\n".join(lines), plain_name(self.kernel))
+            if found is not None and len(found) == len(parameters) == len(set(found)):
+                return found
+        return numbered
+
+
+def plain_name(name: str) -> str:
+    """The name of a function or a variable without what a C++ compiler adds.
+
+    >>> plain_name("_ZZ9transposeE4tile"), plain_name("_Z5scaleIfEvPT_S0_i"), plain_name("sum")
+    ('tile', 'scale', 'sum')
+    """
+    match = re.match(r"_ZZ?N?", name)
+    if match is None:
+        return name
+    parts, at = [], match.end()
+    while found := re.compile(r"(?:E|L|K|_ZN?|IL?\w*?E)?(\d+)").match(name, at):
+        end = found.end() + int(found[1])
+        parts.append(name[found.end() : end])
+        at = end
+        if not name.startswith("_ZZ") and not name.startswith("_ZN"):
+            break
+        if name.startswith("_ZZ") and "E" in name[at:]:
+            at = name.index("E", at) + 1
+    return parts[-1] if parts and parts[-1].isidentifier() else name
+
+
+def _declared(text: str, name: str) -> list[str] | None:
+    """The names of the parameters of a kernel that a text defines; None if it doesn't."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
+        depth, at = 1, match.end()
+        cuts = [at - 1]
+        while at < len(text) and depth:
+            letter = text[at]
+            depth += (letter in "([{<") - (letter in ")]}>")
+            if letter == "," and depth == 1:
+                cuts.append(at)
+            at += 1
+        before = text[: match.start()].rsplit(";", 1)[-1].rsplit("}", 1)[-1]
+        if "__global__" not in before:
+            continue
+        cuts.append(at - 1)
+        names = [_last_name(text[one + 1 : other]) for one, other in pairwise(cuts)]
+        if all(names):
+            return [one for one in names if one]
+        return [] if len(names) == 1 and not text[cuts[0] + 1 : cuts[1]].strip() else None
+    return None
+
+
+def _last_name(declaration: str) -> str | None:
+    """The name in the declaration of a parameter."""
+    declaration = re.sub(r"=.*|\[[^]]*\]", " ", declaration, flags=re.DOTALL)
+    match = re.search(r"(\w+)\s*$", declaration)
+    return match[1] if match and re.search(r"[\w>*&]\s*\W*\s*\w+\s*$", declaration) else None

@@ -1,0 +1,181 @@
+"""A kernel with the bodies of the functions that it calls in place of the calls.
+
+Each call has registers, labels and variables of its own. Parameters become registers: PTX stores
+arguments in variables of the space `param`, from which the function loads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+STOPS = ("__assertfail",)
+"""Functions of the device that end the kernel with an error."""
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+
+@dataclass
+class Flat:
+    """Instructions without calls, the types of their registers, variables, and tables of labels."""
+
+    body: list[Instruction | Label] = field(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def flattened(module: Module, kernel: Function, file: str) -> Flat:
+    """The kernel with all calls inlined. Raises `LanguageError` for what can't be inlined."""
+    flat = Flat()
+    flat.body = list(_Inliner(module, flat, file).body(kernel, "", {}, (kernel.name,)))
+    return flat
+
+
+class _Inliner:
+    def __init__(self, module: Module, flat: Flat, file: str) -> None:
+        self.module = module
+        self.flat = flat
+        self.file = file
+        self.calls = 0
+
+    def body(
+        self, function: Function, prefix: str, slots: Mapping[str, str], chain: tuple[str, ...]
+    ) -> Iterator[Instruction | Label]:
+        """The instructions of a function whose names begin with `prefix`.
+
+        `slots` are the caller's variables for its parameters and results.
+        """
+        assert function.body is not None
+        flat = self.flat
+        flat.registers |= {prefix + name: type_ for name, type_ in function.registers.items()}
+        own = {one.name: one for one in function.variables if one.space in ("shared", "local")}
+        flat.variables |= {
+            name if one.space == "shared" else prefix + name: one for name, one in own.items()
+        }
+        local = {name for name, one in own.items() if one.space == "local"}
+        slots = {
+            **{one.name: prefix + one.name for one in function.variables if one.space == "param"},
+            **slots,
+        }
+        labels = {one.name for one in function.body if isinstance(one, Label)}
+        flat.tables |= {
+            prefix + name: tuple(prefix + label for label in table)
+            for name, table in function.tables.items()
+        }
+        names = labels | local | function.tables.keys()
+
+        def renamed(operand: Operand) -> Operand:
+            match operand:
+                case Register(name) if name in function.registers:
+                    return replace(operand, name=prefix + name)
+                case Symbol(name) if name in names:
+                    return replace(operand, name=prefix + name)
+                case Address(base) if base is not None:
+                    new = renamed(base)
+                    assert isinstance(new, Register | Symbol)
+                    return replace(operand, base=new)
+                case Vector(parts):
+                    return Vector(tuple(map(renamed, parts)))
+                case Pair(first, second):
+                    return Pair(renamed(first), renamed(second))
+            return operand
+
+        end = f"{prefix}return"
+        for one in function.body:
+            if isinstance(one, Label):
+                yield Label(prefix + one.name)
+                continue
+            new = replace(one, operands=tuple(map(renamed, one.operands)))
+            if one.guard is not None:
+                guard = renamed(one.guard)
+                assert isinstance(guard, Register)
+                new = replace(new, guard=guard)
+            if new.name[0] == "call":
+                yield from self.call(function, new, slots, chain)
+            elif new.name[:2] in (("st", "param"), ("ld", "param")):
+                yield from self.moves(new, slots)
+            elif new.name[0] == "ret" and prefix:
+                yield replace(new, name=("bra",), operands=(Symbol(end),))
+            else:
+                yield new
+        if prefix:
+            yield Label(end)
+
+    def call(
+        self, caller: Function, one: Instruction, slots: Mapping[str, str], chain: tuple[str, ...]
+    ) -> Iterator[Instruction | Label]:
+        """The body of the called function, or the end of the kernel."""
+        vectors = [part for part in one.operands if isinstance(part, Vector)]
+        callee = next(part for part in one.operands if not isinstance(part, Vector))
+        if not isinstance(callee, Symbol):
+            raise self.refused(one, "a call of a function that a register names", "call it by name")
+        if callee.name in STOPS:
+            yield replace(one, name=("trap",), operands=())
+            return
+        function = self.module.functions.get(callee.name)
+        if function is None or function.body is None:
+            raise self.refused(
+                one,
+                f"a call of {callee.name!r}, which this module does not define",
+                "define it in the same text, or leave the call out",
+            )
+        if callee.name in chain:
+            raise self.refused(one, f"{callee.name!r} calls itself", "write a loop instead")
+        given = vectors[-1].parts if one.operands[-1] is not callee else ()
+        results = vectors[0].parts if one.operands[0] is not callee else ()
+        pairs = (
+            *zip(function.parameters, given, strict=False),
+            *zip(function.results, results, strict=False),
+        )
+        self.calls += 1
+        inner = {
+            slot.name: slots.get(part.name, part.name)
+            for slot, part in pairs
+            if isinstance(part, Symbol)
+        }
+        prefix = f"{function.name}_{self.calls}_"
+        skipped = f"{prefix}skipped"
+        if one.guard is not None:
+            turned = replace(one.guard, negated=not one.guard.negated)
+            target = (Symbol(skipped),)
+            yield replace(one, name=("bra",), operands=target, guard=turned)
+        yield from self.body(function, prefix, inner, (*chain, callee.name))
+        if one.guard is not None:
+            yield Label(skipped)
+
+    def moves(self, one: Instruction, slots: Mapping[str, str]) -> Iterator[Instruction]:
+        """A load or a store of parameters of a function as moves; those of the kernel stay."""
+        is_store = one.name[0] == "st"
+        address, value = one.operands if is_store else one.operands[::-1]
+        assert isinstance(address, Address)
+        base = address.base
+        if not isinstance(base, Symbol) or base.name not in slots:
+            yield one
+            return
+        bits = one.name[-1].lstrip("bsuf")
+        parts = value.parts if isinstance(value, Vector) else (value,)
+        for number, part in enumerate(parts):
+            place = base.offset + address.offset + number * SIZES[bits]
+            slot = f"{slots[base.name]}_{place}_{bits}"
+            self.flat.registers[slot] = "b16" if bits == "8" else f"b{bits}"
+            operands = (Register(slot), part) if is_store else (part, Register(slot))
+            width = "16" if bits == "8" else bits
+            yield replace(one, name=("mov", f"b{width}"), operands=operands)
+
+    def refused(self, one: Instruction, what: str, advice: str) -> LanguageError:
+        return LanguageError(what, Place(self.file, self.file, one.where.ptx), advice)

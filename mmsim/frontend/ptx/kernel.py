@@ -1,0 +1,353 @@
+"""A kernel of a PTX module as a program, lowered again for each kind of arguments."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError, MMSimError, Place, shown
+from mmsim.frontend.program import Program
+from mmsim.frontend.ptx.arrays import BYTES, Array
+from mmsim.frontend.ptx.cpp import Places, plain_name
+from mmsim.frontend.ptx.flat import flattened
+from mmsim.frontend.ptx.lowering import Lowering
+from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.python.scope import number
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
+from mmsim.ir.walk import numbered
+
+APART = 1 << 40
+"""The bytes between the first addresses of two arrays."""
+
+
+class Specialized(NamedTuple):
+    """A kernel's program for the kinds of some arguments, and the arguments that it takes."""
+
+    program: Program
+    args: tuple[Any, ...]
+    given: Sequence[Any]
+    """The arrays of the caller, None for an argument that isn't one of the caller's."""
+
+    def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Copy a run's results into the arrays that the launch got."""
+        for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
+            if value is not None and value.flags.writeable:
+                np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
+
+
+class PtxProgram(Program):
+    """A kernel of a PTX module. A machine runs it as any program.
+
+    A launch lowers it for the kinds of its arguments: arrays in the place of pointers, and numbers.
+    An argument for a struct is a NumPy record or bytes. `text` has the contents of source files by
+    the names that the module gives them, `ptx` the text of the module.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        *,
+        text: Mapping[str, str] | None = None,
+        ptx: str = "",
+        file: str = "ptx",
+        dynamic_bytes: int = 0,
+    ) -> None:
+        self._module = module
+        self._kernel = kernel = module.functions[name]
+        self._places = Places(module, name, text or {}, ptx, file)
+        self._given: dict[str, Any] = {"text": text, "ptx": ptx, "file": file}
+        self._dynamic_bytes = dynamic_bytes
+        super().__init__(_named(plain_name(name)), self._places.of(kernel.where))
+        self._returns = None
+        self._file = file
+        self._specialized: dict[tuple[Any, ...], tuple[Program, Slots]] = {}
+
+    @property
+    def parsed_late(self) -> bool:
+        """Return whether a launch lowers it: it has no code before."""
+        return True
+
+    @property
+    def code(self) -> ir.Code:
+        """The representation for the arguments of its last launch."""
+        if self._code is None:
+            raise MMSimError(
+                f"the kernel {self.name!r} is lowered for the arguments of a launch; run it first"
+            )
+        return self._code
+
+    def with_shared(self, dynamic_bytes: int) -> PtxProgram:
+        """This kernel for launches with `dynamic_bytes` of dynamic shared memory in each block."""
+        if dynamic_bytes == self._dynamic_bytes:
+            return self
+        name = self._kernel.name
+        return PtxProgram(self._module, name, **self._given, dynamic_bytes=dynamic_bytes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self._module, self._kernel.name, self._given, self._dynamic_bytes)
+
+    def specialized(self, args: Sequence[Any]) -> Specialized:
+        """The program for arguments of these kinds, with the arguments of its launch."""
+        binding = Binding(self._kernel, self._places, args)
+        if binding.key not in self._specialized:
+            code, slots = self._lowered(binding)
+            self._specialized[binding.key] = Program(_named(self.name), code), slots
+        program, slots = self._specialized[binding.key]
+        self._code = program.code
+        names = [parameter.name for parameter in program.code.parameters]
+        return Specialized(program, slots.values(binding, names), [*map(binding.own.get, names)])
+
+    def _lowered(self, binding: Binding) -> tuple[ir.Code, Slots]:
+        """The representation for some kinds of arguments, and what it takes of them."""
+        kernel = self._kernel
+        if kernel.body is None:
+            raise MMSimError(f"the kernel {self.name!r} is declared, but has no body")
+        flat = flattened(self._module, kernel, self._file)
+        place = self._places.of(kernel.where)
+        arrays = {array.name: array for array in binding.arrays}
+        variables: dict[str, str] = {}
+        base = {"shared": 0, "local": 0}
+        locals_: dict[str, Variable] = {}
+        every = {**self._module.variables, **flat.variables}
+        for name, variable in every.items():
+            if variable.space not in base:
+                continue
+            own = _unique(plain_name(name), arrays)
+            at = -(-base[variable.space] // variable.align) * variable.align
+            arrays[own] = Array(own, variable.space, at)
+            variables[name] = own
+            locals_[own] = variable
+            base[variable.space] = at + self._bytes(variable)
+        slots = Slots(binding, arrays)
+        lowering = Lowering(flat, arrays, variables, slots, self._places)
+        body = lowering.body()
+        used = {array.name: array for array in arrays.values() if array.uses}
+        local_arrays = tuple(
+            ir.LocalArray(
+                name,
+                "shared" if variable.space == "shared" else "registers",
+                (ir.Const(self._bytes(variable) // arrays[name].dtype.itemsize),),
+                arrays[name].dtype.name,
+                place,
+            )
+            for name, variable in locals_.items()
+            if name in used
+        )
+        sources = self._places.sources(lowering.instructions, kernel.where)
+        shown_variables = tuple(
+            ir.Variable(name, register, self.name) for register, name in lowering.names.items()
+        )
+        code = ir.Code(
+            self.name,
+            tuple(slots.given(used, place)),
+            local_arrays,
+            shown_variables,
+            numbered(body),
+            sources,
+            "ptx",
+        )
+        return code, slots
+
+    def _bytes(self, variable: Variable) -> int:
+        """The bytes of a variable; of one without a size, those of the launch."""
+        if variable.count is None:
+            return self._dynamic_bytes
+        return variable.count * size_of(variable.type)
+
+
+class Binding:
+    """The arguments of a launch.
+
+    `arrays` are those that pointers lead to, `own` the caller's by name; `numbers` are the values
+    by the name of a parameter, and `structs` the bytes of others. `key` has all on which the
+    lowered kernel depends.
+    """
+
+    def __init__(self, kernel: Function, places: Places, args: Sequence[Any]) -> None:
+        self.kernel = kernel
+        self.names = places.argument_names(kernel.parameters, kernel.where)
+        if len(args) != len(kernel.parameters):
+            raise LaunchError(
+                f"the kernel {plain_name(kernel.name)}({', '.join(self.names)}) takes "
+                f"{len(kernel.parameters)} arguments, not {len(args)}"
+            )
+        self.arrays: list[Array] = []
+        self.own: dict[str, npt.NDArray[Any]] = {}
+        self.numbers: dict[str, int | float] = {}
+        self.structs: dict[str, bytes] = {}
+        self.pointers: dict[str, str] = {}
+        self._memory: dict[tuple[int, int], str] = {}
+        triples = zip(kernel.parameters, self.names, args, strict=True)
+        self.key = tuple(self._bind(*one) for one in triples)
+
+    def _bind(self, parameter: Variable, name: str, value: Any) -> Any:
+        where = f"argument {name!r} of the kernel {plain_name(self.kernel.name)!r}"
+        if parameter.is_array:
+            return self._struct(parameter, value, where)
+        if isinstance(value, np.ndarray):
+            return self._array(parameter, name, value, where)
+        known = 0 if value is None else number(value)
+        if known is None or isinstance(known, complex):
+            raise LaunchError(
+                f"{where} is {shown(value)}: kernels take arrays, numbers and records"
+            )
+        return self._number(parameter, known, where)
+
+    def _array(self, parameter: Variable, name: str, value: npt.NDArray[Any], where: str) -> Any:
+        if size_of(parameter.type) != 8:
+            raise LaunchError(f"{where} is a number, not an array")
+        if not value.flags.c_contiguous:
+            raise LaunchError(f"{where} is no contiguous array; pass np.ascontiguousarray of it")
+        if value.dtype.hasobject:
+            raise LaunchError(f"{where} holds objects of Python")
+        begin = value.__array_interface__["data"][0]
+        own = self._memory.setdefault((begin, value.nbytes or -len(self.arrays)), name)
+        if own == name:
+            base = APART * (len(self.arrays) + 1)
+            self.arrays.append(Array(name, "global", base, True, value.dtype))
+            self.own[name] = value
+        self.pointers[parameter.name] = own
+        return own, value.dtype, value.shape
+
+    def _number(self, parameter: Variable, known: int | float | bool, where: str) -> Any:
+        type_ = parameter.type
+        bits = 8 * size_of(type_)
+        if type_[0] == "f" and bits > 16:
+            self.numbers[parameter.name] = float(known)
+            return type_
+        if isinstance(known, float):
+            raise LaunchError(f"{where} is a whole number, not {shown(known)}")
+        held = int(known)
+        if not -(1 << (bits - 1)) <= held < 1 << bits:
+            raise LaunchError(f"{where} is {shown(held)}, which doesn't fit into {bits} bits")
+        self.numbers[parameter.name] = signed(held, bits)
+        return type_
+
+    def _struct(self, parameter: Variable, value: Any, where: str) -> Any:
+        held = value.tobytes() if isinstance(value, np.void | np.generic) else value
+        size = (parameter.count or 0) * size_of(parameter.type)
+        if not isinstance(held, bytes | bytearray):
+            raise LaunchError(f"{where} is a struct; give a NumPy record or bytes")
+        if len(held) != size:
+            raise LaunchError(f"{where} is a struct of {size} bytes, not of {len(held)}")
+        self.structs[parameter.name] = bytes(held)
+        return size
+
+
+class Slots:
+    """What a kernel loads of its parameters: the numbers that the lowered program takes.
+
+    A number of a struct is a parameter of its own.
+    """
+
+    def __init__(self, binding: Binding, arrays: Mapping[str, Array]) -> None:
+        self._binding = binding
+        self._arrays = arrays
+        names = zip(binding.kernel.parameters, binding.names, strict=True)
+        self._names = {parameter.name: name for parameter, name in names}
+        self._loaded: dict[str, tuple[str, int, str]] = {}
+        self._dtypes: dict[str, Type] = {}
+
+    def names(self) -> Collection[str]:
+        """The names of the arguments."""
+        return self._names.values()
+
+    def array(self, parameter: str, at: int) -> Array | None:
+        """The array that a pointer at an offset of a parameter leads to."""
+        own = self._binding.pointers.get(parameter) if at == 0 else None
+        return None if own is None else self._arrays[own]
+
+    def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
+        """The number at an offset of a parameter; None if there is none of this type."""
+        name = self._names.get(parameter)
+        if name is None:
+            return None
+        if parameter in self._binding.structs:
+            if at + size_of(type_) > len(self._binding.structs[parameter]):
+                return None
+            name = f"{name}_{at}_{type_}"
+        elif at or parameter not in self._binding.numbers:
+            return None
+        self._loaded[name] = parameter, at, type_
+        return ir.Number(name)
+
+    def given(self, used: Mapping[str, Array], place: Place) -> Iterator[ir.Parameter]:
+        """The parameters of the lowered program."""
+        for array in self._binding.arrays:
+            own = self._binding.own[array.name]
+            use: ir.Use = "unused"
+            if array.name in used and own.size:
+                use, self._dtypes[array.name] = "array", array.dtype
+                if own.nbytes % array.dtype.itemsize:
+                    raise LaunchError(
+                        f"argument {array.name!r} has {own.nbytes} bytes, which the kernel "
+                        f"accesses by {array.dtype.itemsize}"
+                    )
+            type_ = own.dtype.str if use == "array" else None
+            yield ir.Parameter(array.name, use, None, place, type_, own.shape)
+        for name in self._loaded:
+            yield ir.Parameter(name, "number", None, place)
+
+    def values(self, binding: Binding, names: Sequence[str]) -> tuple[Any, ...]:
+        """The arguments of a launch of the lowered program."""
+        found: list[Any] = []
+        for name in names:
+            if name in binding.own:
+                flat = binding.own[name].reshape(-1)
+                found.append(flat.view(self._dtypes[name]) if name in self._dtypes else 0)
+                continue
+            parameter, at, type_ = self._loaded[name]
+            if parameter in binding.numbers:
+                found.append(binding.numbers[parameter])
+                continue
+            part = binding.structs[parameter][at : at + size_of(type_)]
+            kind = "f" if type_[0] == "f" and len(part) > 2 else "i"
+            found.append(np.frombuffer(part, f"{kind}{len(part)}")[0].item())
+        return tuple(found)
+
+
+def size_of(type_: str) -> int:
+    """The bytes of a type.
+
+    >>> size_of("f32"), size_of("u8")
+    (4, 1)
+    """
+    return BYTES[type_.lstrip("bsuf")]
+
+
+def signed(value: int, bits: int) -> int:
+    """A number of so many bits, read as a signed one.
+
+    >>> signed(255, 8), signed(5, 8)
+    (-1, 5)
+    """
+    return value - (1 << bits) if value >> (bits - 1) & 1 and value > 0 else value
+
+
+def _unique(name: str, taken: Mapping[str, Any]) -> str:
+    """A name that isn't taken yet."""
+    own, count = name, 1
+    while own in taken:
+        count += 1
+        own = f"{name}_{count}"
+    return own
+
+
+def _named(name: str) -> types.FunctionType:
+    """A function of that name, which stands for the kernel."""
+
+    def kernel() -> None:
+        """Stand for a kernel."""
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return cast(types.FunctionType, kernel)
+
+
+def _made(module: Module, name: str, given: dict[str, Any], dynamic_bytes: int) -> PtxProgram:
+    return PtxProgram(module, name, **given, dynamic_bytes=dynamic_bytes)

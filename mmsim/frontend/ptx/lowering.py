@@ -1,0 +1,690 @@
+"""From the instructions of a kernel to statements of the representation.
+
+Every register is a variable. Branches and labels give basic blocks, and these loops and branches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.ptx import warp
+from mmsim.frontend.ptx.arrays import (
+    Array,
+    Use,
+    address_in,
+    cast,
+    joined,
+    parted,
+    read_as,
+    refused,
+    space_of,
+    unpacked,
+    use_of,
+    written_as,
+)
+from mmsim.frontend.ptx.cpp import Places
+from mmsim.frontend.ptx.flat import Flat
+from mmsim.frontend.ptx.instructions import computed
+from mmsim.frontend.ptx.module import (
+    Address,
+    Immediate,
+    Instruction,
+    Label,
+    Operand,
+    Register,
+    Symbol,
+    Vector,
+)
+from mmsim.frontend.ptx.pointers import (
+    AFFINE,
+    NUMBER,
+    Kind,
+    Pointers,
+    lowest_bit,
+    offset_in,
+    parts,
+    results_and_sources,
+)
+from mmsim.ir import nodes as ir
+from mmsim.ir.structured import BasicBlock, structured
+from mmsim.ir.structured import Label as BlockName
+
+HELD = {"pred": "bool", "16": "int16", "32": "int32", "64": "int64"}
+"""The type in which a register is held, by its bits; that of floats is f32 or f64."""
+WITHOUT_EFFECT = frozenset(
+    (
+        *("membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "pmevent"),
+        *("nanosleep", "griddepcontrol"),
+    )
+)
+CARRY = "carry_of_additions"
+"""The register of the carry, which no instruction names."""
+MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
+GENERIC = {"shared": 1 << 60, "local": 1 << 61}
+"""What is added to an address in a space to make it an address in general."""
+
+
+class Slots(Protocol):
+    """The arguments, by the parameter and the offset in it."""
+
+    def names(self) -> Collection[str]:
+        """The names of the arguments."""
+
+    def array(self, parameter: str, at: int) -> Array | None:
+        """The array that a pointer leads to; None if none is there."""
+
+    def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
+        """The number that is there; None without one of this type."""
+
+
+@dataclass
+class Sum:
+    """A sum: a number, and registers with a factor each, of an address in bytes."""
+
+    number: int = 0
+    terms: dict[str, int] = field(default_factory=dict)
+
+    def plus(self, other: Sum, factor: int = 1) -> Sum:
+        """The sum with a multiple of another one."""
+        terms = dict(self.terms)
+        for name, times in other.terms.items():
+            terms[name] = terms.get(name, 0) + times * factor
+        return Sum(self.number + other.number * factor, {k: v for k, v in terms.items() if v})
+
+
+class Lowering:
+    """Lowers one kernel: `parameters` gives the arrays and the numbers of its arguments.
+
+    `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
+    """
+
+    def __init__(
+        self,
+        flat: Flat,
+        arrays: Mapping[str, Array],
+        variables: Mapping[str, str],
+        parameters: Slots,
+        places: Places,
+    ) -> None:
+        self.flat = flat
+        self.arrays = arrays
+        self.variables = variables
+        self.parameters = parameters
+        self.places = places
+        self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
+        self.pointers = Pointers(self.instructions, variables, self._seed)
+        self.temporaries = 0
+        self.taken = {*arrays, *parameters.names(), CARRY}
+        self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
+        self._find_definitions()
+        for one in self.instructions:
+            if one.name[0] in MEMORY and space_of(one) != "param":
+                for array in self.candidates(one):
+                    array.uses.add(use_of(one))
+        for array in arrays.values():
+            array.settle()
+
+    def _seed(self, one: Instruction) -> Kind | None:
+        if one.name[:2] != ("ld", "param"):
+            return None
+        address = address_in(one)
+        assert isinstance(address.base, Symbol)
+        at = address.base.offset + address.offset
+        found = self.parameters.array(address.base.name, at)
+        return NUMBER if found is None else offset_in(found.name)
+
+    def _find_definitions(self) -> None:
+        """Note the only instruction that sets a register, if there is only one."""
+        found: dict[str, list[Instruction]] = {}
+        for one in self.instructions:
+            for name in results_and_sources(one)[0]:
+                found.setdefault(name, []).append(one)
+        self.defined = {name: ones[0] for name, ones in found.items() if len(ones) == 1}
+
+    # Control flow
+
+    def body(self) -> ir.Block:
+        """The statements of the kernel."""
+        blocks: dict[BlockName, BasicBlock] = {}
+        name: BlockName = "entry"
+        statements: list[ir.Stmt] = []
+        place = self.places.of(self.instructions[0].where)
+        extra = 0
+
+        def end(targets: tuple[BlockName, ...], test: ir.Expr | None = None) -> None:
+            nonlocal statements
+            blocks[name] = BasicBlock(tuple(statements), targets, place, test)
+            statements = []
+
+        def fresh() -> BlockName:
+            nonlocal extra
+            extra += 1
+            return f"next_{extra}"
+
+        for one in self.flat.body:
+            if isinstance(one, Label):
+                end((one.name,))
+                name = one.name
+                continue
+            place = self.places.of(one.where)
+            kind = one.name[0]
+            if kind in ("bra", "ret", "exit", "trap", "brx"):
+                after = fresh()
+                targets = self._jump(one, statements, blocks, fresh, place)
+                if one.guard is None:
+                    end(targets)
+                elif len(targets) == 1:
+                    end((*targets, after), self.guard(one.guard, place))
+                else:
+                    inner = fresh()
+                    end((inner, after), self.guard(one.guard, place))
+                    blocks[inner] = BasicBlock((), targets, place)
+                name = after
+                continue
+            new = tuple(self.statements(one, place))
+            if one.guard is not None and new:
+                new = (ir.If(self.guard(one.guard, place), new, (), place),)
+            statements += new
+        end(())
+        return structured(blocks, "entry", ends=ir.Return)
+
+    def _jump(
+        self,
+        one: Instruction,
+        statements: list[ir.Stmt],
+        blocks: dict[BlockName, BasicBlock],
+        fresh: object,
+        place: Place,
+    ) -> tuple[BlockName, ...]:
+        """The targets of a jump."""
+        kind = one.name[0]
+        if kind == "bra":
+            (target,) = one.operands
+            assert isinstance(target, Symbol)
+            return (target.name,)
+        if kind == "brx":
+            index, table = one.operands
+            assert isinstance(table, Symbol)
+            labels = self.flat.tables[table.name]
+            value = self.operand(index, "u32", place)
+            name: BlockName = f"case_{len(blocks)}_{table.name}"
+            first = name
+            for number, label in enumerate(labels[:-1]):
+                test = ir.Compare("==", value, ir.Const(number), place)
+                rest: BlockName = f"{first}_{number}"
+                last = number == len(labels) - 2
+                blocks[name] = BasicBlock((), (label, labels[-1] if last else rest), place, test)
+                name = rest
+            return (first if len(labels) > 1 else labels[0],)
+        if kind == "trap":
+            name = f"trap_{len(blocks)}"
+            stop = ir.Return(place, "RuntimeError: the kernel stops with a trap or an assertion")
+            blocks[name] = BasicBlock((stop,), (), place)
+            return (name,)
+        return ()
+
+    def guard(self, guard: Register, place: Place) -> ir.Expr:
+        """The test of a guard."""
+        test = ir.Var(self.names[guard.name], place)
+        return ir.Unary("not", test, place) if guard.negated else test
+
+    # Instructions
+
+    def statements(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+        """The statements of an instruction without its guard."""
+        kind = one.name[0]
+        if one.name[:2] == ("ld", "param"):
+            yield from self.parameter(one, place)
+        elif kind in ("ld", "ldu"):
+            yield from self.over_arrays(one, place, self.load)
+        elif kind == "st":
+            yield from self.over_arrays(one, place, self.store)
+        elif kind in ("atom", "red"):
+            yield from self.over_arrays(one, place, self.atomic)
+        elif kind in warp.STATEMENTS:
+            yield from warp.STATEMENTS[kind](self, one, place)
+        elif kind == "isspacep":
+            yield from self.is_in_space(one, place)
+        elif kind == "cvta":
+            yield self.converted(one, place)
+        elif kind not in WITHOUT_EFFECT:
+            yield from self.computation(one, place)
+
+    def assign(self, target: Operand, value: ir.Expr, place: Place) -> Iterator[ir.Stmt]:
+        """Set a register, unless the result is dropped."""
+        assert isinstance(target, Register)
+        if target.name != "_":
+            yield ir.Assign(self.names[target.name], value, place)
+
+    def type_of(self, register: str) -> str:
+        """The type of a register."""
+        return "pred" if register == CARRY else self.flat.registers[register]
+
+    def held(self, register: str) -> str:
+        """The name of the type in which a register is held."""
+        type_ = self.type_of(register)
+        if type_ in ("f32", "f64"):
+            return f"float{type_[1:]}"
+        return HELD[type_ if type_ == "pred" else type_.lstrip("bsuf")]
+
+    def operand(self, operand: Operand, type_: str, place: Place, offset: bool = False) -> ir.Expr:
+        """The value of an operand; with `offset`, of one that points its offset."""
+        if isinstance(operand, Immediate):
+            return number_of(operand)
+        if isinstance(operand, Symbol):
+            if operand.name not in self.variables:
+                raise LanguageError(
+                    f"the address of {operand.name!r} is used as a number",
+                    place,
+                    "only addresses of variables have one",
+                )
+            array = self.arrays[self.variables[operand.name]]
+            return ir.Const(operand.offset + (0 if offset else array.base))
+        assert isinstance(operand, Register), operand
+        if special := warp.SPECIAL.get(operand.name):
+            return special(place)
+        if operand.name not in self.names:
+            raise LanguageError(
+                f"the register {operand.name} has no meaning in the model",
+                place,
+                "leave it out",
+            )
+        own: ir.Expr = ir.Var(self.names[operand.name], place)
+        kind = self.pointers.kinds.get(operand.name, NUMBER)
+        if kind.is_offset and not offset:
+            base = ir.Const(self.arrays[kind.array].base)
+            own = cast(self.held(operand.name), ir.Binary("+", own, base, place), place)
+        return ir.Unary("not", own, place) if operand.negated else own
+
+    def constant(self, operand: Operand) -> int | None:
+        """The value of a whole number in the text, or of a register that only holds one."""
+        if isinstance(operand, Immediate):
+            return int(operand.value)
+        one = self.defined.get(operand.name) if isinstance(operand, Register) else None
+        if one is None or one.name[0] != "mov" or len(one.operands) != 2:
+            return None
+        return self.constant(one.operands[1])
+
+    def register_type(self, operand: Operand, otherwise: str) -> str:
+        """The type of an operand."""
+        if isinstance(operand, Register):
+            if operand.name in warp.SPECIAL:
+                return "b64" if "64" in operand.name else "b32"
+            return self.type_of(operand.name)
+        if isinstance(operand, Symbol):
+            return otherwise
+        return otherwise
+
+    def computation(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+        """An instruction of the table of instructions."""
+        targets, sources = operands_of(one)
+        type_ = one.name[-1]
+        results = [part for part in targets if isinstance(part, Register)]
+        named = [part.name for part in results if part.name != "_"]
+        kinds = {self.pointers.kinds.get(name, NUMBER) for name in named}
+        is_offset = one.name[0] in AFFINE and len(kinds) == 1 and next(iter(kinds)).is_offset
+        given = [
+            (self.operand(part, type_, place, is_offset), self.register_type(part, type_))
+            for part in sources
+        ]
+        if one.name[0] in ("addc", "subc", "madc"):
+            given.append((ir.Var(CARRY, place), "pred"))
+        held = [self.type_of(part.name) if part.name != "_" else type_ for part in results]
+        more = "cc" in one.name
+        values = computed(one, given, [*held, "pred"] if more else held, place)
+        if is_offset and one.name[0] == "cvt":  # an offset may be negative
+            (own,) = given
+            values = (cast(self.held(named[0]), own[0], place),)
+        pairs: list[tuple[str, ir.Expr]] = [
+            (self.names[part.name], value)
+            for part, value in zip(results, values, strict=False)
+            if part.name != "_"
+        ]
+        if more:
+            pairs.append((CARRY, values[-1]))
+        if len(pairs) == 1:
+            (pair,) = pairs
+            yield ir.Assign(*pair, place)
+            return
+        fresh = [self.temporary() for _ in pairs]
+        for own, (_, value) in zip(fresh, pairs, strict=True):
+            yield ir.Assign(own, value, place)  # all sources are read before a result is set
+        for own, (name, _) in zip(fresh, pairs, strict=True):
+            yield ir.Assign(name, ir.Var(own, place), place)
+
+    def converted(self, one: Instruction, place: Place) -> ir.Stmt:
+        """An address of one space as one of another: offsets stay."""
+        target, source = one.operands
+        assert isinstance(target, Register)
+        type_ = one.name[-1]
+        kind = self.pointers.kinds.get(target.name, NUMBER)
+        value = self.operand(source, type_, place, kind.is_offset)
+        if not kind.is_offset:
+            space = next((name for name in one.name if name in GENERIC), "")
+            if space:
+                sign = "-" if "to" in one.name else "+"
+                value = ir.Binary(sign, value, ir.Const(GENERIC[space]), place)
+        return ir.Assign(self.names[target.name], cast(self.held(target.name), value, place), place)
+
+    def is_in_space(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+        """isspacep: whether an address lies in a space."""
+        target, source = one.operands
+        space = one.name[1].partition("::")[0]
+        kind = self.pointers.kind(source) or NUMBER
+        spaces = {self.arrays[name].space for name in kind.arrays}
+        if len(spaces) > 1:
+            raise refused(one, "asks for the space of an address that may be in several", place)
+        yield from self.assign(target, ir.Const(space in spaces), place)
+
+    def parameter(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+        """A load of parameters of the kernel."""
+        targets, address = unpacked(one.operands[0]), address_in(one)
+        assert isinstance(address.base, Symbol)
+        use = use_of(one)
+        for number, target in enumerate(targets):
+            assert isinstance(target, Register)
+            at = address.base.offset + address.offset + number * use.size
+            value: ir.Expr | None = ir.Const(0)
+            if self.parameters.array(address.base.name, at) is None:
+                value = self.parameters.number(address.base.name, at, use.type)
+            if value is None:
+                raise refused(one, "reads a part of a parameter that no argument gives", place)
+            held = self.held(target.name)
+            yield from self.assign(target, cast(held, value, place), place)
+
+    def temporary(self) -> str:
+        """The name of a new variable."""
+        self.temporaries += 1
+        return self._free(f"t_{self.temporaries}")
+
+    def _free(self, name: str) -> str:
+        """A name for a variable that nothing has yet."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    # Memory
+
+    def candidates(self, one: Instruction) -> list[Array]:
+        """The arrays that an access may be in."""
+        base, space = address_in(one).base, space_of(one)
+        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
+        names = kind.arrays or self.arrays.keys()
+        found = [self.arrays[name] for name in names]
+        fits = ("global",) if space == "const" else (space,)
+        if space != "generic":
+            found = [one for one in found if one.space in fits or one.space == space]
+        return sorted(found, key=lambda array: array.base)
+
+    def over_arrays(self, one: Instruction, place: Place, access: object) -> Iterator[ir.Stmt]:
+        """An access to one of several arrays: where its address lies decides."""
+        arrays = self.candidates(one)
+        address = address_in(one)
+        if not arrays:
+            raise refused(
+                one,
+                "has an address that comes from no argument and from no variable",
+                place,
+                "give the array as an argument",
+            )
+        base = address.base
+        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
+        if kind.is_offset:
+            yield from access(one, arrays[0], self.sum_of(address), place)  # type: ignore[operator]
+            return
+        assert isinstance(base, Register)
+        number = self.operand(base, "b64", place)
+        chosen: ir.Block = ()
+        for array in arrays:  # from the lowest address on: the last that begins below it
+            first = array.base + (GENERIC.get(array.space, 0) if space_of(one) == "generic" else 0)
+            offset = self.temporary()
+            own: ir.Expr = ir.Binary("-", number, ir.Const(first), place)
+            block = (
+                ir.Assign(offset, cast("int64", own, place), place),
+                *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
+            )
+            if chosen:
+                test = ir.Compare(">=", number, ir.Const(first), place)
+                chosen = (ir.If(test, block, chosen, place),)
+            else:
+                chosen = block
+        yield from chosen
+
+    def sum_of(self, operand: Operand, offset: bool = True) -> Sum:
+        """An address, or a part of one, as a sum, as far as registers with one definition go."""
+        if isinstance(operand, Address):
+            inner = Sum() if operand.base is None else self.sum_of(operand.base)
+            return inner.plus(Sum(operand.offset))
+        if isinstance(operand, Immediate) and isinstance(operand.value, int):
+            return Sum(operand.value)
+        if isinstance(operand, Symbol):
+            return Sum(operand.offset)
+        assert isinstance(operand, Register), operand
+        alone = Sum(0, {operand.name: 1})
+        one = self.defined.get(operand.name)
+        if one is None or one.guard is not None or "." in operand.name:
+            return alone
+        name, *suffixes = one.name
+        _, sources = results_and_sources(one)
+        if name == "ld" and suffixes[0] == "param":
+            kind = self.pointers.kinds.get(operand.name, NUMBER)
+            return Sum() if kind.is_offset else alone
+        if not all(map(self._stays, sources)) or any(isinstance(x, Vector) for x in one.operands):
+            return alone
+        numbers = [int(s.value) if isinstance(s, Immediate) else None for s in sources]
+        match name:
+            case "mov" | "cvta" if len(sources) == 1:
+                return alone if self._is_special(sources[0]) else self.sum_of(sources[0])
+            case "add":
+                return self.sum_of(sources[0]).plus(self.sum_of(sources[1]))
+            case "sub":
+                return self.sum_of(sources[0]).plus(self.sum_of(sources[1]), -1)
+            case "mul" | "mad" if numbers[1] is not None and "lo" in suffixes:
+                product = Sum().plus(self.sum_of(sources[0]), numbers[1])
+                return product if name == "mul" else product.plus(self.sum_of(sources[2]))
+            case "mul" | "mad" if numbers[1] is not None and suffixes[-2:] == ["wide", "s32"]:
+                if not isinstance(sources[0], Register):
+                    return alone
+                product = Sum(0, {sources[0].name: numbers[1]})
+                return product if name == "mul" else product.plus(self.sum_of(sources[2]))
+            case "shl" if numbers[1] is not None:
+                return Sum().plus(self.sum_of(sources[0]), 1 << numbers[1])
+        return alone
+
+    def _is_special(self, operand: Operand) -> bool:
+        return isinstance(operand, Register) and operand.name in warp.SPECIAL
+
+    def _stays(self, operand: Operand) -> bool:
+        """Return whether an operand has the same value wherever the register is read that it
+        defines: it has one definition too."""
+        if isinstance(operand, Register):
+            return operand.name in self.defined and not operand.negated
+        return not isinstance(operand, Address)
+
+    def factor_of(self, name: str) -> int:
+        """A power of two that divides a register's value."""
+        return self.pointers.factors.get(name, 1) if name in self.flat.registers else 1
+
+    def index(self, address: Sum, size: int, place: Place) -> tuple[ir.Expr, Iterator[ir.Stmt]]:
+        """The number of an element of `size` bytes at an address, and a check that it begins there."""
+        terms = address.terms
+        is_whole = address.number % size == 0 and all(t % size == 0 for t in terms.values())
+        if is_whole:
+            return self._sum(address, size, place), iter(())
+        whole = self._sum(address, 1, place)
+        known = address.number % size == 0 and all(
+            (lowest_bit(times) * (self.factor_of(name) or size)) % size == 0
+            for name, times in terms.items()
+        )
+        check: Iterator[ir.Stmt] = iter(())
+        if not known:
+            rest = ir.Binary("&", whole, ir.Const(size - 1), place)
+            message = f"ValueError: an address of {size} bytes is no multiple of {size}"
+            test = ir.Compare("!=", rest, ir.Const(0), place)
+            check = iter((ir.If(test, (ir.Return(place, message),), (), place),))
+        return ir.Binary(">>", whole, ir.Const(size.bit_length() - 1), place), check
+
+    def _sum(self, address: Sum, size: int, place: Place) -> ir.Expr:
+        """A sum as an expression, divided by a number that divides all its parts."""
+        found: ir.Expr | None = None
+        for name, times in address.terms.items():
+            special = warp.SPECIAL.get(name)
+            own = self.names.get(name, name)
+            term: ir.Expr = special(place) if special else ir.Var(own, place)
+            factor = times // size
+            if factor != 1:
+                term = ir.Binary("*", cast("int64", term, place), ir.Const(factor), place)
+            found = term if found is None else ir.Binary("+", found, term, place)
+        number = address.number // size
+        if found is None:
+            return ir.Const(number)
+        if number:
+            found = ir.Binary("+", found, ir.Const(number), place)
+        return found
+
+    def _pieces(self, use: Use, array: Array) -> int:
+        """How many elements of an array an access takes together."""
+        count = use.bytes // array.dtype.itemsize
+        return max(count, 1)
+
+    def load(self, one: Instruction, array: Array, address: Sum, place: Place) -> Iterator[ir.Stmt]:
+        """A load from an array."""
+        use = use_of(one)
+        index, check = self.index(address, use.bytes, place)
+        yield from check
+        count = self._pieces(use, array)
+        names = tuple(self.temporary() for _ in range(count))
+        if count == 1:
+            yield ir.Load(names[0], array.name, (index,), place)
+        else:
+            yield ir.VectorLoad(names, array.name, (index,), place)
+        words: list[ir.Expr] = [ir.Var(name, place) for name in names]
+        each = count // use.count
+        targets = unpacked(one.operands[0])
+        for number, target in enumerate(targets):
+            own = words[number * each : (number + 1) * each]
+            assert isinstance(target, Register)
+            if target.name == "_":
+                continue
+            yield from self.assign(target, self._read(use, own, array, target.name, place), place)
+
+    def _read(
+        self, use: Use, words: Sequence[ir.Expr], array: Array, register: str, place: Place
+    ) -> ir.Expr:
+        """The value for a register of the words of one element."""
+        if len(words) == 1:
+            value = read_as(use.type, words[0], array.dtype, place)
+        else:
+            size = array.dtype.itemsize
+            words = [
+                ir.Call("as_integer", (word,), place) if array.dtype.kind == "f" else word
+                for word in words
+            ]
+            whole = joined(words, size, place)
+            sign = "" if use.type[0] in "sf" else "u"
+            value = cast(f"{sign}int{8 * use.size}", whole, place)
+            if use.type[0] == "f" and use.size > 2:
+                value = ir.Call("as_float", (value,), place)
+        held = self.held(register)
+        if held.startswith("float") and (use.type[0] != "f" or use.size == 2):
+            return ir.Call("as_float", (cast(f"int{8 * use.size}", value, place),), place)
+        if not held.startswith("float") and use.type[0] == "f" and use.size > 2:
+            value = ir.Call("as_integer", (value,), place)
+        return cast(held, value, place)
+
+    def words_of(
+        self, operands: Sequence[Operand], use: Use, array: Array, place: Place
+    ) -> list[ir.Expr]:
+        """The words for an array of the values of an access."""
+        each = use.size // array.dtype.itemsize
+        found: list[ir.Expr] = []
+        for operand in operands:
+            value = self.operand(operand, use.type, place)
+            register = self.register_type(operand, use.type)
+            if each <= 1:
+                found.append(written_as(array.dtype, value, register, place))
+                continue
+            if register[0] == "f":
+                value = ir.Call("as_integer", (value,), place)
+            pieces = parted(value, each, array.dtype.itemsize, place)
+            found += [written_as(array.dtype, piece, "b64", place) for piece in pieces]
+        return found
+
+    def store(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """A store into an array."""
+        use = use_of(one)
+        index, check = self.index(address, use.bytes, place)
+        yield from check
+        words = self.words_of(unpacked(one.operands[1]), use, array, place)
+        if len(words) == 1:
+            yield ir.Store(array.name, (index,), words[0], place)
+        else:
+            yield ir.VectorStore(array.name, (index,), tuple(words), place)
+
+    def atomic(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """An atomic operation on a word of an array."""
+        use = use_of(one)
+        if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
+            raise refused(
+                one,
+                f"is one of {use.bytes} bytes on an array that other instructions access by "
+                f"{array.dtype.itemsize}",
+                place,
+                "access it as numbers of one size",
+            )
+        index, check = self.index(address, use.bytes, place)
+        yield from check
+        target, rest = None, one.operands
+        if one.name[0] == "atom":
+            target, *more = one.operands
+            rest = tuple(more)
+        values = self.words_of(rest[1:], use, array, place)
+        compare = values[0] if use.op == "cas" else None
+        used = isinstance(target, Register) and target.name != "_" and self.is_read(target.name)
+        name = self.temporary() if used else None
+        yield ir.Atomic(name, use.op, array.name, (index,), compare, values[-1], place)  # type: ignore[arg-type]
+        if name is not None:
+            assert isinstance(target, Register)
+            value = self._read(use, [ir.Var(name, place)], array, target.name, place)
+            yield from self.assign(target, value, place)
+
+    def is_read(self, register: str) -> bool:
+        """Return whether an instruction reads a register."""
+        if not hasattr(self, "_reads"):
+            self._reads = {name for one in self.instructions for name in registers_read(one)}
+        return register in self._reads
+
+
+def registers_read(one: Instruction) -> Iterator[str]:
+    """The registers that an instruction reads."""
+    _, sources = results_and_sources(one)
+    if one.guard is not None:
+        yield one.guard.name
+    for source in sources:
+        base = source.base if isinstance(source, Address) else source
+        if isinstance(base, Register):
+            yield base.name
+
+
+def operands_of(one: Instruction) -> tuple[list[Operand], list[Operand]]:
+    """The results and the operands of an instruction of numbers, one by one."""
+    first, *rest = one.operands
+    targets = list(parts(first))
+    return targets, [part for operand in rest for part in parts(operand)]
+
+
+def number_of(operand: Immediate) -> ir.Expr:
+    """A number in the text; an unsigned one as the signed one of the same bits."""
+    value = operand.value
+    if isinstance(value, int) and value >= 1 << 63:
+        value -= 1 << 64
+    return ir.Const(value)

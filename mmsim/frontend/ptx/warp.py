@@ -1,0 +1,213 @@
+"""What threads do together: special registers, barriers, shuffles, votes and matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mmsim.errors import Place
+from mmsim.frontend.ptx.arrays import cast, refused
+from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Pair, Register
+from mmsim.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from mmsim.frontend.ptx.lowering import Lowering
+
+Statements = Callable[["Lowering", Instruction, Place], Iterator[ir.Stmt]]
+
+
+def _field(name: str, place: Place) -> ir.Expr:
+    return cast("int32", ir.ThreadField(name), place)
+
+
+def _constant(value: int, _: Place) -> ir.Expr:
+    return ir.Const(value)
+
+
+def _warp_of_block(place: Place) -> ir.Expr:
+    index, lane = ir.ThreadField("index"), ir.ThreadField("lane")
+    first = ir.Binary("-", index, lane, place)
+    return cast("int32", ir.Binary("//", first, WIDTH, place), place)
+
+
+WIDTH = ir.Const(32)
+"""The lanes of a warp on a card; a machine of another width has others."""
+
+
+def _lanes(sign: str, place: Place) -> ir.Expr:
+    """A bit for each lane before, after or at the own one."""
+    one = ir.Binary("<<", ir.Const(1), ir.ThreadField("lane"), place)
+    below = ir.Binary("-", one, ir.Const(1), place)
+    found: dict[str, ir.Expr] = {
+        "eq": one,
+        "lt": below,
+        "le": ir.Binary("|", below, one, place),
+        "ge": ir.Unary("~", below, place),
+        "gt": ir.Unary("~", ir.Binary("|", below, one, place), place),
+    }
+    return cast("int32", found[sign], place)
+
+
+SPECIAL: dict[str, Callable[[Place], ir.Expr]] = {
+    **{
+        f"%{short}.{axis}": partial(_field, f"{name}.{axis}")
+        for short, name in (
+            ("tid", "threadIdx"),
+            ("ntid", "blockDim"),
+            ("ctaid", "blockIdx"),
+            ("nctaid", "gridDim"),
+        )
+        for axis in "xyz"
+    },
+    "%laneid": partial(_field, "lane"),
+    "%warpid": _warp_of_block,
+    "%smid": partial(_constant, 0),
+    "WARP_SZ": partial(_constant, 32),
+    **{f"%lanemask_{sign}": partial(_lanes, sign) for sign in ("eq", "lt", "le", "ge", "gt")},
+}
+"""The special registers that the model has."""
+
+
+def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    """bar and barrier: of the block, or of the warp."""
+    suffixes = one.name[1:]
+    if "warp" in suffixes:
+        yield ir.Exchange(None, "sync", (), place)
+        return
+    if "arrive" in suffixes or "cluster" in suffixes:
+        raise refused(one, "has no meaning in the model", place, "let all threads wait")
+    if "red" in suffixes:
+        target, _, *rest = one.operands
+        test = rest[-1]
+        op = next(name for name in ("and", "or", "popc") if name in suffixes)
+        name = lowering.temporary()
+        value = lowering.operand(test, "pred", place)
+        which = "count" if op == "popc" else op
+        yield ir.Barrier(place, "block", name, which, value)
+        held = lowering.held(target.name) if isinstance(target, Register) else "bool"
+        yield from lowering.assign(target, cast(held, ir.Var(name, place), place), place)
+        return
+    first = one.operands[0] if one.operands else Immediate(0)
+    if not isinstance(first, Immediate) or first.value != 0 or len(one.operands) > 1:
+        raise refused(
+            one,
+            "is a barrier with a name or for some threads of a block",
+            place,
+            "use __syncthreads()",
+        )
+    yield ir.Barrier(place)
+
+
+def _shuffle(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    """shfl: the lane that is asked, by the rules of the PTX manual; its own if that is outside."""
+    result, value, distance, bounds = one.operands[:4]
+    target, found = (result.first, result.second) if isinstance(result, Pair) else (result, None)
+    how = next(name for name in ("up", "down", "bfly", "idx") if name in one.name)
+    lane: ir.Expr = ir.ThreadField("lane")
+    given = lowering.operand(distance, "b32", place)
+    by: ir.Expr = ir.Binary("&", given, ir.Const(31), place)
+    known = lowering.constant(bounds)
+    if known is not None:
+        clamp, segment = known & 31, known >> 8 & 31
+        low: ir.Expr = ir.Binary("&", lane, ir.Const(segment), place) if segment else ir.Const(0)
+        high: ir.Expr = ir.Const(clamp & ~segment & 31)
+        if segment:
+            high = ir.Binary("|", low, high, place)
+        inside: ir.Expr = ir.Binary("&", by, ir.Const(~segment & 31), place)
+    else:
+        whole = lowering.operand(bounds, "b32", place)
+        mask = ir.Binary("&", ir.Binary(">>", whole, ir.Const(8), place), ir.Const(31), place)
+        others = ir.Binary("&", ir.Unary("~", mask, place), ir.Const(31), place)
+        low = ir.Binary("&", lane, mask, place)
+        high = ir.Binary("|", low, ir.Binary("&", whole, others, place), place)
+        inside = ir.Binary("&", by, others, place)
+    asked: ir.Expr
+    match how:
+        case "up":
+            asked = ir.Binary("-", lane, by, place)
+            high = low if known is None or known >> 8 & 31 or known & 31 else ir.Const(0)
+        case "down":
+            asked = ir.Binary("+", lane, by, place)
+        case "bfly":
+            asked = ir.Binary("^", lane, by, place)
+        case _:
+            asked = ir.Binary("|", low, inside, place)
+    number, test = lowering.temporary(), lowering.temporary()
+    yield ir.Assign(number, cast("int64", asked, place), place)
+    sign = ">=" if how == "up" else "<="
+    yield ir.Assign(test, ir.Compare(sign, ir.Var(number, place), high, place), place)
+    own = ir.Choose(ir.Var(test, place), ir.Var(number, place), lane)
+    register = lowering.register_type(value, "b32")
+    name = lowering.temporary()
+    operands = (lowering.operand(value, register, place), own)
+    yield ir.Exchange(name, "shuffle", operands, place)
+    held = lowering.held(target.name) if isinstance(target, Register) else "int32"
+    yield from lowering.assign(target, cast(held, ir.Var(name, place), place), place)
+    if found is not None:
+        yield from lowering.assign(found, ir.Var(test, place), place)
+
+
+def _vote(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    target, test, *_ = one.operands
+    value = lowering.operand(test, "pred", place)
+    name = lowering.temporary()
+    if "ballot" in one.name:
+        yield ir.Exchange(name, "ballot", (value,), place)
+        yield from lowering.assign(target, cast("int32", ir.Var(name, place), place), place)
+        return
+    if "uni" in one.name:
+        other = lowering.temporary()
+        yield ir.Exchange(name, "all", (value,), place)
+        yield ir.Exchange(other, "any", (value,), place)
+        none = ir.Unary("not", ir.Var(other, place), place)
+        whole = ir.Binary("|", ir.Var(name, place), none, place)
+        yield from lowering.assign(target, whole, place)
+        return
+    yield ir.Exchange(name, "all" if "all" in one.name else "any", (value,), place)
+    yield from lowering.assign(target, ir.Var(name, place), place)
+
+
+def _match(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    result, value, *_ = one.operands
+    target, agree = (result.first, result.second) if isinstance(result, Pair) else (result, None)
+    name = lowering.temporary()
+    operand = lowering.operand(value, one.name[-1], place)
+    op: ir.ExchangeOp = "match_any" if "any" in one.name else "match_all"
+    yield ir.Exchange(name, op, (operand,), place)
+    yield from lowering.assign(target, cast("int32", ir.Var(name, place), place), place)
+    if agree is not None:
+        some = ir.Compare("!=", ir.Var(name, place), ir.Const(0), place)
+        yield from lowering.assign(agree, some, place)
+
+
+def _active(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    name = lowering.temporary()
+    yield ir.Exchange(name, "active_mask", (), place)
+    yield from lowering.assign(one.operands[0], cast("int32", ir.Var(name, place), place), place)
+
+
+REDUCING = {"add": "+", "min": "min", "max": "max", "and": "&", "or": "|", "xor": "^"}
+
+
+def _reduction(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    """redux: in five steps, each with the lanes at a distance. Inactive lanes must not be asked."""
+    raise refused(one, "is not modelled", place, "write the steps with __shfl_xor_sync")
+    yield
+
+
+STATEMENTS: dict[str, Statements] = {
+    "bar": _barrier,
+    "barrier": _barrier,
+    "shfl": _shuffle,
+    "vote": _vote,
+    "match": _match,
+    "activemask": _active,
+    "redux": _reduction,
+}
+"""The instructions that threads carry out together, by their names."""
+
+
+def is_special(operand: Operand) -> bool:
+    """Return whether an operand is a special register."""
+    return isinstance(operand, Register) and operand.name in SPECIAL
