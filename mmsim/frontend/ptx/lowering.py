@@ -351,10 +351,10 @@ class Lowering:
             yield ir.Assign(*pair, place)
             return
         fresh = [self.temporary() for _ in pairs]
-        for own, (_, value) in zip(fresh, pairs, strict=True):
-            yield ir.Assign(own, value, place)  # all sources are read before a result is set
-        for own, (name, _) in zip(fresh, pairs, strict=True):
-            yield ir.Assign(name, ir.Var(own, place), place)
+        for temporary, (_, value) in zip(fresh, pairs, strict=True):
+            yield ir.Assign(temporary, value, place)  # all sources are read before a result is set
+        for temporary, (name, _) in zip(fresh, pairs, strict=True):
+            yield ir.Assign(name, ir.Var(temporary, place), place)
 
     def converted(self, one: Instruction, place: Place) -> ir.Stmt:
         """An address of one space as one of another: offsets stay."""
@@ -511,7 +511,7 @@ class Lowering:
         return self.pointers.factors.get(name, 1) if name in self.flat.registers else 1
 
     def index(self, address: Sum, size: int, place: Place) -> tuple[ir.Expr, Iterator[ir.Stmt]]:
-        """The number of an element of `size` bytes at an address, and a check that it begins there."""
+        """The number of an element of `size` bytes, and a check that one begins at the address."""
         terms = address.terms
         is_whole = address.number % size == 0 and all(t % size == 0 for t in terms.values())
         if is_whole:
