@@ -95,9 +95,22 @@ class NumbaTyping(Typing):
         """Find no fault: numbers in the text and the operands that they meet have 64 bits."""
 
 
+class PtxTyping(NumbaTyping):
+    """The types of a program of PTX, whose front end writes every conversion: Numba's rules.
+
+    Its atomics are those of CUDA.
+    """
+
+    def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
+        return Typing._fault_of_atomic(self, op, array)
+
+
+TYPINGS = {"python": Typing, "numba": NumbaTyping, "ptx": PtxTyping}
+
+
 def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> Typing:
     """The types of a program, by the rules of its language."""
-    return (Typing if code.arithmetic == "python" else NumbaTyping)(code, arrays, numbers)
+    return TYPINGS[code.arithmetic](code, arrays, numbers)
 
 
 def whole(*types: Type) -> Type:

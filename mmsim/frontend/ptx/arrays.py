@@ -49,7 +49,6 @@ class Array:
     name: str
     space: str
     base: int
-    parameter: bool = False
     own: Type | None = None
     """The type of the argument's elements."""
     uses: set[Use] = field(default_factory=set)
@@ -65,7 +64,7 @@ class Array:
         wanted = {t for op, t in atomics.items() if op in (*SIGNED, *UNSIGNED) or t[0] == "f"}
         if len(wanted) == 1:
             (one,) = wanted
-            self.dtype = np.dtype(f"{one[0]}{size}")
+            self.dtype = np.dtype(f"{one.replace('s', 'i')[0]}{size}")
         elif own is not None and own.itemsize == size:
             self.dtype = own
         elif len(sizes) == 1 and size > 2 and any(one[0] == "f" for one in types):

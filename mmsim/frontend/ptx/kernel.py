@@ -45,7 +45,8 @@ class PtxProgram(Program):
 
     A launch lowers it for the kinds of its arguments: arrays in the place of pointers, and numbers.
     An argument for a struct is a NumPy record or bytes. `text` has the contents of source files by
-    the names that the module gives them, `ptx` the text of the module.
+    the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of the
+    module's variables, which all kernels of a module share.
     """
 
     def __init__(
@@ -57,11 +58,18 @@ class PtxProgram(Program):
         ptx: str = "",
         file: str = "ptx",
         dynamic_bytes: int = 0,
+        memory: dict[str, npt.NDArray[np.uint8]] | None = None,
     ) -> None:
         self._module = module
         self._kernel = kernel = module.functions[name]
         self._places = Places(module, name, text or {}, ptx, file)
-        self._given: dict[str, Any] = {"text": text, "ptx": ptx, "file": file}
+        self.memory = {} if memory is None else memory
+        self._given: dict[str, Any] = {
+            "text": text,
+            "ptx": ptx,
+            "file": file,
+            "memory": self.memory,
+        }
         self._dynamic_bytes = dynamic_bytes
         super().__init__(_named(plain_name(name)), self._places.of(kernel.where))
         self._returns = None
@@ -101,7 +109,9 @@ class PtxProgram(Program):
         program, slots = self._specialized[binding.key]
         self._code = program.code
         names = [parameter.name for parameter in program.code.parameters]
-        return Specialized(program, slots.values(binding, names), [*map(binding.own.get, names)])
+        values = slots.values(binding, names, self.memory)
+        own = {**slots.variables(self.memory), **binding.own}
+        return Specialized(program, values, [*map(own.get, names)])
 
     def _lowered(self, binding: Binding) -> tuple[ir.Code, Slots]:
         """The representation for some kinds of arguments, and what it takes of them."""
@@ -115,16 +125,21 @@ class PtxProgram(Program):
         base = {"shared": 0, "local": 0}
         locals_: dict[str, Variable] = {}
         every = {**self._module.variables, **flat.variables}
+        slots = Slots(binding, arrays)
         for name, variable in every.items():
+            own = _unique(plain_name(name), {*arrays, *slots.names()})
+            if variable.space in ("global", "const"):
+                at = APART * (len(arrays) + 1)
+                arrays[own] = Array(own, variable.space, at)
+                variables[name] = own
+                slots.add(own, variable)
             if variable.space not in base:
                 continue
-            own = _unique(plain_name(name), arrays)
             at = -(-base[variable.space] // variable.align) * variable.align
             arrays[own] = Array(own, variable.space, at)
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + self._bytes(variable)
-        slots = Slots(binding, arrays)
         lowering = Lowering(flat, arrays, variables, slots, self._places)
         body = lowering.body()
         used = {array.name: array for array in arrays.values() if array.uses}
@@ -210,7 +225,7 @@ class Binding:
         own = self._memory.setdefault((begin, value.nbytes or -len(self.arrays)), name)
         if own == name:
             base = APART * (len(self.arrays) + 1)
-            self.arrays.append(Array(name, "global", base, True, value.dtype))
+            self.arrays.append(Array(name, "global", base, value.dtype))
             self.own[name] = value
         self.pointers[parameter.name] = own
         return own, value.dtype, value.shape
@@ -253,6 +268,19 @@ class Slots:
         self._names = {parameter.name: name for parameter, name in names}
         self._loaded: dict[str, tuple[str, int, str]] = {}
         self._dtypes: dict[str, Type] = {}
+        self._variables: dict[str, Variable] = {}
+
+    def add(self, name: str, variable: Variable) -> None:
+        """Take a variable of the module as an array of that name."""
+        self._variables[name] = variable
+
+    def variables(self, memory: dict[str, npt.NDArray[np.uint8]]) -> dict[str, npt.NDArray[Any]]:
+        """The bytes of the module's variables by the names of their arrays."""
+        return {
+            name: bytes_of(self._variables[name], memory)
+            for name in self._dtypes
+            if name in self._variables
+        }
 
     def names(self) -> Collection[str]:
         """The names of the arguments."""
@@ -291,13 +319,21 @@ class Slots:
                     )
             type_ = own.dtype.str if use == "array" else None
             yield ir.Parameter(array.name, use, None, place, type_, own.shape)
+        for name in self._variables.keys() & used.keys():
+            self._dtypes[name] = used[name].dtype
+            yield ir.Parameter(name, "array", None, place)
         for name in self._loaded:
             yield ir.Parameter(name, "number", None, place)
 
-    def values(self, binding: Binding, names: Sequence[str]) -> tuple[Any, ...]:
+    def values(
+        self, binding: Binding, names: Sequence[str], memory: dict[str, npt.NDArray[np.uint8]]
+    ) -> tuple[Any, ...]:
         """The arguments of a launch of the lowered program."""
         found: list[Any] = []
         for name in names:
+            if name in self._variables:
+                found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
+                continue
             if name in binding.own:
                 flat = binding.own[name].reshape(-1)
                 found.append(flat.view(self._dtypes[name]) if name in self._dtypes else 0)
@@ -310,6 +346,22 @@ class Slots:
             kind = "f" if type_[0] == "f" and len(part) > 2 else "i"
             found.append(np.frombuffer(part, f"{kind}{len(part)}")[0].item())
         return tuple(found)
+
+
+def bytes_of(variable: Variable, memory: dict[str, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    """The bytes of a variable of the module: those that it begins with, at first."""
+    if variable.name not in memory:
+        if variable.references:
+            raise LaunchError(
+                f"the variable {plain_name(variable.name)!r} begins with an address, which has no "
+                "number in the model; pass the array as an argument"
+            )
+        size = (variable.count or 0) * size_of(variable.type)
+        held = np.zeros(size, np.uint8)
+        if variable.initial:
+            held[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
+        memory[variable.name] = held
+    return memory[variable.name]
 
 
 def size_of(type_: str) -> int:

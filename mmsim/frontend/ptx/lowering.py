@@ -559,7 +559,11 @@ class Lowering:
         yield from check
         count = self._pieces(use, array)
         names = tuple(self.temporary() for _ in range(count))
-        if count == 1:
+        if array.space == "local":
+            for number, name in enumerate(names):
+                at = self._nth(index, count, number, place)
+                yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
+        elif count == 1:
             yield ir.Load(names[0], array.name, (index,), place)
         else:
             yield ir.VectorLoad(names, array.name, (index,), place)
@@ -572,6 +576,13 @@ class Lowering:
             if target.name == "_":
                 continue
             yield from self.assign(target, self._read(use, own, array, target.name, place), place)
+
+    def _nth(self, index: ir.Expr, count: int, number: int, place: Place) -> ir.Expr:
+        """The index of an element of a vector."""
+        if count == 1:
+            return index
+        first = ir.Binary("*", index, ir.Const(count), place)
+        return ir.Binary("+", first, ir.Const(number), place)
 
     def _read(
         self, use: Use, words: Sequence[ir.Expr], array: Array, register: str, place: Place
@@ -623,7 +634,11 @@ class Lowering:
         index, check = self.index(address, use.bytes, place)
         yield from check
         words = self.words_of(unpacked(one.operands[1]), use, array, place)
-        if len(words) == 1:
+        if array.space == "local":
+            for number, word in enumerate(words):
+                at = self._nth(index, len(words), number, place)
+                yield ir.RegisterWrite(array.name, (at,), word, place)
+        elif len(words) == 1:
             yield ir.Store(array.name, (index,), words[0], place)
         else:
             yield ir.VectorStore(array.name, (index,), tuple(words), place)

@@ -44,7 +44,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a variable, a parameter, a function, a label or a table of them; + an offset."""
+    """The name of a variable, parameter, function, label or table of labels; + an offset."""
 
     name: str
     offset: int = 0
@@ -52,10 +52,14 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """[base + offset], where base is a register, a symbol's name, or nothing."""
+    """[base + offset], where base is a register, a symbol's name, or nothing.
+
+    `parts` are what follows on it: of a tensor, a texture or a surface, its coordinates.
+    """
 
     base: Register | Symbol | None
     offset: int = 0
+    parts: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
