@@ -16,7 +16,7 @@ and has no case for a new one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Never
+from typing import Any, Literal, Never
 
 from mmsim.errors import Place
 
@@ -477,7 +477,7 @@ class Parameter:
     use: Use
     default: Scalar | None
     place: Place
-    type: str | None = field(default=None, compare=False)  # of an argument, not of the program
+    type: Any = field(default=None, compare=False)  # of an argument, not of the program
     shape: tuple[int, ...] | None = field(default=None, compare=False)
 
 

@@ -45,8 +45,8 @@ class PtxProgram(Program):
 
     A launch lowers it for the kinds of its arguments: arrays in the place of pointers, and numbers.
     An argument for a struct is a NumPy record or bytes. `text` has the contents of source files by
-    the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of the
-    module's variables, which all kernels of a module share.
+    the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of
+    the module's variables, which all kernels of a module share.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Binding:
         self.own: dict[str, npt.NDArray[Any]] = {}
         self.numbers: dict[str, int | float] = {}
         self.structs: dict[str, bytes] = {}
-        self.pointers: dict[str, str] = {}
+        self.pointers: dict[tuple[str, int], str] = {}
         self._memory: dict[tuple[int, int], str] = {}
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
@@ -204,7 +204,7 @@ class Binding:
     def _bind(self, parameter: Variable, name: str, value: Any) -> Any:
         where = f"argument {name!r} of the kernel {plain_name(self.kernel.name)!r}"
         if parameter.is_array:
-            return self._struct(parameter, value, where)
+            return self._struct(parameter, name, value, where)
         if isinstance(value, np.ndarray):
             return self._array(parameter, name, value, where)
         known = 0 if value is None else number(value)
@@ -214,8 +214,10 @@ class Binding:
             )
         return self._number(parameter, known, where)
 
-    def _array(self, parameter: Variable, name: str, value: npt.NDArray[Any], where: str) -> Any:
-        if size_of(parameter.type) != 8:
+    def _array(
+        self, parameter: Variable, name: str, value: npt.NDArray[Any], where: str, at: int = 0
+    ) -> Any:
+        if size_of(parameter.type) != 8 and not parameter.is_array:
             raise LaunchError(f"{where} is a number, not an array")
         if not value.flags.c_contiguous:
             raise LaunchError(f"{where} is no contiguous array; pass np.ascontiguousarray of it")
@@ -227,7 +229,7 @@ class Binding:
             base = APART * (len(self.arrays) + 1)
             self.arrays.append(Array(name, "global", base, value.dtype))
             self.own[name] = value
-        self.pointers[parameter.name] = own
+        self.pointers[parameter.name, at] = own
         return own, value.dtype, value.shape
 
     def _number(self, parameter: Variable, known: int | float | bool, where: str) -> Any:
@@ -244,15 +246,38 @@ class Binding:
         self.numbers[parameter.name] = signed(held, bits)
         return type_
 
-    def _struct(self, parameter: Variable, value: Any, where: str) -> Any:
-        held = value.tobytes() if isinstance(value, np.void | np.generic) else value
+    def _struct(self, parameter: Variable, name: str, value: Any, where: str) -> Any:
         size = (parameter.count or 0) * size_of(parameter.type)
-        if not isinstance(held, bytes | bytearray):
-            raise LaunchError(f"{where} is a struct; give a NumPy record or bytes")
+        kinds: list[Any] = [size]
+        held = value.tobytes() if isinstance(value, np.generic) else value
+        if isinstance(value, tuple):
+            held = self._members(parameter, name, value, where, kinds)
+        if not isinstance(held, bytes):
+            raise LaunchError(
+                f"{where} is a struct; give a NumPy record, bytes, or a tuple of its members"
+            )
         if len(held) != size:
             raise LaunchError(f"{where} is a struct of {size} bytes, not of {len(held)}")
-        self.structs[parameter.name] = bytes(held)
-        return size
+        self.structs[parameter.name] = held
+        return tuple(kinds)
+
+    def _members(
+        self, parameter: Variable, name: str, value: tuple[Any, ...], where: str, kinds: list[Any]
+    ) -> bytes:
+        """The bytes of a struct from its members; `kinds` gets those of its pointers."""
+        held = b""
+        for place, member in enumerate(value):
+            own = f"member {place} of {where}"
+            pointer = isinstance(member, np.ndarray)
+            if not pointer and not isinstance(member, np.generic):
+                raise LaunchError(f"{own} is {shown(member)}; give it a type, as np.int32(...)")
+            data = bytes(8) if pointer else member.tobytes()
+            align = 8 if pointer else member.dtype.alignment
+            held += bytes(-len(held) % align)
+            if pointer:
+                kinds.append(self._array(parameter, f"{name}_{place}", member, own, len(held)))
+            held += data
+        return held + bytes(-len(held) % parameter.align)
 
 
 class Slots:
@@ -288,7 +313,7 @@ class Slots:
 
     def array(self, parameter: str, at: int) -> Array | None:
         """The array that a pointer at an offset of a parameter leads to."""
-        own = self._binding.pointers.get(parameter) if at == 0 else None
+        own = self._binding.pointers.get((parameter, at))
         return None if own is None else self._arrays[own]
 
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
@@ -317,7 +342,7 @@ class Slots:
                         f"argument {array.name!r} has {own.nbytes} bytes, which the kernel "
                         f"accesses by {array.dtype.itemsize}"
                     )
-            type_ = own.dtype.str if use == "array" else None
+            type_ = own.dtype if use == "array" else None
             yield ir.Parameter(array.name, use, None, place, type_, own.shape)
         for name in self._variables.keys() & used.keys():
             self._dtypes[name] = used[name].dtype
