@@ -407,7 +407,7 @@ def signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) & 1 and value > 0 else value
 
 
-def _unique(name: str, taken: Mapping[str, Any]) -> str:
+def _unique(name: str, taken: Collection[str]) -> str:
     """A name that isn't taken yet."""
     own, count = name, 1
     while own in taken:
