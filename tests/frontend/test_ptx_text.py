@@ -338,7 +338,8 @@ def test_parameters_results_and_limits():
     found = function(
         ".reg .b64 %rd<2>; ld.param.u64 %rd1, [a]; ld.param.b8 %rd1, [c+15];",
         ".weak .entry k(\n.param .u64 .ptr .global .align 64 a, .param .u32 b,\n"
-        '.param .align 8 .b8 c[16])\n.maxntid 128, 2, 1\n.minnctapersm 2 .noreturn .pragma "x";',
+        '.param .align 8 .b8 c[16])\n.maxntid 128, 2, 1\n.minnctapersm 2 .noreturn .pragma "x";'
+        ".attribute(.unified(1, 2))",
     )
     assert found.parameters == (
         Variable("a", "param", "u64", 8),
