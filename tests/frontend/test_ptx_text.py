@@ -1,6 +1,7 @@
 """The reader of PTX: each construct of its grammar, places, errors, and damaged text."""
 
 import math
+import pickle
 import random
 import re
 import struct
@@ -654,6 +655,11 @@ def test_a_module_that_a_compiler_wrote():
     assert "cube(x) + N" in lines[inlined.inlined_at.line - 1]
     assert "Norm<3>" in lines[inlined.inlined_at.inlined_at.line - 1]
     assert inlined.inlined_at.inlined_at.inlined_at is None
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_module_holds_nothing_of_the_parser(name):
+    assert b"lark" not in pickle.dumps(read(REAL[name]))
 
 
 def test_another_module_that_a_compiler_wrote():
