@@ -1,6 +1,7 @@
 """The reader of PTX: each construct of its grammar, places, errors, and damaged text."""
 
 import math
+import pickle
 import random
 import re
 import struct
@@ -338,7 +339,8 @@ def test_parameters_results_and_limits():
     found = function(
         ".reg .b64 %rd<2>; ld.param.u64 %rd1, [a]; ld.param.b8 %rd1, [c+15];",
         ".weak .entry k(\n.param .u64 .ptr .global .align 64 a, .param .u32 b,\n"
-        '.param .align 8 .b8 c[16])\n.maxntid 128, 2, 1\n.minnctapersm 2 .noreturn .pragma "x";',
+        '.param .align 8 .b8 c[16])\n.maxntid 128, 2, 1\n.minnctapersm 2 .noreturn .pragma "x";'
+        ".attribute(.unified(1, 2))",
     )
     assert found.parameters == (
         Variable("a", "param", "u64", 8),
@@ -653,6 +655,11 @@ def test_a_module_that_a_compiler_wrote():
     assert "cube(x) + N" in lines[inlined.inlined_at.line - 1]
     assert "Norm<3>" in lines[inlined.inlined_at.inlined_at.line - 1]
     assert inlined.inlined_at.inlined_at.inlined_at is None
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_module_holds_nothing_of_the_parser(name):
+    assert b"lark" not in pickle.dumps(read(REAL[name]))
 
 
 def test_another_module_that_a_compiler_wrote():

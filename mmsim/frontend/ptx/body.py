@@ -59,7 +59,7 @@ class Scope:
 
     def own(self, name: str) -> str:
         """Return the name for the whole function of what this scope declares."""
-        return f"{name}@{self.number}" if self.number else name
+        return f"{name}@{self.number}" if self.number else str(name)
 
 
 class Body:

@@ -134,9 +134,10 @@ class Variable:
 class Function:
     """A kernel (`is_entry`) or a function; `body` is None if it is only declared.
 
-    `registers` gives the type of each register, as "b32"; those of inner scopes have names of their
-    own. `variables` are its shared, local and param variables. `tables` are its lists of labels.
-    `limits` are directives as {"maxntid": (256, 1, 1)}.
+    `registers` gives the type of each register, as "b32"; of a range, of those that are used. What
+    the second inner scope declares has a name as `%r1@2`. `variables` are its shared, local and
+    param variables. `tables` are its lists of labels. `limits` are directives as
+    {"maxntid": (256, 1, 1)}.
     """
 
     name: str

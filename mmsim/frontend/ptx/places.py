@@ -1,4 +1,4 @@
-"""Where an instruction comes from: the directives .loc, and the names in the section .debug_str."""
+"""The places that instructions come from: directives .loc, names of the section .debug_str."""
 
 from __future__ import annotations
 

@@ -197,9 +197,7 @@ class _Reader:
         )
 
     def _limit(self, part: Tree[Token]) -> dict[str, tuple[int, ...]]:
-        """Return a directive about a function with its numbers; nothing of a pragma."""
-        if not words(part):
-            return {}
+        """Return a directive about a function with its numbers."""
         word, *numbers = words(part)
         return {word[1:]: tuple(map(self._source.integer, numbers))}
 

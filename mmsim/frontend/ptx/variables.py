@@ -25,7 +25,7 @@ Named = Callable[[Token], Symbol]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is common to the variables of a declaration; `lanes` are the elements of a vector."""
+    """The words that the variables of a declaration share; `lanes` are the elements of a vector."""
 
     space: str
     type: str

@@ -73,6 +73,7 @@ SLOW_TESTS = [
     "pickling.py::test_programs_of_a_notebook",
     "pickling.py::test_programs_of_a_script_and_their_way_back",
     "powers.py::test_a_gpu_gives_the_same_bits",
+    "ptx_text.py::test_damaged_text_is_read_or_refused_with_its_line[quick]",
     "trace.py::test_cycles_of_random_programs",
     "tracebacks.py::test_ipython_shows_the_users_lines",
     "tracebacks.py::test_the_development_mode_shows_all",
