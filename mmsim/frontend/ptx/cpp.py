@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from mmsim.errors import Place
+from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Instruction, Module, Variable, Where
 from mmsim.ir import nodes as ir
 
@@ -67,27 +68,6 @@ class Places:
             if found is not None and len(found) == len(parameters) == len(set(found)):
                 return found
         return numbered
-
-
-def plain_name(name: str) -> str:
-    """The name of a function or a variable without what a C++ compiler adds.
-
-    >>> plain_name("_ZZ9transposeE4tile"), plain_name("_Z5scaleIfEvPT_S0_i"), plain_name("sum")
-    ('tile', 'scale', 'sum')
-    """
-    match = re.match(r"_ZZ?N?", name)
-    if match is None:
-        return name
-    parts, at = [], match.end()
-    while found := re.compile(r"(?:E|L|K|_ZN?|IL?\w*?E)?(\d+)").match(name, at):
-        end = found.end() + int(found[1])
-        parts.append(name[found.end() : end])
-        at = end
-        if not name.startswith("_ZZ") and not name.startswith("_ZN"):
-            break
-        if name.startswith("_ZZ") and "E" in name[at:]:
-            at = name.index("E", at) + 1
-    return parts[-1] if parts and parts[-1].isidentifier() else name
 
 
 def _declared(text: str, name: str) -> list[str] | None:

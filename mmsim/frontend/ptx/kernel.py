@@ -12,9 +12,10 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, Array
-from mmsim.frontend.ptx.cpp import Places, plain_name
+from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import flattened
 from mmsim.frontend.ptx.lowering import Lowering
+from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module, Variable
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
