@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -128,7 +129,8 @@ class PtxProgram(Program):
         every = {**self._module.variables, **flat.variables}
         slots = Slots(binding, arrays)
         for name, variable in every.items():
-            own = _unique(plain_name(name), {*arrays, *slots.names()})
+            plain = re.sub(r"\W", "_", plain_name(name))
+            own = _unique(plain, {*arrays, *slots.names()})
             if variable.space in ("global", "const"):
                 at = APART * (len(arrays) + 1)
                 arrays[own] = Array(own, variable.space, at)
