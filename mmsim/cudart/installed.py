@@ -45,7 +45,7 @@ def _libraries() -> Iterator[str]:
     for roots, folders in ((_wheels(), LIBRARIES), (_toolkits(), IN_TOOLKIT)):
         for root in roots:
             files = (file for folder in folders for file in root.glob(f"{folder}/{FILE}"))
-            yield from (str(file) for file in sorted(files, reverse=True))
+            yield from map(str, sorted(files, key=lambda file: file.name, reverse=True))
 
 
 def _wheels() -> list[Path]:

@@ -72,7 +72,7 @@ class Compiler:
             status = self._library.nvrtcCompileProgram(program, len(options), words)
             log = self._text("ProgramLog", program).strip()
             if status:
-                self._refuse(status, log, file)
+                raise error_of(log, file, self._said(status))
             names = {one: self._lowered(program, one) for one in expressions}
             return Compiled(_with_file(self._text("PTX", program), file), names, log)
 
@@ -109,29 +109,23 @@ class Compiler:
         text: bytes = self._library.nvrtcGetErrorString(status)
         return text.decode()
 
-    def _refuse(self, status: int, log: str, file: str) -> None:
-        """Raise the error of a compilation that failed."""
-        errors = list(ERROR.finditer(log))
-        if not errors:
-            raise MMSimError(
-                f"NVRTC {self.version} can't compile {file!r} ({self._said(status)}): {log}"
-            )
-        first, *others = errors
-        if first["file"] == OF_NAMES:
-            raise UnknownNameError(
-                f"one of the name_expressions is not a kernel of {file!r}: {first['message']}"
-            )
-        before = len(first["before"] or "")
-        place = Place(
-            Path(file).stem,
-            first["file"],
-            int(first["line"]),
-            before,
-            before + 1,
-            first["text"] or "",
+
+def error_of(log: str, file: str, reason: str) -> MMSimError:
+    """The error for a compilation of `file` that failed for a reason, with the compiler's log."""
+    errors = list(ERROR.finditer(log))
+    if not errors:
+        return MMSimError(f"NVRTC can't compile {file!r} ({reason}): {log}")
+    first, *others = errors
+    if first["file"] == OF_NAMES:
+        return UnknownNameError(
+            f"one of the name_expressions is not a kernel of {file!r}: {first['message']}"
         )
-        further = "; ".join(f"line {one['line']}: {one['message']}" for one in others)
-        raise LanguageError(first["message"], place, f"also {further}" if further else "")
+    column = len(first["before"] or "")
+    place = Place(
+        Path(file).stem, first["file"], int(first["line"]), column, column + 1, first["text"] or ""
+    )
+    further = "; ".join(f"line {one['line']}: {one['message']}" for one in others)
+    return LanguageError(first["message"], place, f"also {further}" if further else "")
 
 
 @cache

@@ -62,12 +62,12 @@ class Source:
 
     def program(self, name: str) -> Late:
         """The program of a kernel."""
-        if name not in self._programs:
+        entry = self.kernel(name).name
+        if entry not in self._programs:
             from mmsim.frontend.ptx.kernel import PtxProgram  # type: ignore[import-not-found]  # the same
 
-            entry = self.kernel(name).name
-            self._programs[name] = PtxProgram(self.module, entry, text=self.texts())
-        return self._programs[name]
+            self._programs[entry] = PtxProgram(self.module, entry, text=self.texts())
+        return self._programs[entry]
 
     def texts(self) -> dict[str, str]:
         """The text of each file that the PTX names, as far as it is there; under "", the PTX."""
