@@ -13,7 +13,7 @@ from mmsim.cuda.devices import Device
 from mmsim.cuda.launchable import Launchable
 from mmsim.cuda.launches import Configuration, Extents, extents_of, launch
 from mmsim.cudart.compilation import checked_options
-from mmsim.cudart.source import Source, read
+from mmsim.cudart.source import Source, file_name, read
 from mmsim.errors import Brief, CallError, LaunchError, MMSimError, shown
 from mmsim.frontend.given import HasProgram
 from mmsim.frontend.late import Late
@@ -75,8 +75,8 @@ class RawKernel(Launchable, HasProgram, Guessed):
         _refuse(backend, translate_cucomplex, jitify)
         _check_text("code", code)
         _check_text("name", name)
-        file = f"{re.sub(r'[^A-Za-z0-9_]+', '_', name)}.cu"
-        self._begin(Source(code, file, checked_options(options)), name)
+        file = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+        self._begin(Source(code, file_name(code, file), checked_options(options)), name)
         self.enable_cooperative_groups = enable_cooperative_groups
 
     def _begin(self, source: Source, name: str) -> None:
@@ -223,7 +223,7 @@ class RawModule(Guessed):
         if path is not None:
             code = read(path)
         _check_text("code", code)
-        file = "module.cu" if path is None else str(path)
+        file = file_name(cast(str, code), "module") if path is None else str(path)
         expressions = checked_options(name_expressions or ())
         self._source = Source(cast(str, code), file, checked_options(options), expressions)
         self.name_expressions = expressions or None

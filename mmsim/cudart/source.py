@@ -36,7 +36,7 @@ class Source:
     @cached_property
     def compiled(self) -> Compiled:
         """The PTX; CUDA C++ is compiled when it is first needed."""
-        if IS_PTX.search(self.code):
+        if is_ptx(self.code):
             return Compiled(self.code, {}, "")
         return to_ptx(self.code, self.file, self.options, self.expressions)
 
@@ -66,18 +66,31 @@ class Source:
         if entry not in self._programs:
             from mmsim.frontend.ptx.kernel import PtxProgram  # type: ignore[import-not-found]  # the same
 
-            self._programs[entry] = PtxProgram(self.module, entry, text=self.texts())
+            file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
+            self._programs[entry] = PtxProgram(
+                self.module, entry, text=self.texts(), ptx=self.compiled.ptx, file=file
+            )
         return self._programs[entry]
 
     def texts(self) -> dict[str, str]:
-        """The text of each file that the PTX names, as far as it is there; under "", the PTX."""
-        found = {"": self.compiled.ptx}
+        """The text of each file that the PTX names, as far as it is there."""
+        found = {}
         for file in self.module.files.values():
             with suppress(OSError, ValueError):  # of another computer; not a text
                 found[file] = Path(file).read_text("utf-8")
-        if not IS_PTX.search(self.code):
+        if not is_ptx(self.code):
             found[self.file] = self.code
         return found
+
+
+def is_ptx(code: str) -> bool:
+    """Return whether code is PTX, which begins with its version."""
+    return bool(IS_PTX.search(code))
+
+
+def file_name(code: str, name: str) -> str:
+    """The name of a file for code that is in none."""
+    return f"{name}.{'ptx' if is_ptx(code) else 'cu'}"
 
 
 def read(path: object) -> str:

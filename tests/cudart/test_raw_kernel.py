@@ -53,9 +53,10 @@ class Doubling(Program):
 
     parsed_late = True
 
-    def __init__(self, module, name, *, text):
+    def __init__(self, module, name, *, text, ptx, file):
         super().__init__(doubled.function, doubled.code)
-        self.name, self.module, self.text, self.bytes = name, module, text, 0
+        self.name, self.text, self.bytes = name, text, 0
+        self.of = ptx, file
 
     def with_shared(self, dynamic_bytes):
         self.bytes = dynamic_bytes
@@ -227,7 +228,7 @@ def test_a_name_that_is_not_in_the_code_is_an_error():
     with pytest.raises(UnknownNameError) as raised:
         mm.RawKernel(PTX, "thrice_or_so").compile()
     assert str(raised.value) == (
-        "no kernel 'thrice_or_so' in 'thrice_or_so.cu'; its kernels are twice, bounded. Declare it "
+        "no kernel 'thrice_or_so' in 'thrice_or_so.ptx'; its kernels are twice, bounded. Declare it "
         "extern \"C\" __global__, or take RawModule(code=..., name_expressions=['thrice_or_so'])"
     )
     functions = ".version 9.0\n.func twice() { ret; }"
@@ -250,7 +251,8 @@ def test_cuda_c_is_compiled_once_when_it_is_needed(compiled):
     kernel(1, 4, (np.ones(4),))
     assert kernel.ptx.startswith("\n.version")
     assert compiled == [("code", "twice.cu", ("-DN=3",), ())]
-    assert kernel.program.text == {"": kernel.ptx, "twice.cu": "code"}
+    assert kernel.program.text == {"twice.cu": "code"}
+    assert kernel.program.of == (kernel.ptx, "twice.cu.ptx")
 
 
 def test_the_log_can_be_read(compiled, tmp_path):
@@ -299,11 +301,12 @@ def test_a_module_may_be_a_file(compiled, tmp_path):
 
 def test_texts_of_files_that_the_ptx_names_are_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert mm.RawKernel(PTX, "twice").program.text == {"": PTX}
+    program = mm.RawKernel(PTX, "twice").program
+    assert (program.text, program.of) == ({}, (PTX, "twice.ptx"))
     (tmp_path / "twice.cu").write_text("code")
-    assert mm.RawKernel(PTX, "twice").program.text == {"": PTX, "twice.cu": "code"}
+    assert mm.RawKernel(PTX, "twice").program.text == {"twice.cu": "code"}
     (tmp_path / "twice.cu").write_bytes(b"\xff")
-    assert mm.RawKernel(PTX, "twice").program.text == {"": PTX}
+    assert mm.RawKernel(PTX, "twice").program.text == {}
 
 
 @pytest.mark.parametrize("given", [{}, {"code": PTX, "path": "a.cu"}])
