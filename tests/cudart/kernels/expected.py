@@ -1,7 +1,8 @@
 """What the kernels in this folder compute: arguments, launches and results, by NumPy.
 
 `CASES` has a row for each launch. The PTX next to each file of CUDA C++ is NVRTC's, with line
-numbers; `tests/cudart/test_kernels_ptx.py` makes it anew and compares.
+numbers; `tests/cudart/test_kernels_ptx.py` makes it anew and compares. A card agrees with the table:
+`tests/cudart/test_cases_on_card.py`.
 """
 
 import zlib
