@@ -1,8 +1,8 @@
 """What the kernels in this folder compute: arguments, launches and results, by NumPy.
 
 `CASES` has a row for each launch. The PTX next to each file of CUDA C++ is NVRTC's, with line
-numbers; `tests/cudart/test_kernels_ptx.py` makes it anew and compares. A card agrees with the table:
-`tests/cudart/test_cases_on_card.py`.
+numbers; `tests/cudart/test_kernels_ptx.py` makes it anew and compares. With a card,
+`tests/cudart/test_cases_on_card.py` compares the table with what it computes.
 """
 
 import zlib
