@@ -82,6 +82,7 @@ test-tests: $(VENV)/.testable
 # The core of each room, and what holds the house together; tests/house/test_quick.py reads the list.
 QUICK := $(addprefix tests/, \
 	claims/test_claims.py cli/test_conflicts_command.py cuda/test_dispatcher.py cuda/test_types.py \
+	cudart/test_raw_kernel.py \
 	docs/test_abbreviations.py \
 	engines/test_timing_rules.py engines/test_schedules.py engines/test_units.py \
 	frontend/test_language_meaning.py frontend/test_dialects.py frontend/test_remedies.py \
@@ -115,7 +116,7 @@ constraints: $(VERSIONS) ## list the newest version of each library in .ci/const
 	$(PIP) install uv
 	for minor in $(MINORS); do \
 		$(BIN)/uv pip compile --quiet --upgrade --python-platform linux --python-version $$minor --no-annotate \
-			--custom-compile-command "make constraints" --group test --extra notebook \
+			--custom-compile-command "make constraints" --group test --extra cuda-c --extra notebook \
 			--output-file .ci/constraints/$$minor.txt pyproject.toml || exit; \
 	done
 

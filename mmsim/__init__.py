@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # the names of `mmsim.names`; a test compares
     from mmsim.api.result import total as total
     from mmsim.api.tile_conflicts import conflicts as conflicts
     from mmsim.claims.fit import fit as fit
+    from mmsim.cudart.raw import RawKernel as RawKernel
+    from mmsim.cudart.raw import RawModule as RawModule
     from mmsim.errors import LanguageError as LanguageError
     from mmsim.errors import MMSimError as MMSimError
     from mmsim.errors import ProgramError as ProgramError

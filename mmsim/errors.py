@@ -148,7 +148,7 @@ def thread_named(thread: int, position: Position | None) -> str:
 
 
 class LanguageError(MMSimError, SyntaxError):
-    """Python that isn't in the language of programs, refused when the program is decorated.
+    """Code that isn't in its language: a program, when it is decorated; CUDA C++, when compiled.
 
     It is a `SyntaxError`, so Python, IPython and notebooks show file, line and caret. `advice` says
     what to write instead.

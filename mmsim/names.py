@@ -19,6 +19,7 @@ MODULES = {
     "mmsim.api.program": "Program program",
     "mmsim.api.result": "Run compare total",
     "mmsim.claims.fit": "fit",
+    "mmsim.cudart.raw": "RawKernel RawModule",
     "mmsim.errors": "LanguageError MMSimError ProgramError",
     "mmsim.frontend.thread": "atomic warp",
     "mmsim.frontend.thread.intrinsics": "brev clz exp10 ffs fma popc",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from mmsim.errors import LaunchError, RoomError, shown
+from mmsim.frontend import given
+from mmsim.frontend.late import Late
 from mmsim.frontend.program import Program
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
@@ -23,7 +25,7 @@ def bind(
     schedule: Schedule = "synchronous",
     max_accesses: int = 1,
 ) -> Launch:
-    """Bind a program to its arguments; parse a kernel of numba.cuda for their kinds first.
+    """Bind a program to its arguments; parse a kernel for their kinds first.
 
     `sizes` are those of `mmsim.model.threads.asked`.
 
@@ -37,20 +39,14 @@ def bind(
     threads, block_size, shape = sizes
     program = as_program(program)
     if program.parsed_late:
-        from mmsim.frontend.numba.kernel import NumbaProgram
-
-        assert isinstance(program, NumbaProgram)
-        program, args, _ = program.specialized(args)
+        special = cast(Late, program).specialized(args)
+        program, args = special.program, special.args
     return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
 
 
 def as_program(thing: Any) -> Program:
-    """A program, or a kernel of numba.cuda as one. Raises a `LaunchError` for anything else."""
-    if isinstance(thing, Program):
-        return thing
-    from mmsim.frontend.numba.kernel import as_program  # loads the front end
-
-    program = as_program(thing)
+    """A program, or a kernel as one. Raises a `LaunchError` for anything else."""
+    program = given.as_program(thing)
     if isinstance(program, Program):
         return program
     raise LaunchError(

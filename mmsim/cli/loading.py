@@ -11,6 +11,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from mmsim.errors import MMSimError
+from mmsim.frontend.given import as_program
 from mmsim.frontend.program import Program
 from mmsim.tracebacks import said
 
@@ -29,10 +30,6 @@ class _AsItStands(SourceFileLoader):
 def load_program(target: str) -> Program:
     """Return the program MODULE:NAME or FILE.py:NAME."""
     module, found = _find(target)
-    if isinstance(found, Program):
-        return found
-    from mmsim.frontend.numba.kernel import as_program  # loads the front end
-
     found = as_program(found)
     if not isinstance(found, Program):
         module_name, _, name = target.rpartition(":")

@@ -7,15 +7,14 @@ import inspect
 import types as python
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from numba.core.typing.templates import Signature, signature
 
-from mmsim.api.machines import Machine
-from mmsim.api.result import Run
-from mmsim.cuda import in_python, machines, stepping
+from mmsim.cuda import in_python, machines
 from mmsim.cuda.arguments import converted, memory_of, of_argument, on_host, seen_as
 from mmsim.cuda.kernels import Kernel, check_carveout
+from mmsim.cuda.launchable import Launchable
 from mmsim.cuda.launches import (
     Configuration,
     Extents,
@@ -41,10 +40,6 @@ from mmsim.frontend.numba.kernel import NumbaProgram, numba_program
 from mmsim.frontend.numba.options import Options
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
-from mmsim.results import Profile
-
-if TYPE_CHECKING:
-    from mmsim.view.player import Player
 
 DEFAULT_BLOCK = 256
 """The default number of threads in a block of `forall`."""
@@ -59,7 +54,7 @@ See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation f
 """
 
 
-class Dispatcher(Guessed):
+class Dispatcher(Launchable, Guessed):
     """A kernel, or a device function, made by `cuda.jit`.
 
     `kernel[grid, block, stream, shared_bytes](*args)` launches it. Each set of argument types has
@@ -81,7 +76,6 @@ class Dispatcher(Guessed):
         self.overloads: dict[Types, Kernel] = {}
         self.specialized = False
         self.specializations: dict[Types, Dispatcher] = {}
-        self._launched: Launched | None = None
         self._can_compile = True
         self._parsed: NumbaProgram | None = None
 
@@ -107,8 +101,6 @@ class Dispatcher(Guessed):
 
     def __repr__(self) -> str:
         return f"<{'device function' if self.is_device else 'kernel'} {self.__name__}>"
-
-    __name__: str
 
     def __get__(self, obj: Any, objtype: Any = None) -> Any:
         return self if obj is None else python.MethodType(self, obj)
@@ -242,70 +234,13 @@ class Dispatcher(Guessed):
             self.specializations[given] = found
         return found
 
-    @property
-    def last(self) -> Run | None:
-        """The last launch; None before the first."""
-        return None if self._launched is None else self._launched.run
-
-    def profile(self) -> Profile:
-        """Return the kernel's source, line by line, with each line's cost in the last launch."""
-        return self._last_launch().run.profile()
-
-    def verdict(self) -> str:
-        """Return a paragraph about the last launch: conflicts, findings, and what was not checked.
-
-        Launches are checked under `mmsim cuda --check` and `pytest --cuda-check`.
-        """
-        from mmsim.cuda.report import verdict  # loads what draws tables
-
-        return verdict(self._last_launch())
-
     def _last_launch(self) -> Launched:
-        if self._launched is None:
-            name = self.__name__
-            if in_python.is_asked_for():
-                raise MMSimError(
-                    f"the launches of {name!r} have no costs, as {in_python.VARIABLE} is set: they "
-                    "call the Python function"
-                )
+        if self._launched is None and in_python.is_asked_for():
             raise MMSimError(
-                f"kernel {name!r} hasn't been launched yet; launch it as {name}[grid, block](...)"
+                f"the launches of {self.__name__!r} have no costs, as {in_python.VARIABLE} is set: "
+                "they call the Python function"
             )
-        return self._launched
-
-    def player(
-        self, *, machine: Machine | None = None, start: int = 0, end: int | None = None
-    ) -> Player:
-        """Return a page to step through the last launch in a browser or a notebook.
-
-        The launch runs again, with the same arguments, unless `cuda.trace` recorded it.
-
-        Parameters
-        ----------
-        machine
-            Default: the machine of `cuda.machine`. If none was chosen, a small machine with the
-            same warps and banks, as the default machine's latencies are too long.
-        start, end
-            The first and the last time unit to show (default: all), as for `Run.player`.
-
-        Raises
-        ------
-        MMSimError
-            Before the first launch, and after one with more than 256 KiB of arrays, which
-            `cuda.trace` can record.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from mmsim import cuda
-        >>> @cuda.jit
-        ... def twice(a):
-        ...     a[cuda.grid(1)] *= 2
-        >>> twice[2, 32](np.ones(64, np.float32))
-        >>> twice.player()
-        <player of twice, time units 0 to 11>
-        """
-        return stepping.player(self.__name__, self._last_launch(), machine, start, end)
+        return super()._last_launch()
 
     def _of_overloads(self, name: str, signature: Any) -> Any:
         """A number of one overload, or the numbers of all."""

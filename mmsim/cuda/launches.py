@@ -19,6 +19,7 @@ from mmsim.cuda import in_python, machines
 from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError, RaisedError, TypeFault
+from mmsim.frontend.late import Late
 from mmsim.frontend.numba.kernel import NumbaProgram
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
@@ -50,7 +51,7 @@ class Launched:
     keep.
     """
 
-    kernel: NumbaProgram
+    kernel: Late
     program: Program
     configuration: Configuration
     run: Run
@@ -90,12 +91,13 @@ class Configuration:
     shared_bytes: int
     """The bytes of dynamic shared memory."""
     most_threads: int
+    most_shared: int = Device.MAX_SHARED_MEMORY_PER_BLOCK
 
 
-def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configuration) -> Launched:
+def launch(kernel: Late, args: tuple[Any, ...], configuration: Configuration) -> Launched:
     """Launch a kernel; the arguments have its writes afterwards.
 
-    `kernel` is the front end's form of it: a program for each kind of arguments.
+    `kernel` is a front end's form of it: a program for each kind of arguments.
     """
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
@@ -107,7 +109,9 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     try:
         run = _run(special.program, special.args, configuration)
     except RaisedError as error:
-        raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
+        if isinstance(kernel, NumbaProgram):
+            raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
+        raise
     special.store(run.arrays)
     for action in afterwards:
         action()
@@ -197,12 +201,11 @@ def _refuse_sizes(name: str, needed: int, asked: Configuration) -> None:
             f"kernel {name!r} is launched with blocks of {threads} threads; a block has at most "
             f"{asked.most_threads}"
         )
-    most_shared = Device.MAX_SHARED_MEMORY_PER_BLOCK
-    if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > most_shared:
+    if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > asked.most_shared:
         raise LaunchConfigurationError(
             f"kernel {name!r} needs {needed} bytes of shared memory for a block and is launched "
             f"with {asked.shared_bytes} bytes of dynamic shared memory; a block has at most "
-            f"{most_shared}"
+            f"{asked.most_shared}"
         )
 
 

@@ -64,9 +64,9 @@ def _recorded(name: str, launched: Launched, machine: Machine | None) -> Run:
     if launched.before is None:
         raise MMSimError(
             f"kernel {name!r} was launched with more than {MOST_COPIED} bytes of arrays, too many "
-            "to be kept for another run; record the launch itself, as `with cuda.trace(): "
-            f"{name}[grid, block](...)`, or on a machine of your choice, as `with "
-            "cuda.machine(...), cuda.trace():`"
+            "to be kept for another run; record the launch itself: put it into `with "
+            "cuda.trace():`, or, on a machine of your choice, into `with cuda.machine(...), "
+            "cuda.trace():`"
         )
     chosen = stepped(launched.machine) if machine is None else a_machine(machine)
     return run_on(chosen, launched.program, launched.before, launched.configuration, trace=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import os
 import pickle
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mmsim.host import ownership
+from mmsim.host import cached_files, ownership
 
 # Any, for mypy: Numba's declarations of types differ between versions.
 numba: Any = import_module("numba")
@@ -31,24 +29,6 @@ Dispatcher: Any = import_module("numba.core.dispatcher").Dispatcher
 dumps: Any = import_module("numba.core.serialize").dumps
 
 F = TypeVar("F", bound=Callable[..., object])
-DIGEST = 32  # bytes of a SHA-256
-
-
-def cache_directory() -> Path | None:
-    """The directory of machine code: MMSIM_CACHE_DIR, or the user's cache directory, if any."""
-    if given := os.environ.get("MMSIM_CACHE_DIR"):
-        return Path(given)
-    try:
-        home = Path.home()
-    except RuntimeError:  # HOME is not set, and the system does not know the user
-        home = Path()
-    if sys.platform == "win32":
-        caches = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        caches = home / "Library" / "Caches"
-    else:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return caches / "mmsim" if caches.is_absolute() else None
 
 
 def enabled() -> bool:
@@ -81,7 +61,7 @@ def kept(name: str) -> Iterator[Path]:
 
 def _directory(make: bool = False) -> Path | None:
     """The directory for this version of Numba; None if the user has no directory."""
-    directory = cache_directory()
+    directory = cached_files.cache_directory()
     if directory is None:
         return None
     directory /= f"numba-{numba.__version__}"
@@ -98,8 +78,9 @@ def _directory(make: bool = False) -> Path | None:
 @cache
 def _warn(reason: str) -> None:
     """Warn once that machine code is not loaded, with the reason."""
+    directory = cached_files.cache_directory()
     warnings.warn(
-        f"mmsim loads no machine code from {cache_directory()} and compiles again, which takes "
+        f"mmsim loads no machine code from {directory} and compiles again, which takes "
         f"seconds: {reason}. Whoever can write there could have code executed. Name a folder of "
         "your own in MMSIM_CACHE_DIR, or see to it that only you can write there.",
         RuntimeWarning,
@@ -132,14 +113,11 @@ class _CodeCache(NullCache):  # type: ignore[misc]  # a class of Any
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
-            data = ownership.read(file) if file else b""
+            body = cached_files.read(file) if file else None
         except ownership.NotOwnError as error:
             _warn(str(error))
             return None
-        except OSError:
-            return None
-        body = data[DIGEST:]
-        if hashlib.sha256(body).digest() != data[:DIGEST]:
+        if body is None:
             return None
         try:
             return CompileResult._rebuild(target_context, *pickle.loads(body))
@@ -153,13 +131,4 @@ class _CodeCache(NullCache):  # type: ignore[misc]  # a class of Any
             file = self._file(sig, data.codegen, make=True)
         if file is None:
             return
-        body: bytes = dumps(data._reduce())
-        with suppress(OSError):  # the disk is full, or can't be written
-            descriptor, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
-            try:
-                with open(descriptor, "wb") as new:
-                    new.write(hashlib.sha256(body).digest() + body)
-                os.replace(name, file)  # two processes may do this at the same time
-            except OSError:
-                os.unlink(name)
-                raise
+        cached_files.write(file, dumps(data._reduce()))

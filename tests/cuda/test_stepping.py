@@ -150,7 +150,7 @@ def test_large_arguments_are_not_kept_and_an_error_says_what_to_write(monkeypatc
     turn = kernel()
     monkeypatch.setattr(launches, "MOST_COPIED", 1023)
     turn[2, 64](*arrays(), 2)
-    with pytest.raises(MMSimError, match=r"`with cuda.trace\(\): turn\[grid, block\]\(...\)`"):
+    with pytest.raises(MMSimError, match=r"put it into `with cuda\.trace\(\):`"):
         turn.player()
     with cuda.trace():
         turn[2, 64](*arrays(), 2)

@@ -16,7 +16,7 @@ import pytest
 import mmsim as mm
 from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import build, execute, tiering
-from mmsim.host import compiler
+from mmsim.host import cached_files, compiler
 from tests.kit.runs.paths import launched, run_along
 
 RUN_DOUBLE = "from test_compile_cache import doubled; assert doubled()"
@@ -300,7 +300,7 @@ def test_the_directory_is_the_one_named_or_the_users(environment, directory, mon
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert compiler.cache_directory() == Path(directory)
+    assert cached_files.cache_directory() == Path(directory)
 
 
 def test_a_user_without_a_home_has_no_directory(monkeypatch):
@@ -310,7 +310,7 @@ def test_a_user_without_a_home_has_no_directory(monkeypatch):
     for name in ("MMSIM_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", unknown)
-    assert compiler.cache_directory() is None
+    assert cached_files.cache_directory() is None
 
 
 # -------------------------------------------------------------------------- texts of kernels

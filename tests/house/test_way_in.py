@@ -17,7 +17,7 @@ sys.path.append(str(ROOT / "docs" / "_ext"))
 from tour_picture import BEFORE, ROOMS, STEPS  # noqa: E402
 
 TOUR = ROOT / "docs" / "explanation" / "tour.md"
-DESCRIBED = ("ir", "frontend", "meaning", "engines", "results", "cuda")
+DESCRIBED = ("ir", "frontend", "meaning", "engines", "results", "cuda", "cudart")
 READMES = [ROOT / "mmsim" / room / "README.md" for room in DESCRIBED]
 FILE = re.compile(r"`([\w./*]+(?:\.py|\.md|\.yml|\.yaml)|(?:mmsim|tests|docs)/[\w/]+)`")
 

@@ -1,0 +1,106 @@
+"""The code of a module: CUDA C++ or PTX, as text or in a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mmsim.cudart.compilation import to_ptx
+from mmsim.cudart.nvrtc import Compiled
+from mmsim.errors import LaunchError, UnknownNameError, shown
+from mmsim.frontend.late import Late
+from mmsim.frontend.ptx.module import Function, Module
+
+IS_PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
+
+
+@dataclass(eq=False)
+class Source:
+    """Code in a file, or as text that messages name as if it lay in `file`."""
+
+    code: str
+    file: str
+    options: tuple[str, ...]
+    expressions: tuple[str, ...] = ()
+    _programs: dict[str, Late] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The code alone; another process compiles it again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"_programs": {}}
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The PTX; CUDA C++ is compiled when it is first needed."""
+        if is_ptx(self.code):
+            return Compiled(self.code, {}, "")
+        return to_ptx(self.code, self.file, self.options, self.expressions)
+
+    @cached_property
+    def module(self) -> Module:
+        """The module that the PTX describes."""
+        from mmsim.frontend.ptx.text import read  # type: ignore[import-not-found]  # not yet there
+
+        found: Module = read(self.compiled.ptx)
+        return found
+
+    def kernel(self, name: str) -> Function:
+        """The kernel of a name, or of a name expression. Raises `UnknownNameError` without it."""
+        kernels = {one.name: one for one in self.module.functions.values() if one.is_entry}
+        found = kernels.get(self.compiled.names.get(name, name))
+        if found is None:
+            has = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernel"
+            raise UnknownNameError(
+                f'no kernel {name!r} in {self.file!r}; {has}. Declare it extern "C" __global__, or '
+                f"take RawModule(code=..., name_expressions=[{name!r}])"
+            )
+        return found
+
+    def program(self, name: str) -> Late:
+        """The program of a kernel."""
+        entry = self.kernel(name).name
+        if entry not in self._programs:
+            from mmsim.frontend.ptx.kernel import PtxProgram  # type: ignore[import-not-found]  # the same
+
+            file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
+            self._programs[entry] = PtxProgram(
+                self.module, entry, text=self.texts(), ptx=self.compiled.ptx, file=file
+            )
+        return self._programs[entry]
+
+    def texts(self) -> dict[str, str]:
+        """The text of each file that the PTX names, as far as it is there."""
+        found = {}
+        for file in self.module.files.values():
+            with suppress(OSError, ValueError):  # of another computer; not a text
+                found[file] = Path(file).read_text("utf-8")
+        if not is_ptx(self.code):
+            found[self.file] = self.code
+        return found
+
+
+def is_ptx(code: str) -> bool:
+    """Return whether code is PTX, which begins with its version."""
+    return bool(IS_PTX.search(code))
+
+
+def file_name(code: str, name: str) -> str:
+    """The name of a file for code that is in none."""
+    return f"{name}.{'ptx' if is_ptx(code) else 'cu'}"
+
+
+def read(path: object) -> str:
+    """The text of a file of CUDA C++ or PTX. Raises `LaunchError` if it can't be read."""
+    try:
+        return Path(os.fspath(path)).read_text("utf-8")  # type: ignore[call-overload]  # TypeError
+    except (OSError, TypeError) as error:
+        raise LaunchError(f"the file {shown(path)} can't be read: {error}") from None
+    except ValueError:
+        raise LaunchError(
+            f"{shown(path)} is not a text, as a cubin or a fatbin; give a file of CUDA C++ or of "
+            "PTX (nvcc -ptx -lineinfo)"
+        ) from None

@@ -1,0 +1,69 @@
+"""The kernels of the tests, their PTX and what they compute belong together."""
+
+import re
+
+import numpy as np
+import pytest
+
+from mmsim.cudart import nvrtc
+from mmsim.cudart.compilation import to_ptx
+from mmsim.errors import MMSimError
+from tests.cudart.kernels.expected import CASES, EXPRESSIONS, HERE
+
+FILES = sorted(path.stem for path in HERE.glob("*.cu"))
+VERSIONS = re.compile(r"^//.*\n|^\.version.*\n", re.MULTILINE)
+
+
+def release(ptx):
+    """The release of the compiler that wrote a text."""
+    return re.search(r"^// Cuda compilation tools, release ([\d.]+)", ptx, re.MULTILINE)[1]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_ptx_is_that_of_the_code(file):
+    try:
+        version = nvrtc.compiler().version
+    except MMSimError as error:
+        pytest.skip(str(error))
+    kept = (HERE / f"{file}.ptx").read_text("utf-8")
+    if version != release(kept):
+        pytest.skip(f"the PTX is that of NVRTC {release(kept)}, and here is {version}")
+    code = (HERE / f"{file}.cu").read_text("utf-8")
+    made = to_ptx(code, f"{file}.cu", (), tuple(EXPRESSIONS.get(file, ())))
+    assert VERSIONS.sub("", made.ptx).strip() == VERSIONS.sub("", kept).strip()
+    assert made.names == EXPRESSIONS.get(file, {})
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_kernel_has_a_case(file):
+    ptx = (HERE / f"{file}.ptx").read_text("utf-8")
+    assert f'.file\t1 "{file}.cu"' in ptx
+    entries = set(re.findall(r"^\.(?:visible|weak) \.entry (\w+)\(", ptx, re.MULTILINE))
+    assert entries == {case.entry for case in CASES.values() if case.file == file}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_finds_what_is_wrong(name):
+    """It accepts its own results, and nothing else; the arguments aren't the results before."""
+    case = CASES[name]
+    args = list(case.arguments())
+    with pytest.raises(AssertionError):
+        case.check(tuple(args))
+    for where, wanted in case.expected.items():
+        if isinstance(where, int):
+            args[where] = np.array(wanted)
+        else:
+            args[where[0]] = (np.array(wanted), *args[where[0]][1:])
+    case.check(tuple(args))
+    for where, before in enumerate(case.arguments()):
+        if isinstance(before, np.ndarray):
+            assert before.shape == np.shape(args[where])
+
+
+def test_arguments_are_made_anew():
+    case = CASES["vector_add-vector_add"]
+    case.arguments()[2][:] = 1
+    assert not case.arguments()[2].any()
+    words = CASES["structs-scale_rows"].arguments()[0][0]
+    words[:] = 0
+    assert CASES["structs-scale_rows"].arguments()[0][0].any()
