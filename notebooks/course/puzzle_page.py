@@ -15,6 +15,7 @@ from puzzles.exported import program_of, whole
 from puzzles.puzzle import SHOWN
 
 from course.reading import notebooks, read, title
+from mmsim.names import everything
 from mmsim.view.lab.page import Laboratory
 from mmsim.view.lab.scripts import in_ascii, script, work
 from mmsim.view.lab.scripts import part as part_of_laboratory
@@ -40,7 +41,7 @@ def puzzle_page() -> str:
         "POLICY": POLICY,
         "STYLE": part("puzzles.css"),
         "SCRIPT": script("const FORMULAS = {}, CONDITIONS = {};\n") + in_ascii(own),
-        "WORK": work(),
+        "WORK": work(everything()),
         "DATA": as_json(data),
     }
     return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part("page.html"))

@@ -7,6 +7,7 @@ import pytest
 
 from mmsim.javascript.bundle import bundle
 from mmsim.javascript.table import table
+from mmsim.names import everything
 from tests.kit.views import axe
 
 pytest.importorskip("jupytext")
@@ -90,7 +91,7 @@ def answer(page, text):
 def test_the_page_judges_answers_as_python_does(browser, mistakes):
     page = browser.new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
-    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
+    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     judge = "(args) => judgedHere(...JSON.parse(args))"
     for name, one in PUZZLES.items():
         texts = list(map(whole, answers(name, mistakes)))
@@ -131,7 +132,7 @@ ODD = {
 def test_page_and_python_refuse_the_same_texts(browser):
     page = browser.new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
-    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
+    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     one = PUZZLES["scale-rows"]
     texts = [f"import mmsim as mm\n{odd}\n{BODY}" for odd in ODD]
     texts += [f"import mmsim as mm\n{BODY}".replace("def scale", "def other")]

@@ -19,6 +19,7 @@ from mmsim.ir.walk import all_parts
 from mmsim.javascript.text import text_of
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import asked
+from mmsim.names import everything
 from mmsim.view.lab.claims import Known, claims_of, in_javascript
 from mmsim.view.lab.inputs import describe, named_sizes, size_text
 from mmsim.view.lab.scripts import part, script, work
@@ -99,7 +100,7 @@ class Laboratory:
         values = {
             "TITLE": self._title,
             "SCRIPT": script(in_javascript(self.known)),
-            "WORK": work(),
+            "WORK": work(everything()),
             "DATA": as_json(data),
         }
         return _filled("page.html", values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 from mmsim.javascript.bundle import bundle, plain
 from mmsim.javascript.table import table
@@ -43,11 +45,14 @@ def script(claims: str) -> str:
     return player_script() + in_ascii(text + claims + plain(random) + joined(SCRIPTS))
 
 
-def work() -> str:
-    """Return the worker's script: the engine in a scope of its own, and what asks it."""
+def work(own: Mapping[str, Any]) -> str:
+    """Return the worker's script: the engine in a scope of its own, and what asks it.
+
+    `own` is what `mmsim` calls by which name.
+    """
     names = ", ".join(ENGINE)
-    own = f"{bundle()}\nuseTable({as_json(table())});\nreturn {{ {names} }};"
-    engine = f"const ENGINE = (() => {{\n{own}\n}})();\n"
+    inside = f"{bundle()}\nuseTable({as_json(table(own))});\nreturn {{ {names} }};"
+    engine = f"const ENGINE = (() => {{\n{inside}\n}})();\n"
     return in_ascii(f"{engine}const {{ FrozenRandom }} = ENGINE;\n{joined(WORK)}")
 
 
