@@ -40,7 +40,7 @@ def puzzle_page() -> str:
     values = {
         "POLICY": POLICY,
         "STYLE": part("puzzles.css"),
-        "SCRIPT": script("const FORMULAS = {}, CONDITIONS = {};\n") + in_ascii(own),
+        "SCRIPT": script() + in_ascii(own),
         "WORK": work(everything()),
         "DATA": as_json(data),
     }

@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from base64 import b64encode, urlsafe_b64encode
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -20,7 +19,7 @@ from mmsim.javascript.text import text_of
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import asked
 from mmsim.names import everything
-from mmsim.view.lab.claims import Known, claims_of, in_javascript
+from mmsim.view.lab.claims import claims_of
 from mmsim.view.lab.inputs import describe, named_sizes, size_text
 from mmsim.view.lab.scripts import part, script, work
 from mmsim.view.player.page import origin
@@ -78,11 +77,8 @@ class Laboratory:
             "view": "",
             "over": "machine.width",
         }
-
-    @cached_property
-    def known(self) -> list[Known]:
-        """The claims on the program's time."""
-        return claims_of(self.program)
+        if claims := claims_of(program):
+            self.setup["claims"] = claims
 
     def __repr__(self) -> str:
         return f"<laboratory of {self.program.name} on {self.machine}>"
@@ -96,10 +92,10 @@ class Laboratory:
 
     def html(self) -> str:
         """Return the page as text."""
-        data = {"setup": self.setup, "origin": origin(), "claims": [one.data for one in self.known]}
+        data = {"setup": self.setup, "origin": origin()}
         values = {
             "TITLE": self._title,
-            "SCRIPT": script(in_javascript(self.known)),
+            "SCRIPT": script(),
             "WORK": work(everything()),
             "DATA": as_json(data),
         }

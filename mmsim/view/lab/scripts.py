@@ -33,8 +33,8 @@ ENGINE = (
 """The names of the engine that the worker uses."""
 
 
-def script(claims: str) -> str:
-    """Return the page's script; `claims` is the text of FORMULAS and CONDITIONS."""
+def script() -> str:
+    """Return the page's script."""
     texts = {
         "LABORATORY": part("lab.html"),
         "LABORATORY_STYLE": part("lab.css"),
@@ -42,7 +42,7 @@ def script(claims: str) -> str:
     }
     text = "".join(f"const {name} = {as_json(value)};\n" for name, value in texts.items())
     random = resources.files("mmsim.javascript").joinpath("random.js").read_text(encoding="utf-8")
-    return player_script() + in_ascii(text + claims + plain(random) + joined(SCRIPTS))
+    return player_script() + in_ascii(text + plain(random) + joined(SCRIPTS))
 
 
 def work(own: Mapping[str, Any]) -> str:
