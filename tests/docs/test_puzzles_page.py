@@ -116,6 +116,8 @@ ODD = {
     "import os": 0,
     "W = 8\nW += 0": 0,
     "if True:\n    W = 8": 0,
+    "if __name__ == '__main__':\n    print(1)": 2,
+    "if __name__ == '__main__':\n    W = 8\nelse:\n    W = 9": 0,
     "X = [8]\nX[0] = 8": 0,
     "del mm": 0,
     "x = (": 0,

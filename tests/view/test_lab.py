@@ -243,6 +243,18 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_the_command_takes_a_file_with_one_program(tmp_path, capsys):
+    file = tmp_path / "one.py"
+    text = "import mmsim as mm\n\n\n@mm.program\ndef copy(T, a):\n    a[T.id] = 0\n"
+    file.write_text(text + '\n\nif __name__ == "__main__":\n    assert False\n')
+    page = str(tmp_path / "lab.html")
+    assert main(["lab", str(file), "zeros:8", "--threads", "8", "--html", page]) == 0
+    assert "<laboratory of copy on " in capsys.readouterr().out
+    file.write_text(f"{text}{text[20:].replace('copy', 'other')}")
+    assert main(["lab", str(file), "zeros:8", "--threads", "8", "--html", page]) != 0
+    assert "lacks ':NAME'; write MODULE:NAME or FILE.py:NAME" in capsys.readouterr().err
+
+
 def test_scripts_share_a_scope_without_two_names_of_one_thing():
     """Those of the page with the player's, too: all are joined."""
     from mmsim.view.player import scripts as player
@@ -533,6 +545,8 @@ def test_the_file_of_python_prints_the_same_time(opened, make, tmp_path):
     path.write_text(text, encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     assert int(done.stdout) == time
+    write(page, text)  # what only Python runs may stand there
+    assert time_on(page) == time
 
 
 def test_the_file_of_python_has_arrays_with_names_of_sizes(opened, tmp_path):
