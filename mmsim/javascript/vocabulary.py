@@ -77,7 +77,7 @@ def vocabulary(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _members(module: ModuleType) -> Mapping[str, Any]:
-    """What the names of a module stand for."""
+    """The objects of a module, by their names."""
     names: Iterable[str] = (name for name in dir(module) if not name.startswith("_"))
     if module is builtins:
         names = {*dir(module), *dir(object), "__dict__"}  # any attribute of this module is a name

@@ -19,7 +19,7 @@ from mmsim.names import everything
 from mmsim.view.lab.page import Laboratory
 from mmsim.view.lab.scripts import in_ascii, script, work
 from mmsim.view.lab.scripts import part as part_of_laboratory
-from mmsim.view.player.page import origin
+from mmsim.view.page import origin
 from mmsim.view.player.scripts import UNNEEDED, as_json
 
 FOLDER = Path(__file__).parent / "templates" / "puzzles"

@@ -151,8 +151,27 @@ def test_a_run_has_the_laboratory_of_its_launch():
     assert again == run
     untraced = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16)
     for other in (again, untraced, mm.Run.from_json(run.to_json()), mm.total([run, run])):
-        with pytest.raises(MMSimError, match="this run doesn't hold its program"):
+        with pytest.raises(MMSimError, match=r"this run (doesn't hold its program|.*has no trace)"):
             other.lab()
+    with pytest.raises(MMSimError, match="this player doesn't hold the program of a run"):
+        mm.compare(run, run).lab()
+
+
+def test_a_players_page_leads_to_the_laboratory_of_its_run(new_page, tmp_path):
+    a = np.arange(16).reshape(4, 4)
+    run = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16, trace=True)
+    assert run.player().lab().setup == run.lab().setup
+    (tmp_path / "of players").mkdir()
+    place = tmp_path / "of players" / "player.html"
+    run.trace.player().save(place, lab=tmp_path / "#1.html")
+    page = new_page()
+    page.goto(place.as_uri())
+    page.get_by_role("link", name="Change it in the laboratory").click()
+    page.locator("#verdict b").wait_for()
+    assert time_on(page) == run.time
+    run.player().save(tmp_path / "player.html")
+    page.goto((tmp_path / "player.html").as_uri())
+    assert page.get_by_role("link", name="Change it in the laboratory").count() == 0
 
 
 def test_a_kernel_of_numba_has_no_laboratory():

@@ -22,7 +22,7 @@ from mmsim.names import everything
 from mmsim.view.lab.claims import claims_of
 from mmsim.view.lab.inputs import describe, named_sizes, size_text
 from mmsim.view.lab.scripts import part, script, work
-from mmsim.view.player.page import origin
+from mmsim.view.page import origin
 from mmsim.view.player.scripts import as_json
 
 HEIGHT = 960

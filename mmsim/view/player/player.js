@@ -110,6 +110,7 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
   stage.part("note").textContent = data.note ?? "";
   stage.part("origin").textContent = data.origin;
+  if (data.laboratory) Object.assign(stage.part("laboratory"), { href: data.laboratory, hidden: false });
   if (data.repository) {
     const link = make("a", "", data.repository);
     Object.assign(link, { href: data.repository, target: "_blank", rel: "noopener" });
