@@ -229,6 +229,7 @@ def compare(
     names: Sequence[str] | None = None,
     start: int = 0,
     end: int | None = None,
+    preset: str | None = None,
 ) -> Comparison:
     """Return two runs with traces side by side, to step through both at the same time.
 
@@ -241,8 +242,8 @@ def compare(
         Runs made with trace=True.
     names
         Their names. Default: the settings in which they differ.
-    start, end
-        The first and the last time unit to show.
+    start, end, preset
+        The first and the last time unit to show, and with which moments to begin; see `Run.player`.
 
     Examples
     --------
@@ -259,4 +260,4 @@ def compare(
     """
     from mmsim.view.player import Comparison
 
-    return Comparison(first, second, names, start, end)
+    return Comparison(first, second, names, start, end, preset)

@@ -53,13 +53,9 @@ class Player:
         preset: str | None = None,
         lab: Callable[[], Laboratory] | None = None,
     ) -> None:
-        if preset not in (None, *PRESETS):
-            raise LaunchError(f"preset is one of {', '.join(PRESETS)}, not {shown(preset)}")
         launches = [traces] if isinstance(traces, Trace) else traces
-        texts = {"note": note, "looked_for": looked_for}
+        texts = {"note": note, "looked_for": looked_for, **_show(preset)}
         self.data = {**run_data(launches, start, end, findings), **origin(), **texts}
-        if preset:
-            self.data["show"] = preset
         self._lab = lab
 
     def __repr__(self) -> str:
@@ -148,6 +144,7 @@ class Comparison(Player):
         names: Sequence[str] | None = None,
         start: int = 0,
         end: int | None = None,
+        preset: str | None = None,
     ) -> None:
         for run in (first, second):
             if not isinstance(run, Run):
@@ -160,7 +157,7 @@ class Comparison(Player):
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": start, "end": last, **origin()}
+        self.data = {"runs": runs, "start": start, "end": last, **origin()} | _show(preset)
         self._lab = None
 
     @property
@@ -176,6 +173,13 @@ class Comparison(Player):
         from mmsim.view.figures.warps import compare
 
         return compare(*self.runs, names=self.names)
+
+
+def _show(preset: str | None) -> dict[str, str]:
+    """The moments with which a page begins, as data for it."""
+    if preset not in (None, *PRESETS):
+        raise LaunchError(f"preset is one of {', '.join(PRESETS)}, not {shown(preset)}")
+    return {"show": preset} if preset else {}
 
 
 def names_of(first: Run, second: Run) -> tuple[str, str]:
