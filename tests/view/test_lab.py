@@ -248,6 +248,12 @@ def test_the_page_is_one_file_that_fetches_nothing():
         r"""\b(src|href)=["'](?!data:)""", re.sub(r"<script.*?</script>", "", text, flags=re.S)
     )
     assert "default-src 'none'" in text
+    run = mm.DMM(4, 3).run(transpose, *np.zeros((2, 4, 4)), threads=16, trace=True)
+    heads = [
+        re.sub('content="default-src .*"', "", one.partition("<title>")[0])
+        for one in (text, run.player().html())
+    ]
+    assert heads[0] == heads[1]
 
 
 def test_a_notebook_shows_the_page_in_a_frame():

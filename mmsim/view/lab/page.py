@@ -22,9 +22,17 @@ from mmsim.names import everything
 from mmsim.view.lab.claims import claims_of
 from mmsim.view.lab.inputs import describe, named_sizes, size_text
 from mmsim.view.lab.scripts import part, script, work
-from mmsim.view.page import origin
+from mmsim.view.page import filled, origin, page
 from mmsim.view.player.scripts import as_json
 
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; img-src data: blob:"
+)
+"""What a page may load: nothing from outside."""
+OPENING = """\
+const [data, work] = ["data", "work"].map((id) => document.getElementById(id).textContent);
+window.laboratory = openLaboratory(place, JSON.parse(data), work);"""
 HEIGHT = 960
 """The height of the frame in a notebook, in pixels."""
 MACHINES = {
@@ -94,12 +102,16 @@ class Laboratory:
         """Return the page as text."""
         data = {"setup": self.setup, "origin": origin()}
         values = {
+            "POLICY": POLICY,
+            "PLACE": "laboratory",
+            "PURPOSE": "run this program",
             "TITLE": self._title,
             "SCRIPT": script(),
-            "WORK": work(everything()),
+            "MORE": f'<script type="text/plain" id="work">{work(everything())}</script>\n',
             "DATA": as_json(data),
+            "OPENING": OPENING,
         }
-        return _filled("page.html", values)
+        return page(values)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file."""
@@ -111,12 +123,12 @@ class Laboratory:
         It is compressed: a notebook that is saved holds the whole engine.
         """
         packed = b64encode(zlib.compress(self.html().encode(), 9)).decode()
-        page = _filled("frame.html", {"TITLE": self._title, "PACKED": packed})
+        frame = filled(part("frame.html"), {"TITLE": self._title, "PACKED": packed})
         return (
             f'<iframe class="mmsim-laboratory" title="{html.escape(repr(self)[1:-1])}" '
             'sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox" '
             f'allow="clipboard-write" style="width: 100%; height: {HEIGHT}px; border: 0" '
-            f'srcdoc="{html.escape(page)}"></iframe>'
+            f'srcdoc="{html.escape(frame)}"></iframe>'
         )
 
     @property
@@ -132,11 +144,6 @@ def _for_link(setup: dict[str, Any]) -> dict[str, Any]:
         texts += [one.get("shape", ""), one.get("value", ""), *layout.values()]
     names = {name for text in texts for name in re.findall(r"[A-Za-z_]\w*", text)}
     return setup | {"sizes": {name: n for name, n in setup["sizes"].items() if name in names}}
-
-
-def _filled(name: str, values: dict[str, str]) -> str:
-    """A file of the laboratory with values for the names in braces."""
-    return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part(name))
 
 
 def _threads(program: Program, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, str]:

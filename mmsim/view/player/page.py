@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from os import PathLike
 from os.path import relpath
 from pathlib import Path
@@ -15,9 +14,9 @@ from mmsim.host.arguments import file_path, several
 from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
-from mmsim.view.page import origin
+from mmsim.view.page import origin, page
 from mmsim.view.player.data import run_data, window
-from mmsim.view.player.scripts import HEIGHT, as_json, part, script
+from mmsim.view.player.scripts import HEIGHT, as_json, script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +29,12 @@ if TYPE_CHECKING:
 PRESETS = ("conflict", "coalescing", "latency", "barrier")
 """The kinds of moments that a player can begin with: the choices of `show.js`."""
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""What a page may load: nothing from outside."""
+OPENING = """\
+const { textContent } = document.getElementById("data");
+const how = { keys: document, page: true, embedded: window !== parent };
+window.mmsim = mount(place, JSON.parse(textContent), how);"""
 NAMED = ("machine", "program", "schedule")
 """The settings that name two runs if they differ."""
 
@@ -72,12 +77,17 @@ class Player:
         return self._html({})
 
     def _html(self, more: dict[str, str]) -> str:
-        parts = {
+        values = {
+            "POLICY": POLICY,
+            "PLACE": "player",
+            "PURPOSE": "step through this run",
             "TITLE": html.escape(self.title).encode("ascii", "xmlcharrefreplace").decode(),
             "SCRIPT": script(),
             "DATA": as_json(self.data | more),
+            "MORE": "",
+            "OPENING": OPENING,
         }
-        return re.sub("{{([A-Z]+)}}", lambda found: parts[found[1]], part("page.html"))
+        return page(values)
 
     def widget(self) -> PlayerWidget:
         """Return the player as a widget of a notebook; read or set its `time`, the time unit shown.
@@ -113,10 +123,10 @@ class Player:
         file = file_path("path", path)
         more = {}
         if lab is not None:
-            page, place = self.lab(), file_path("lab", lab)
-            page.save(place)
+            laboratory, place = self.lab(), file_path("lab", lab)
+            laboratory.save(place)
             way = quote(Path(relpath(place, file.parent)).as_posix())
-            more = {"laboratory": f"{way}#{page.fragment()}"}
+            more = {"laboratory": f"{way}#{laboratory.fragment()}"}
         # A file's name may have bytes that are not text; in the data the escape means the same.
         file.write_text(self._html(more), encoding="utf-8", errors="backslashreplace")
 
