@@ -1,6 +1,8 @@
 """The puzzles' page: it judges as Python does, keeps the score, and exports what Python grades."""
 
 import json
+import subprocess
+import sys
 import time
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from mmsim.javascript.bundle import bundle
 from mmsim.javascript.table import table
 from mmsim.names import everything
+from tests.kit import ROOT
 from tests.kit.views import axe
 
 pytest.importorskip("jupytext")
@@ -78,6 +81,12 @@ def until(page, condition):
     while not page.evaluate(f"Boolean({condition})"):
         assert time.monotonic() < end, condition
         time.sleep(0.02)
+
+
+def test_the_page_is_made_without_jupytext():
+    """The site has the page, and its environment has no Jupytext."""
+    code = "import sys\nsys.modules['jupytext'] = None\nimport course.puzzle_page"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "notebooks", check=True)
 
 
 def answer(page, text):
