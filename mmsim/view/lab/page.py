@@ -29,7 +29,7 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; img-src data: blob:"
 )
-"""What a page may load: nothing from outside."""
+"""The policy of a page, which loads nothing from outside."""
 OPENING = """\
 const [data, work] = ["data", "work"].map((id) => document.getElementById(id).textContent);
 window.laboratory = openLaboratory(place, JSON.parse(data), work);"""

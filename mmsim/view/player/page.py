@@ -30,7 +30,7 @@ PRESETS = ("conflict", "coalescing", "latency", "barrier")
 """The kinds of moments that a player can begin with: the choices of `show.js`."""
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""What a page may load: nothing from outside."""
+"""The policy of a page, which loads nothing from outside."""
 OPENING = """\
 const { textContent } = document.getElementById("data");
 const how = { keys: document, page: true, embedded: window !== parent };
