@@ -252,6 +252,9 @@ def test_an_example_leads_to_a_laboratory_with_its_program(site, browser):
     page.locator(".to-laboratory a").first.click()  # of a cell, with its sizes and its machine
     page.locator("#verdict b").wait_for(timeout=20_000)
     assert page.locator("#verdict b").inner_text() == "1,064"
+    page.goto((site / "how-to" / "puzzles.html").as_uri())
+    page.get_by_role("link", name="try them").click()
+    page.wait_for_function("window.puzzles?.runs > 0")
     page.close()
 
 

@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
+from itertools import islice
 from math import isqrt
 
 import numpy as np
@@ -18,12 +20,13 @@ import pytest
 
 import mmsim as mm
 from mmsim import cuda
+from mmsim.claims.claim import call_with
 from mmsim.cli import main
 from mmsim.errors import LaunchError, MMSimError
-from mmsim.view.lab.claims import NoJavaScriptError, condition
+from mmsim.view.lab.claims import NoTextError, condition
 from mmsim.view.lab.inputs import describe
 from mmsim.view.lab.scripts import SCRIPTS, WORK, part
-from mmsim_algorithms import programs
+from mmsim_algorithms import claims, programs
 from mmsim_algorithms import transpose as transposes
 from mmsim_algorithms.dmm_permutation.programs import destination_designated
 from mmsim_algorithms.prefix_sums import look_back
@@ -148,8 +151,27 @@ def test_a_run_has_the_laboratory_of_its_launch():
     assert again == run
     untraced = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16)
     for other in (again, untraced, mm.Run.from_json(run.to_json()), mm.total([run, run])):
-        with pytest.raises(MMSimError, match="this run doesn't hold its program"):
+        with pytest.raises(MMSimError, match=r"this run (doesn't hold its program|.*has no trace)"):
             other.lab()
+    with pytest.raises(MMSimError, match="this player doesn't hold the program of a run"):
+        mm.compare(run, run).lab()
+
+
+def test_a_players_page_leads_to_the_laboratory_of_its_run(new_page, tmp_path):
+    a = np.arange(16).reshape(4, 4)
+    run = mm.UMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16, trace=True)
+    assert run.player().lab().setup == run.lab().setup
+    (tmp_path / "of players").mkdir()
+    place = tmp_path / "of players" / "player.html"
+    run.trace.player().save(place, lab=tmp_path / "#1.html")
+    page = new_page()
+    page.goto(place.as_uri())
+    page.get_by_role("link", name="Change it in the laboratory").click()
+    page.locator("#verdict b").wait_for()
+    assert time_on(page) == run.time
+    run.player().save(tmp_path / "player.html")
+    page.goto((tmp_path / "player.html").as_uri())
+    assert page.get_by_role("link", name="Change it in the laboratory").count() == 0
 
 
 def test_a_kernel_of_numba_has_no_laboratory():
@@ -182,18 +204,41 @@ def test_a_program_without_arguments_has_those_of_its_example():
 
 
 def test_a_claim_comes_with_its_conditions():
-    (known,) = mm.lab(transposes.diagonal).known
-    assert known.data["source"] == "SMM, Lemma 5.1"
+    (known,) = mm.lab(transposes.diagonal).setup["claims"]
+    assert known["source"] == "SMM, Lemma 5.1"
     sources = {"n": "a.size", "p": "threads", "w": "width", "l": "latency"}
-    assert known.data["parameters"] == sources
-    assert condition(lambda n, w: isqrt(n) % w == 0 < w - 1) == (
-        "({ n, w }) => ((isqrt(n) % w) === 0) && (0 < (w - 1))"
-    )
-    with pytest.raises(NoJavaScriptError):
-        condition(lambda n: str(n) == "1")
-    assert transposing().known == []
+    assert known["parameters"] == sources
+    assert condition(lambda n, w: isqrt(n) % w == 0 < w - 1) == "isqrt(n) % w == 0 < w - 1"
+    with pytest.raises(NoTextError):
+        condition(eval("lambda n: n > 1"))
+    assert "claims" not in transposing().setup
     # A claim's cases have more than its launches take.
-    assert mm.lab(look_back, machine=mm.HMM(2, 4, 10)).known == []
+    assert "claims" not in mm.lab(look_back, machine=mm.HMM(2, 4, 10)).setup
+
+
+def altered(case):
+    return case, {name: n + 1 if type(n) is int else n for name, n in case.items()}
+
+
+def test_the_page_evaluates_claims_as_python_does(new_page):
+    asked, expected = [], []
+    known = [one for one in claims() if one.id.startswith(("CONV-", "STENCIL-"))]
+    for claim in known:
+        for case in islice(claim.cases(), 2):
+            numbers = {name: case[name] for name in claim.parameters}
+            asked.append((claim.text.partition("= ")[2], numbers))
+            expected.append(float(claim.evaluate(case)))
+            for one in claim.requires:
+                with suppress(NoTextError):
+                    asked += [(condition(one.holds), own) for own in altered(case)]
+                    expected += [call_with(one.holds, own) for own in altered(case)]
+    page = new_page()
+    page.add_script_tag(content=part("expressions.js"))
+    each = "(one) => { try { return calculated(...one); } catch { return null; } }"
+    found = page.evaluate(f"(all) => all.map({each})", asked)
+    unknown = {text for (text, _), value in zip(asked, found, strict=True) if value is None}
+    assert unknown == set()
+    assert found == pytest.approx(expected)
 
 
 def test_the_page_is_one_file_that_fetches_nothing():
@@ -203,6 +248,12 @@ def test_the_page_is_one_file_that_fetches_nothing():
         r"""\b(src|href)=["'](?!data:)""", re.sub(r"<script.*?</script>", "", text, flags=re.S)
     )
     assert "default-src 'none'" in text
+    run = mm.DMM(4, 3).run(transpose, *np.zeros((2, 4, 4)), threads=16, trace=True)
+    heads = [
+        re.sub('content="default-src .*"', "", one.partition("<title>")[0])
+        for one in (text, run.player().html())
+    ]
+    assert heads[0] == heads[1]
 
 
 def test_a_notebook_shows_the_page_in_a_frame():
@@ -215,6 +266,18 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     assert main([*call, "--html", str(page)]) == 0
     assert "<laboratory of diagonal on DMM(width=4, latency=3)>" in capsys.readouterr().out
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_command_takes_a_file_with_one_program(tmp_path, capsys):
+    file = tmp_path / "one.py"
+    text = "import mmsim as mm\n\n\n@mm.program\ndef copy(T, a):\n    a[T.id] = 0\n"
+    file.write_text(text + '\n\nif __name__ == "__main__":\n    assert False\n')
+    page = str(tmp_path / "lab.html")
+    assert main(["lab", str(file), "zeros:8", "--threads", "8", "--html", page]) == 0
+    assert "<laboratory of copy on " in capsys.readouterr().out
+    file.write_text(f"{text}{text[20:].replace('copy', 'other')}")
+    assert main(["lab", str(file), "zeros:8", "--threads", "8", "--html", page]) != 0
+    assert "lacks ':NAME'; write MODULE:NAME or FILE.py:NAME" in capsys.readouterr().err
 
 
 def test_scripts_share_a_scope_without_two_names_of_one_thing():
@@ -550,6 +613,8 @@ def test_the_file_of_python_prints_the_same_time(opened, make, tmp_path):
     path.write_text(text, encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     assert int(done.stdout) == time
+    write(page, text)  # what only Python runs may stand there
+    assert time_on(page) == time
 
 
 def test_the_file_of_python_has_arrays_with_names_of_sizes(opened, tmp_path):
@@ -587,6 +652,21 @@ def test_the_curve_is_measured_and_a_point_becomes_the_run(opened):
     settled(page, lambda: page.keyboard.press("Enter"))
     assert time_on(page) == points[2]
     assert page.get_by_label("width, as a number").input_value() == "2"
+
+
+def test_a_link_has_the_claims_of_its_program_as_long_as_it_is_that_program(opened):
+    laboratory = mm.lab(transposes.diagonal)
+    page = opened(transposing(), address=f"#{laboratory.fragment()}")
+    page.locator("#curve .claim").wait_for()
+    assert "SMM, Lemma 5.1" in page.locator("#curve-claim").inner_text()
+    until(page, "laboratory.link")
+    link = page.evaluate("laboratory.link")
+    assert setup_of_link(link)["claims"] == laboratory.setup["claims"]
+    assert len(link) < 2000
+    page.evaluate("laboratory.change((setup) => { setup.text += '# other\\n'; })")
+    page.locator("#curve .claim").wait_for(state="detached")
+    until(page, f"laboratory.link !== {json.dumps(link)}")
+    assert "claims" not in setup_of_link(page.evaluate("laboratory.link"))
 
 
 def test_a_curve_that_a_change_interrupted_is_measured_when_one_goes_back(opened):
@@ -883,6 +963,7 @@ def test_a_machine_too_wide_to_draw_has_its_time(opened):
         {"view": {"x": 1}},
         {"program": {"toString": 1}},
         {"tile": {"layout": "RAW"}},
+        {"claims": [{"text": "T = n"}]},
     ],
 )
 def test_a_link_that_is_no_laboratory_is_refused(opened, wrong):
