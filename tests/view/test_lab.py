@@ -4,13 +4,13 @@ The browser's tests skip themselves where Playwright or Debian's chromium is mis
 """
 
 import base64
-import functools
 import json
 import pickle
 import re
 import subprocess
 import sys
 import zlib
+from functools import partial
 from math import isqrt
 
 import numpy as np
@@ -75,6 +75,37 @@ def opened(show):
         return page
 
     return opened
+
+
+@pytest.fixture(scope="module")
+def kept(shared_page, tmp_path_factory):
+    """A page of `transposing()`, which tests share, and what went wrong or was fetched there."""
+    path = tmp_path_factory.mktemp("laboratory") / "page.html"
+    transposing().save(path)
+    page, wrong = shared_page, []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(path.as_uri())
+    until(page, "window.laboratory?.link")
+    page.on("request", lambda request: wrong.append(request.url))
+    return page, wrong
+
+
+@pytest.fixture
+def page(kept):
+    """The page of `transposing()` with the setup that it had at first: its address has no link."""
+    page, wrong = kept
+    wrong.clear()
+    settled(page, lambda: page.evaluate(WITHOUT_LINK))
+    yield page
+    assert [said for said in wrong if not said.startswith(("data:", "blob:"))] == []
+
+
+WITHOUT_LINK = """() => {
+  mmsim.go(0);
+  history.replaceState(null, "", location.pathname);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}"""
 
 
 def time_on(page):
@@ -245,29 +276,28 @@ TAKE = """setup => laboratory.change(own => {
 })"""
 
 
-def shipped_programs_have_the_times_of_python(opened, chosen):
+def shipped_programs_have_the_times_of_python(page, chosen):
     """In one page, which takes over the setup of each program in turn."""
-    page = opened(transposing())
     for program in chosen:
         machine = MACHINES[program.listed[0].partition(",")[0]]
         example = program.prepare(machine.width, seed=3)
         for schedule in ("synchronous", "asynchronous"):
             how = {"schedule": schedule, **example.launch}
             lab = mm.lab(program, *example.arguments, machine=machine, **how)
-            settled(page, functools.partial(page.evaluate, TAKE, lab.setup))
+            settled(page, partial(page.evaluate, TAKE, lab.setup))
             run = machine.run(program, *example.arguments, **how)
             name = f"{program.function.__module__}:{program.name}, {schedule}"
             assert page.evaluate("laboratory.result.time") == run.time, name
             assert page.locator(".fault:visible").count() == 0, name
 
 
-def test_some_programs_have_the_times_of_python(opened):
-    shipped_programs_have_the_times_of_python(opened, programs()[::19])
+def test_some_programs_have_the_times_of_python(page):
+    shipped_programs_have_the_times_of_python(page, programs()[::19])
 
 
 @pytest.mark.long
-def test_all_programs_have_the_times_of_python(opened):
-    shipped_programs_have_the_times_of_python(opened, programs())
+def test_all_programs_have_the_times_of_python(page):
+    shipped_programs_have_the_times_of_python(page, programs())
 
 
 def test_the_run_is_that_of_python(opened):
@@ -282,8 +312,7 @@ def test_the_run_is_that_of_python(opened):
         assert data[name] == json.loads(json.dumps(expected[name])), name
 
 
-def test_another_text_has_another_time(opened):
-    page = opened(transposing())
+def test_another_text_has_another_time(page):
     text = page.locator("#text")
     straight = time_on(page)
     changed = text.input_value().replace("b[j, i] = a[i, j]", "b[i, j] = a[i, j]")
@@ -294,8 +323,7 @@ def test_another_text_has_another_time(opened):
     assert page.locator("#title").inner_text().startswith("transpose on a DMM")
 
 
-def test_the_text_has_new_parameters(opened):
-    page = opened(transposing())
+def test_the_text_has_new_parameters(page):
     text = page.locator("#text")
     changed = (
         text.input_value()
@@ -308,8 +336,7 @@ def test_the_text_has_new_parameters(opened):
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-def test_machine_width_and_latency_change_the_run(opened, schedule):
-    page = opened(transposing())
+def test_machine_width_and_latency_change_the_run(page, schedule):
     a = np.arange(16).reshape(4, 4)
     if schedule == "asynchronous":
         settled(page, page.get_by_role("button", name=schedule, exact=True).click)
@@ -333,16 +360,14 @@ def test_machine_width_and_latency_change_the_run(opened, schedule):
         ("Swizzle", mm.layout.Swizzle(2, 0, 2)),
     ],
 )
-def test_layouts_change_the_run(opened, kind, layout):
-    page = opened(transposing())
+def test_layouts_change_the_run(page, kind, layout):
     a = np.arange(16).reshape(4, 4)
     settled(page, lambda: page.get_by_label("a: layout", exact=True).select_option(kind))
     placed = mm.place(a, layout)
     assert time_on(page) == mm.DMM(4, 3).run(transpose, placed, np.zeros_like(a), threads=16).time
 
 
-def test_sizes_have_sliders_and_arrays_follow_them(opened):
-    page = opened(transposing())
+def test_sizes_have_sliders_and_arrays_follow_them(page):
     settled(page, lambda: page.get_by_label("n, as a number").fill("6"))
     a = np.arange(36).reshape(6, 6)
     assert time_on(page) == mm.DMM(4, 3).run(transpose, a, np.zeros_like(a), threads=36).time
@@ -351,8 +376,7 @@ def test_sizes_have_sliders_and_arrays_follow_them(opened):
     assert page.evaluate("laboratory.setup.sizes.n") == 7
 
 
-def test_a_mistake_names_its_line_and_the_player_keeps_the_run_before(opened):
-    page = opened(transposing())
+def test_a_mistake_names_its_line_and_the_player_keeps_the_run_before(page):
     text = page.locator("#text")
     good = text.input_value()
     settled(page, lambda: text.fill(good.replace("T.id %", "T.idd %")))
@@ -367,15 +391,13 @@ def test_a_mistake_names_its_line_and_the_player_keeps_the_run_before(opened):
     assert page.locator("#stale").is_hidden()
 
 
-def test_an_index_out_of_range_names_line_and_thread(opened):
-    page = opened(transposing())
+def test_an_index_out_of_range_names_line_and_thread(page):
     text = page.locator("#text")
     settled(page, lambda: text.fill(text.input_value().replace("b[j, i] =", "b[j + 1, i] =")))
     assert re.match(r"Line 7, thread 3: ", page.locator("#program-error").inner_text())
 
 
-def test_a_wrong_field_says_so_beside_it(opened):
-    page = opened(transposing())
+def test_a_wrong_field_says_so_beside_it(page):
     shape = page.get_by_label("a: shape")
     settled(page, lambda: shape.fill("n, n +"))
     assert shape.get_attribute("aria-invalid") == "true"
@@ -546,8 +568,7 @@ def test_the_curve_is_measured_and_a_point_becomes_the_run(opened):
     assert page.get_by_label("width, as a number").input_value() == "2"
 
 
-def test_a_curve_that_a_change_interrupted_is_measured_when_one_goes_back(opened):
-    page = opened(transposing())
+def test_a_curve_that_a_change_interrupted_is_measured_when_one_goes_back(page):
     page.evaluate(
         """async () => {
           const change = (width) => laboratory.change((setup) => {
@@ -564,8 +585,8 @@ def test_a_curve_that_a_change_interrupted_is_measured_when_one_goes_back(opened
     until(page, "laboratory.curve.points.size === laboratory.curve.values.length")
 
 
-def test_findings_come_with_the_run(opened):
-    page = opened(transposing(schedule="asynchronous"))
+def test_findings_come_with_the_run(page):
+    settled(page, partial(page.evaluate, TAKE, transposing(schedule="asynchronous").setup))
     text = page.locator("#text")
     settled(page, lambda: text.fill(text.input_value().replace("b[j, i] =", "b[0, 0] =")))
     assert page.locator("#findings li").count() > 0
@@ -611,8 +632,7 @@ def test_a_padding_that_is_found_frees_the_tile(opened):
     page.locator("#title").wait_for()
 
 
-def test_the_editor_by_keyboard(opened):
-    page = opened(transposing())
+def test_the_editor_by_keyboard(page):
     text = page.locator("#text")
     text.focus()
     text.evaluate("area => area.setSelectionRange(area.value.length, area.value.length)")
@@ -680,8 +700,7 @@ def write(page, text):
     settled(page, lambda: page.locator("#text").fill(text))
 
 
-def test_inputs_come_back_with_their_parameters_and_a_renamed_one_keeps_its_own(opened):
-    page = opened(transposing())
+def test_inputs_come_back_with_their_parameters_and_a_renamed_one_keeps_its_own(page):
     text = page.locator("#text").input_value()
     write(
         page,
@@ -702,8 +721,7 @@ def test_inputs_come_back_with_their_parameters_and_a_renamed_one_keeps_its_own(
     ]
 
 
-def test_a_curve_that_a_change_ended_is_measured_when_the_change_is_taken_back(opened):
-    page = opened(transposing())
+def test_a_curve_that_a_change_ended_is_measured_when_the_change_is_taken_back(page):
     page.evaluate(
         """async () => {
           const set = (latency) => laboratory.change((own) => { own.machine.latency = latency; });
@@ -719,15 +737,13 @@ def test_a_curve_that_a_change_ended_is_measured_when_the_change_is_taken_back(o
     assert page.locator("#curve-note").inner_text() == ""
 
 
-def test_the_mark_of_waiting_warps_stays_when_its_line_is_written_anew(opened):
-    page = opened(transposing())
+def test_the_mark_of_waiting_warps_stays_when_its_line_is_written_anew(page):
     text = page.locator("#text").input_value()
     write(page, text.replace("b[j, i] = a[i, j]", "b[j, i] = a[i, j]  # here"))
     assert page.locator("#paint .here").inner_text().strip().endswith("# here")
 
 
-def test_a_run_that_a_mistake_ends_is_not_compared(opened):
-    page = opened(transposing())
+def test_a_run_that_a_mistake_ends_is_not_compared(page):
     text = page.locator("#text").input_value()
     write(page, text.replace("b[j, i]", "b[j + 1, i]"))
     assert page.locator("#verdict").inner_text() == "6 time units to the mistake"
@@ -735,8 +751,7 @@ def test_a_run_that_a_mistake_ends_is_not_compared(opened):
     assert page.locator("#verdict").inner_text() == "24 time units"
 
 
-def test_a_mistake_does_not_move_the_player_nor_name_lines_of_the_run_before(opened):
-    page = opened(transposing())
+def test_a_mistake_does_not_move_the_player_nor_name_lines_of_the_run_before(page):
     top = page.locator("#title").bounding_box()["y"]
     write(page, "\n" + page.locator("#text").input_value() + "(")
     assert "before the mistake" in page.locator("#stale").inner_text()
@@ -744,8 +759,7 @@ def test_a_mistake_does_not_move_the_player_nor_name_lines_of_the_run_before(ope
     assert page.locator("#costs .cost:visible, #gutter .badge:visible").count() == 0
 
 
-def test_what_is_said_aloud_is_said_once(opened):
-    page = opened(transposing())
+def test_what_is_said_aloud_is_said_once(page):
     write(page, page.locator("#text").input_value() + "(")
     page.evaluate(
         """() => {
@@ -759,8 +773,7 @@ def test_what_is_said_aloud_is_said_once(opened):
     assert page.evaluate("said") == 0
 
 
-def test_a_reset_can_be_undone(opened):
-    page = opened(transposing())
+def test_a_reset_can_be_undone(page):
     text = page.locator("#text").input_value() + "# mine"
     write(page, text)
     settled(page, page.locator("#reset").click)
@@ -772,23 +785,20 @@ def test_a_reset_can_be_undone(opened):
     assert page.locator("#reset").inner_text() == "Reset"
 
 
-def test_the_focus_stays_in_a_player_that_is_made_anew(opened):
-    page = opened(transposing())
+def test_the_focus_stays_in_a_player_that_is_made_anew(page):
     page.locator("#play").focus()
     settled(page, lambda: page.evaluate("laboratory.change((own) => { own.machine.width = 2; })"))
     assert page.evaluate("laboratory.player.stage.root.activeElement.id") == "play"
 
 
-def test_a_number_that_is_left_empty_is_the_last_one(opened):
-    page = opened(transposing())
+def test_a_number_that_is_left_empty_is_the_last_one(page):
     width = page.get_by_label("width, as a number")
     width.fill("")
     width.press("Tab")
     assert width.input_value() == "4"
 
 
-def test_a_layout_s_mistake_is_at_its_field(opened):
-    page = opened(transposing())
+def test_a_layout_s_mistake_is_at_its_field(page):
     settled(
         page,
         lambda: page.evaluate(
@@ -800,8 +810,7 @@ def test_a_layout_s_mistake_is_at_its_field(opened):
     assert "at least 0, not -1" in page.locator("#inputs .field-fault").inner_text()
 
 
-def test_a_tile_s_mistake_is_at_its_field(opened):
-    page = opened(transposing())
+def test_a_tile_s_mistake_is_at_its_field(page):
     settled(page, page.locator("#mode-tile").click)
     settled(page, lambda: page.get_by_label("access 2: how").fill("column"))
     assert page.locator(".access").nth(1).locator(".field-fault").count() == 1
@@ -861,8 +870,7 @@ def test_the_file_of_python_of_a_program_called_main(opened, tmp_path):
     assert done.stdout == "24\n"
 
 
-def test_a_worker_that_does_not_hear_of_the_next_run_is_replaced(opened):
-    page = opened(transposing())
+def test_a_worker_that_does_not_hear_of_the_next_run_is_replaced(page):
     page.evaluate(
         """async () => {
           const runner = new laboratory.Runner(`const serve = (scope) => {
