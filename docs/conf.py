@@ -33,6 +33,7 @@ extensions = [
     "accessible",
     "alt_texts",
     "mathml",
+    "navigation",
     "elsewhere",
     "commands_page",
     "ledger_page",
@@ -86,7 +87,8 @@ napoleon_preprocess_types = False
 # The ledger's verdicts: what `mmsim verify --json` saved, as `make ledger` keeps it.
 ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "docs" / "verdicts.json"))
 
-# The algorithms whose pictures are drawn anew: all, or those that the environment names.
+# The algorithms and the figures of papers that are drawn anew: all, or those that the environment
+# names.
 pictures_drawn = os.environ.get("MMSIM_PICTURES", "").split()
 
 # Whether the notebooks show what their readers are to predict, folded, and the checks of their

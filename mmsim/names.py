@@ -62,6 +62,11 @@ INSTEAD = {
 """Names that users of other tools expect, with what to write."""
 
 
+def everything() -> dict[str, Any]:
+    """Return what `mmsim` calls by which name; it loads all of the library."""
+    return {name: find(name) for name in sorted(HOME.keys() | ROOMS)}
+
+
 def find(name: str) -> Any:
     """Return what `mmsim` calls `name`. Raises `AttributeError`, with advice, for another name.
 

@@ -192,7 +192,7 @@ EMPTY = {}
 """The pages of each of them that no test shows anything on."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser(request):
     """A real Chromium. The tests that ask for it skip themselves where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
@@ -218,6 +218,14 @@ def pytest_runtest_teardown(item, nextitem):
             EMPTY.pop(started, None)
             started.close()
             running.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_page(browser):
+    """An empty page, which the tests of a file share: they begin with what it shows."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    yield page
+    page.close()
 
 
 @pytest.fixture

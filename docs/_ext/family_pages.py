@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gallery_page import logger, plain, save
+from gallery_page import EMPTY, logger, plain, save
 from sphinx.application import Sphinx
 
 from mmsim.claims import ClaimError
@@ -20,7 +20,6 @@ from mmsim_algorithms.drawings.measured import Picture
 from mmsim_algorithms.drawings.sections import EVERY_PICTURE
 
 PAGES, FOLDER = "algorithms", "pictures"
-EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"></svg>'
 
 
 def entry(picture: Picture, folder: Path, drawn: bool = True) -> str:

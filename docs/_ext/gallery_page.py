@@ -2,11 +2,12 @@
 
 The page names the commands; on the site its marks are replaced by the figures and by the list.
 Where a run gives something else than a paper's figure shows, the build has a warning.
+`pictures_drawn` names the figures that are drawn, if not all are, as for `family_pages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -21,6 +22,8 @@ from mmsim_algorithms.papers import titled
 
 logger = logging.getLogger(__name__)
 PAGE, FOLDER = "gallery", "gallery"
+EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"></svg>'
+"""Stands for a figure that is not drawn, if no earlier build has drawn it."""
 FIGURES, CONTENTS = "<!-- figures -->", "<!-- contents -->"
 
 
@@ -31,7 +34,7 @@ def in_order() -> list[Reproduction]:
     return reproductions(contents, tables, registered_drawings(), experiments.values())
 
 
-def gallery(folder: Path) -> Iterator[str]:
+def gallery(folder: Path, chosen: Collection[str] = ()) -> Iterator[str]:
     """The figures in Markdown, paper by paper; their files are written to the folder."""
     drawings = {one.id: one for one in registered_drawings()}
     paper = ""
@@ -41,13 +44,16 @@ def gallery(folder: Path) -> Iterator[str]:
             if found.id.partition("-")[0] != paper:
                 paper = found.id.partition("-")[0]
                 yield f"## {titled(paper)}"
+            file = folder / f"{found.id}.svg"
             try:
-                svg = as_svg(drawing.draw())
+                if not chosen or found.id in chosen:
+                    save(file, as_svg(drawing.draw()))
+                elif not file.exists():
+                    save(file, EMPTY)
             except ClaimError as error:
                 logger.warning("%s is not as in the paper: %s", found.id, error)
                 continue
             yield from entry(drawing, found)
-            save(folder / f"{found.id}.svg", svg)
 
 
 def entry(drawing: Drawing, found: Reproduction) -> Iterator[str]:
@@ -90,7 +96,7 @@ def plain(text: str) -> str:
 def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
     """Replace the marks by the figures and the list."""
     if document == PAGE:
-        figures = "\n\n".join(gallery(Path(app.srcdir, FOLDER)))
+        figures = "\n\n".join(gallery(Path(app.srcdir, FOLDER), app.config.pictures_drawn))
         source[0] = source[0].replace(FIGURES, figures).replace(CONTENTS, contents())
 
 

@@ -133,9 +133,12 @@ def show_on_front_page(app: Sphinx, document: str, source: list[str]) -> None:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Write the laboratory's page."""
+    """Write the laboratory's page, and the puzzles' page beside it."""
     if error is None and app.builder.format == "html":
+        from course.puzzle_page import puzzle_page  # `notebooks_page` knows the folder
+
         at_first().save(Path(app.outdir, PAGE))
+        Path(app.outdir, PAGE).with_name("puzzles.html").write_text(puzzle_page(), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

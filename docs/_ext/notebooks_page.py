@@ -59,7 +59,7 @@ def leave_out_answers(app: Sphinx, document: str, source: list[str]) -> None:
     """Where answers aren't to be shown, take out folded outputs and the checks of exercises."""
     if app.config.notebook_answers or not document.startswith("notebooks/"):
         return
-    from course.reading import Role, parts  # needs Jupytext, which the other site doesn't
+    from course.reading import Role, parts
 
     notebook = nbformat.reads(source[0], as_version=4)
     shown = [part for part in parts(notebook) if part.role is not Role.CHECK]

@@ -116,7 +116,7 @@ class Machine(machines.Machine, Guessed):
                 made = Run.of(launch(bound, engine, trace, check))
             if made.record is not None:
                 how = {"threads": threads, "block_size": block_size, "grid": grid, "block": block}
-                made.__dict__["launched"] = (program, args, how, schedule)
+                made.record.__dict__["launched"] = (program, args, how, schedule)
             return made
 
     @advised(LAUNCH.replace("run", "check"))

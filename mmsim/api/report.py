@@ -49,12 +49,14 @@ class Report(Saved, report.Report):
         assert isinstance(found, Trace)
         return found
 
-    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+    def player(
+        self, *, start: int = 0, end: int | None = None, preset: str | None = None
+    ) -> Player:
         """Return a page to step through the check, with findings marked; see `Trace.player`."""
         from mmsim.view.player import Player
 
         scope = self.looked_for if self.ok else ""
-        return Player(self.trace, start, end, self.findings, looked_for=scope)
+        return Player(self.trace, start, end, self.findings, looked_for=scope, preset=preset)
 
     def to_json(self) -> str:
         """Return the report as JSON text; `Report.from_json` returns an equal report."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from mmsim.api.trace import Trace
-from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.errors import LaunchError, shown
 from mmsim.host.guesses import advised
 from mmsim.results import run
 
@@ -86,10 +86,6 @@ class Run(Saved, run.Run):
     record: Trace | None = field(default=None, repr=False)
     records: tuple[Trace, ...] = field(default=(), repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The run as data, without the program and the arguments that `lab` needs."""
-        return {name: value for name, value in self.__dict__.items() if name != "launched"}
-
     @classmethod
     def of(cls, plain: run.Run) -> Run:
         """Return an engine's run, with the methods for users."""
@@ -113,7 +109,7 @@ class Run(Saved, run.Run):
         """
         from mmsim.view.player import Player
 
-        return Player(self.traces, start, end, preset=preset)
+        return Player(self.traces, start, end, preset=preset, lab=self.lab)
 
     def lab(self) -> Laboratory:
         """Return a page in which one changes the program of this run, and sees it run at once.
@@ -130,15 +126,7 @@ class Run(Saved, run.Run):
         >>> mm.DMM(4, 3).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True).lab()
         <laboratory of copy on DMM(width=4, latency=3)>
         """
-        from mmsim.view.lab import Laboratory
-
-        if "launched" not in self.__dict__:
-            raise MMSimError(
-                "this run doesn't hold its program and its arguments: a run of one launch with "
-                "trace=True does; write mm.lab(program, ..., threads=, machine=)"
-            )
-        program, args, how, schedule = self.__dict__["launched"]
-        return Laboratory(program, args, self.machine, how, schedule)
+        return self.trace.lab()
 
     @advised(
         OTHER_FIGURES, kind=OTHER_FIGURES, figsize="axes.figure.set_size_inches(width, height)"
@@ -241,6 +229,7 @@ def compare(
     names: Sequence[str] | None = None,
     start: int = 0,
     end: int | None = None,
+    preset: str | None = None,
 ) -> Comparison:
     """Return two runs with traces side by side, to step through both at the same time.
 
@@ -253,8 +242,8 @@ def compare(
         Runs made with trace=True.
     names
         Their names. Default: the settings in which they differ.
-    start, end
-        The first and the last time unit to show.
+    start, end, preset
+        The first and the last time unit to show, and with which moments to begin; see `Run.player`.
 
     Examples
     --------
@@ -271,4 +260,4 @@ def compare(
     """
     from mmsim.view.player import Comparison
 
-    return Comparison(first, second, names, start, end)
+    return Comparison(first, second, names, start, end, preset)

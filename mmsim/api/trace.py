@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mmsim.errors import MMSimError
 from mmsim.results import trace
 
 if TYPE_CHECKING:
+    from mmsim.view.lab import Laboratory
     from mmsim.view.player import Player
 
 
@@ -22,6 +24,10 @@ class Trace(trace.Trace):
         made = cls.later(plain.made)
         assert isinstance(made, Trace)
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The trace as data, without the program and the arguments that `lab` needs."""
+        return {name: value for name, value in super().__getstate__().items() if name != "launched"}
 
     def to_chrome(self, path: str | Path) -> None:
         """Write the trace as Chrome's trace events (JSON). Open it with https://ui.perfetto.dev.
@@ -54,4 +60,16 @@ class Trace(trace.Trace):
         """
         from mmsim.view.player import Player
 
-        return Player(self, start, end, preset=preset)
+        return Player(self, start, end, preset=preset, lab=self.lab)
+
+    def lab(self) -> Laboratory:
+        """Return a page in which one changes the program of the run; see `Run.lab`."""
+        from mmsim.view.lab import Laboratory
+
+        if "launched" not in self.__dict__:
+            raise MMSimError(
+                "this run doesn't hold its program and its arguments: a run of one launch with "
+                "trace=True does; write mm.lab(program, ..., threads=, machine=)"
+            )
+        program, args, how, schedule = self.__dict__["launched"]
+        return Laboratory(program, args, self.machine, how, schedule)

@@ -28,7 +28,9 @@ class _AsItStands(SourceFileLoader):
 
 
 def load_program(target: str) -> Program:
-    """Return the program MODULE:NAME or FILE.py:NAME."""
+    """Return the program MODULE:NAME or FILE.py:NAME, or FILE.py if it has only one."""
+    if target.endswith(".py") and len(own := _own_programs(target)) == 1:
+        return own[0]
     module, found = _find(target)
     found = as_program(found)
     if not isinstance(found, Program):
@@ -42,12 +44,16 @@ def load_program(target: str) -> Program:
 
 def programs_of(module_name: str) -> list[Program]:
     """Return the programs of a module or a file in order of name, each once."""
-    _, names = _named(module_name, "__dict__")
-    found = {id(one): one for one in names.values() if isinstance(one, Program)}
-    programs = [one for one in found.values() if not one.is_helper]
+    programs = _own_programs(module_name)
     if not programs:
         raise CommandError(f"{module_name} has no program; `mmsim list` names those installed")
     return sorted(programs, key=lambda one: one.name)
+
+
+def _own_programs(module_name: str) -> list[Program]:
+    _, names = _named(module_name, "__dict__")
+    found = {id(one): one for one in names.values() if isinstance(one, Program)}
+    return [one for one in found.values() if not one.is_helper]
 
 
 def load(target: str) -> Any:

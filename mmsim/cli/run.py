@@ -61,7 +61,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_program_options(parser: argparse.ArgumentParser, schedule: str = "synchronous") -> None:
     """Add the options of a command on one program: the program, the machine and the launch."""
     add = parser.add_argument
-    add("program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal")
+    add(
+        "program",
+        help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal; "
+        "FILE.py if it has only one",
+    )
     add("arguments", nargs="*", metavar="ARGUMENT", help="see below")
     add_machine_options(parser)
     add("--threads", type=int, help="p (default: the example's)")

@@ -9,6 +9,7 @@ from mmsim.cli.output import save, show
 from mmsim.cli.run import PROGRAM, add_program_options, run_program
 from mmsim.cli.values import at_least
 from mmsim.printable import printable
+from mmsim.view.player.page import PRESETS
 
 ABOUT = {
     **PROGRAM,
@@ -23,11 +24,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--html", type=Path, metavar="FILE", required=True, help="the page to write")
     add("--start", type=at_least(0), default=0, help="first time unit shown (default: 0)")
     add("--end", type=at_least(0), help="last time unit shown (default: the end)")
+    add("--preset", choices=PRESETS, help="begin at the first such moment, and stop at all")
 
 
 def command(arguments: argparse.Namespace) -> int:
     run = run_program(arguments, engine="events", trace=True)
-    save(arguments.html, run.trace.player(start=arguments.start, end=arguments.end).save)
+    window = {"start": arguments.start, "end": arguments.end}
+    save(arguments.html, run.trace.player(**window, preset=arguments.preset).save)
     text = f"{run.program}: {run.time} time units; open {arguments.html} in a browser"
     show(printable(text), highlight=True, soft_wrap=True)
     return 0

@@ -50,7 +50,12 @@ class Launchable:
         return self._launched
 
     def player(
-        self, *, machine: Machine | None = None, start: int = 0, end: int | None = None
+        self,
+        *,
+        machine: Machine | None = None,
+        start: int = 0,
+        end: int | None = None,
+        preset: str | None = None,
     ) -> Player:
         """Return a page to step through the last launch in a browser or a notebook.
 
@@ -61,8 +66,9 @@ class Launchable:
         machine
             Default: the machine of `cuda.machine`. If none was chosen, a small machine with the
             same warps and banks, as the default machine's latencies are too long.
-        start, end
-            The first and the last time unit to show (default: all), as for `Run.player`.
+        start, end, preset
+            The first and the last time unit to show (default: all), and with which moments to
+            begin, as for `Run.player`.
 
         Raises
         ------
@@ -81,4 +87,4 @@ class Launchable:
         >>> twice.player()
         <player of twice, time units 0 to 11>
         """
-        return stepping.player(self.__name__, self._last_launch(), machine, start, end)
+        return stepping.player(self.__name__, self._last_launch(), machine, start, end, preset)

@@ -43,6 +43,7 @@ def player(
     machine: Machine | None = None,
     start: int = 0,
     end: int | None = None,
+    preset: str | None = None,
 ) -> Player:
     """As `Dispatcher.player`, for the last launch of the kernel `name`."""
     run = _recorded(name, launched, machine)
@@ -54,7 +55,7 @@ def player(
             "A small machine of the same warps and banks, which can be watched; launches run on "
             f"{launched.machine}. {name}.player(machine=...) shows any other."
         )
-    return Player(run.traces, start, end, note=printable(note))
+    return Player(run.traces, start, end, note=printable(note), preset=preset)
 
 
 def _recorded(name: str, launched: Launched, machine: Machine | None) -> Run:

@@ -85,6 +85,11 @@ class TopLevel {
 
   Pass() {}
 
+  /** `if __name__ == "__main__":` is for Python alone, as in a module that is imported. */
+  If(node) {
+    if (writtenNode(node.test) !== "__name__ == '__main__'" || node.orelse.length) throw this.refuseStatement(node);
+  }
+
   Expr(node) {
     const { value } = node;
     if (value.kind === "Constant" && value.value.is === "str") return; // a docstring

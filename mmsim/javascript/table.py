@@ -7,6 +7,7 @@ size and its limits, and the type that two types have in common.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import product
 from typing import Any, get_args
@@ -31,8 +32,8 @@ DEFAULTS = {one.name: one.default for one in fields(Row) if one.name in COLUMNS[
 PARTS = ("Expr", "Block", "Target")
 
 
-def table() -> dict[str, Any]:
-    """All tables."""
+def table(own: Mapping[str, Any]) -> dict[str, Any]:
+    """All tables; `own` is what `mmsim` calls by which name."""
     return {
         "defaults": DEFAULTS,
         "operations": {
@@ -51,7 +52,7 @@ def table() -> dict[str, Any]:
         },
         "common of three": _of_three(),
         "atomics": {op: list(types) for op, types in atomics.TYPES.items()},
-        "vocabulary": vocabulary(),
+        "vocabulary": vocabulary(own),
         "findings": findings.words(),
     }
 

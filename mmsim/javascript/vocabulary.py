@@ -9,9 +9,8 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
-import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, get_args
 
@@ -25,15 +24,15 @@ from mmsim.ir.atomics import TYPES
 from mmsim.ir.dtypes import SUPPORTED, SUPPORTED_TEXT
 from mmsim.ir.functions import FUNCTIONS
 
-MMSIM = sys.modules["mmsim"]  # the package itself, whose names stand on a higher floor
-MODULES: tuple[ModuleType, ...] = (builtins, math, cmath, np, MMSIM, atomic, warp)
-"""The modules whose names the parser knows."""
+MODULES: tuple[ModuleType, ...] = (builtins, math, cmath, np, atomic, warp)
+"""The modules whose names the parser knows, apart from `mmsim`."""
 
 
-def vocabulary() -> dict[str, Any]:
-    """All of it."""
+def vocabulary(own: Mapping[str, Any]) -> dict[str, Any]:
+    """All of it; `own` is what `mmsim` calls by which name."""
+    modules = {module.__name__: _members(module) for module in MODULES}
     return {
-        "modules": {module.__name__: _names(module) for module in MODULES},
+        "modules": {name: _by_type(found) for name, found in (modules | {"mmsim": own}).items()},
         "types": {
             name: found.__name__ for name, found in vars(np).items() if isinstance(found, type)
         },
@@ -77,17 +76,19 @@ def vocabulary() -> dict[str, Any]:
     }
 
 
-def _names(module: ModuleType) -> dict[str, list[str]]:
+def _members(module: ModuleType) -> Mapping[str, Any]:
+    """The objects of a module, by their names."""
+    names: Iterable[str] = (name for name in dir(module) if not name.startswith("_"))
+    if module is builtins:
+        names = {*dir(module), *dir(object), "__dict__"}  # any attribute of this module is a name
+    return {name: getattr(module, name) for name in names}
+
+
+def _by_type(members: Mapping[str, Any]) -> dict[str, list[str]]:
     """The names of a module by the types of what they stand for."""
     found: dict[str, list[str]] = defaultdict(list)
-    names: Iterable[str] = dir(module)
-    if module is builtins:
-        names = {*names, *dir(object), "__dict__"}  # any attribute of this module is a name
-    if module is MMSIM:
-        names = {*MMSIM.__all__, *sys.modules["mmsim.names"].ROOMS}
-    for name in sorted(names):
-        if module is builtins or not name.startswith("_"):
-            found[type(getattr(module, name)).__name__].append(name)
+    for name in sorted(members):
+        found[type(members[name]).__name__].append(name)
     return dict(found)
 
 

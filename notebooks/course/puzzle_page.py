@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ from puzzles.exported import program_of, whole
 from puzzles.puzzle import SHOWN
 
 from course.reading import notebooks, read, title
-from mmsim.view.lab.page import Laboratory
+from mmsim.names import everything
+from mmsim.view.lab.page import POLICY, Laboratory
 from mmsim.view.lab.scripts import in_ascii, script, work
-from mmsim.view.lab.scripts import part as part_of_laboratory
-from mmsim.view.player.page import origin
+from mmsim.view.page import filled, origin
 from mmsim.view.player.scripts import UNNEEDED, as_json
 
 FOLDER = Path(__file__).parent / "templates" / "puzzles"
-POLICY = re.findall(r'content="(default-src [^"]*)"', part_of_laboratory("page.html"))[0]
-"""The policy of a laboratory's page: it loads nothing from outside."""
 
 
 def puzzle_page() -> str:
@@ -39,11 +36,11 @@ def puzzle_page() -> str:
     values = {
         "POLICY": POLICY,
         "STYLE": part("puzzles.css"),
-        "SCRIPT": script("const FORMULAS = {}, CONDITIONS = {};\n") + in_ascii(own),
-        "WORK": work(),
+        "SCRIPT": script() + in_ascii(own),
+        "WORK": work(everything()),
         "DATA": as_json(data),
     }
-    return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part("page.html"))
+    return filled(part("page.html"), values)
 
 
 def shown(puzzle: Puzzle) -> dict[str, Any]:

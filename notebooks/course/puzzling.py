@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -61,8 +62,9 @@ def copy_puzzles(folder: Path) -> None:
     shutil.copytree(FOLDER / NAME, folder / NAME, ignore=ignored, dirs_exist_ok=True)
 
 
+@cache
 def solved(tag: str | None = None) -> dict[str, list[NotebookNode]]:
-    """The cells of the solutions, or those tagged "mistake", by the puzzles' names."""
+    """The cells of the solutions, or those tagged "mistake", by the puzzles' names. Read once."""
     found: dict[str, list[NotebookNode]] = {name: [] for name in puzzles()}
     for path in sorted((FOLDER / "solutions" / NAME).glob("class_*.py")):
         for cell in jupytext.read(path).cells:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 
@@ -91,6 +90,8 @@ def python(source: str) -> str:
 
 def solutions(path: Path) -> dict[str, str]:
     """The solution of each exercise of a notebook, by the exercise's name."""
+    import jupytext  # the site's builds lack it, which need no solution
+
     text = jupytext.read(FOLDER / "solutions" / f"{path.stem}.py")
     return {
         cell.metadata["name"]: cell.source

@@ -82,14 +82,19 @@ def test_its_steps_pass_for_the_project_of_the_page_and_keep_the_costs(project):
     assert (example.returncode, "2048.0" in example.stdout) == (0, True), example.stderr
 
 
+OTHERS = [
+    (FIRST_BARRIER, "    if t < 64: cuda.syncthreads()\n    step = 64\n", 1, "barrier"),
+    ("    part[t] = words", "    if t > 0: part[t] = words", 1, "uninitialized"),
+    (ADDED_AND_HALVED, "            pass\n", 2, "repeat this loop forever"),
+]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "status", "said"),
     [
         (FIRST_BARRIER, "    step = 64\n", 1, "race"),
-        (FIRST_BARRIER, "    if t < 64: cuda.syncthreads()\n    step = 64\n", 1, "barrier"),
         ("part[t + step]\n", "part[t + step + 1]\n", 2, "out of range"),
-        ("    part[t] = words", "    if t > 0: part[t] = words", 1, "uninitialized"),
-        (ADDED_AND_HALVED, "            pass\n", 2, "repeat this loop forever"),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in OTHERS),
     ],
 )
 def test_its_steps_fail_for_what_the_page_says(project, old, new, status, said):

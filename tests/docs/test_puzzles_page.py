@@ -1,12 +1,16 @@
 """The puzzles' page: it judges as Python does, keeps the score, and exports what Python grades."""
 
 import json
+import subprocess
+import sys
 import time
 
 import pytest
 
 from mmsim.javascript.bundle import bundle
 from mmsim.javascript.table import table
+from mmsim.names import everything
+from tests.kit import ROOT
 from tests.kit.views import axe
 
 pytest.importorskip("jupytext")
@@ -79,6 +83,12 @@ def until(page, condition):
         time.sleep(0.02)
 
 
+def test_the_page_is_made_without_jupytext():
+    """The site has the page, and its environment has no Jupytext."""
+    code = "import sys\nsys.modules['jupytext'] = None\nimport course.puzzle_page"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "notebooks", check=True)
+
+
 def answer(page, text):
     """Write a program, and wait until it is judged."""
     runs = page.evaluate("puzzles.runs")
@@ -90,7 +100,7 @@ def answer(page, text):
 def test_the_page_judges_answers_as_python_does(browser, mistakes):
     page = browser.new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
-    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
+    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     judge = "(args) => judgedHere(...JSON.parse(args))"
     for name, one in PUZZLES.items():
         texts = list(map(whole, answers(name, mistakes)))
@@ -115,6 +125,8 @@ ODD = {
     "import os": 0,
     "W = 8\nW += 0": 0,
     "if True:\n    W = 8": 0,
+    "if __name__ == '__main__':\n    print(1)": 2,
+    "if __name__ == '__main__':\n    W = 8\nelse:\n    W = 9": 0,
     "X = [8]\nX[0] = 8": 0,
     "del mm": 0,
     "x = (": 0,
@@ -131,7 +143,7 @@ ODD = {
 def test_page_and_python_refuse_the_same_texts(browser):
     page = browser.new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
-    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table()))
+    page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     one = PUZZLES["scale-rows"]
     texts = [f"import mmsim as mm\n{odd}\n{BODY}" for odd in ODD]
     texts += [f"import mmsim as mm\n{BODY}".replace("def scale", "def other")]

@@ -15,7 +15,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.host.checkout import DISTRIBUTION, repository
-from mmsim.view.player.page import ORIGIN
+from mmsim.view.page import ORIGIN
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://example.org/made-up/repository"

@@ -1,7 +1,7 @@
 """The site: made without a warning and without a network, and whole.
 
-Only a few claims are verified for it here, and the pictures of one algorithm are drawn; `make docs`
-verifies and draws them all. The long tests draw them all, too.
+Only a few claims are verified for it here, and the pictures of one algorithm and one figure of a
+paper are drawn; `make docs` verifies and draws them all. The long tests draw them all, too.
 """
 
 import doctest
@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.printed", "SMM-L7.1.O", "CFP-F7"]
 DRAWN = "histogram"
+FIGURE = "SMM-F2"
 PUBLIC = [
     *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
     "mmsim.sweeps",
@@ -93,7 +94,7 @@ def site(request, made, verdicts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     saved = folder / "verify.json"
     saved.write_text(to_json(verdicts, made), encoding="utf-8")
-    drawn = DRAWN if request.config.option.markexpr == "not long" else ""
+    drawn = f"{DRAWN} {FIGURE}" if request.config.option.markexpr == "not long" else ""
     made = sphinx(DOCS, folder / "html", folder, MMSIM_VERDICTS=str(saved), MMSIM_PICTURES=drawn)
     assert made.returncode == 0, made.stderr
     assert "WARNING" not in made.stderr
@@ -252,6 +253,9 @@ def test_an_example_leads_to_a_laboratory_with_its_program(site, browser):
     page.locator(".to-laboratory a").first.click()  # of a cell, with its sizes and its machine
     page.locator("#verdict b").wait_for(timeout=20_000)
     assert page.locator("#verdict b").inner_text() == "1,064"
+    page.goto((site / "how-to" / "puzzles.html").as_uri())
+    page.get_by_role("link", name="try them").click()
+    page.wait_for_function("window.puzzles?.runs > 0")
     page.close()
 
 
@@ -370,10 +374,11 @@ def attributes(text, tag):
 
     class Elements(HTMLParser):
         def handle_starttag(self, name, given):
-            if name == tag:
-                found.append(given)
+            found.append(given)
 
-    Elements().feed(text)
+    text = re.sub(r"<(script|style)\b.*?</\1>|<!--.*?-->", "", text, flags=re.S)
+    for one in re.findall(rf"""<{tag}\b(?:"[^"]*"|'[^']*'|[^"'>])*>""", text):
+        Elements().feed(one)
     return found
 
 
@@ -501,6 +506,7 @@ def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
         assert (site / "_images" / f"{drawing.id}.svg").exists()
         assert f'src="_images/{drawing.id}.svg"' in page
         assert f"mmsim reproduce {drawing.id}" in text_of(site / "gallery.html")
+    assert "<path" in (site / "_images" / f"{FIGURE}.svg").read_text()
     rows = {row.partition("<")[0] for row in re.findall(r"<tr[^>]*><td><p>(.*?)</tr>", page, re.S)}
     assert {item.id for item in registered_contents()} <= rows
     assert "<!-- " not in page.partition("<article")[2]
@@ -555,6 +561,9 @@ def test_a_picture_that_is_not_drawn_anew_is_empty_or_that_of_before(extension, 
     (tmp_path / "sum.svg").write_text("before")
     entry(picture, tmp_path, drawn=False)
     assert (tmp_path / "sum.svg").read_text() == "before"
+    figures = extension("gallery_page")
+    assert "![" in "".join(figures.gallery(tmp_path, [FIGURE]))
+    assert [one.stem for one in tmp_path.glob("*-F*") if "<path" in one.read_text()] == [FIGURE]
 
 
 def test_words_of_a_caption_are_no_markdown(extension):

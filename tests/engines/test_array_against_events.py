@@ -18,7 +18,7 @@ from tests.kit.generators.random_programs import cases, races, run_case
 from tests.kit.runs.both import agree_without_a_race
 from tests.kit.runs.paths import both_schedules, outcome
 
-many = settings(max_examples=draws(25))
+many = settings(max_examples=draws(15))
 
 
 @both_schedules

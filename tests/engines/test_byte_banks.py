@@ -174,7 +174,7 @@ def test_machines_say_what_they_are():
 
 
 @both_schedules
-@settings(max_examples=draws(15))
+@settings(max_examples=draws(10))
 @given(case=orderly_cases(40, 8).filter(lambda one: type(one.machine_spec) is RefHMM))
 def test_random_programs_take_what_the_reference_says(case, schedule):
     units = ("card group", 8, 3), (("card byte bank", 8, 2),)

@@ -19,7 +19,7 @@ from tests.kit.generators.random_programs import bits, races
 from tests.kit.oracle.reference import RefHMM
 from tests.kit.runs.paths import both_schedules
 
-many = settings(max_examples=draws(8))
+many = settings(max_examples=draws(5))
 
 
 def on_hmm(case):

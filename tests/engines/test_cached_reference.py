@@ -39,7 +39,7 @@ def counted(row):
 
 
 @both_schedules
-@settings(max_examples=draws(25))
+@settings(max_examples=draws(15))
 @given(drawn=cached_cases())
 def test_both_engines_agree_with_the_reference(drawn, schedule):
     source, args, machine, launch = drawn

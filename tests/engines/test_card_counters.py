@@ -138,7 +138,7 @@ def test_every_rule_of_a_card_has_a_counter():
     assert not counted(Packed(4, Banks(4).of_atomics(), 2), 4, 4)
 
 
-@settings(max_examples=draws(8), derandomize=True)
+@settings(max_examples=draws(5), derandomize=True)
 @given(numba_cases())
 def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
     program = numba_program(case.python)

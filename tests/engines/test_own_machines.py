@@ -49,7 +49,7 @@ def own_cases(draw):
 
 
 @both_schedules
-@settings(max_examples=draws(15))
+@settings(max_examples=draws(10))
 @given(case=own_cases())
 def test_both_engines_agree_with_the_reference(case, schedule):
     agree_with_the_reference(case, schedule)

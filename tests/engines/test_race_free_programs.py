@@ -110,7 +110,7 @@ def test_an_orderly_author_needs_the_barriers():
     assert counts["racy without"] >= 10, counts
 
 
-@settings(max_examples=draws(20))
+@settings(max_examples=draws(12))
 @given(case=race_free_cases())
 def test_without_a_race_the_order_of_warps_makes_no_difference(case):
     """Neither the schedule nor the machine, which decides who is served when.

@@ -8,7 +8,7 @@ from tests.kit.generators.draws import draws
 from tests.kit.generators.random_statements import Statements, compare
 
 
-@pytest.mark.parametrize("seed", range(draws(20)))
+@pytest.mark.parametrize("seed", range(draws(12)))
 def test_statements_leave_what_python_does(seed):
     compare(Statements(seed).lines)
 

@@ -200,7 +200,7 @@ def test_one_rule_at_a_time(tmp_path):
 
 def test_random_kernels(tmp_path):
     cases = []
-    for case in drawn(numba_cases(), draws(10), "Numba"):
+    for case in drawn(numba_cases(), draws(6), "Numba"):
         program = numba_program(case.python)
         run = MACHINE.run(program, *copy.deepcopy(case.args), **case.sizes, schedule="asynchronous")
         cases.append((program, case.args, case.sizes, run.arrays))

@@ -142,6 +142,13 @@ def test_no_rooms_import_each_other_in_a_circle():
     assert circle(graph) == []
 
 
+def test_only_two_modules_look_the_package_up():
+    """It stands on a higher floor: `tabular` makes it load `view`, `function` compares with it."""
+    seen = re.compile(r'sys\.modules(\[|\.get\()"mmsim')
+    found = {name for name, path in modules(PACKAGE).items() if seen.search(path.read_text())}
+    assert found == {"mmsim.tabular", "mmsim.frontend.python.function"}
+
+
 def at_once(tree):
     """The statements of a file that its import runs: none in a function, none for types alone."""
     for node in ast.iter_child_nodes(tree):

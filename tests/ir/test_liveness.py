@@ -588,7 +588,7 @@ def test_a_word_that_only_another_branch_needs_counts_as_well():
 
 def test_no_walk_through_a_random_program_holds_more_than_is_counted():
     tight = 0
-    cases = random_programs.drawn(random_programs.cases(), 75, 20261122)
+    cases = random_programs.drawn(random_programs.cases(), 45, 20261122)
     for case in cases:
         launch = Launch(
             mm.UMM(4, 1),

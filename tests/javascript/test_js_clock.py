@@ -19,9 +19,9 @@ DMM, HMM = mm.DMM(width=4, latency=3), mm.HMM(dmms=2, width=4, global_latency=9,
 FEW, RANDOM, MANY_RANDOM = 2, 24, 1000
 
 
-@pytest.fixture
-def engine(new_page):
-    return JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    return JsEngine(shared_page)
 
 
 def family(program):

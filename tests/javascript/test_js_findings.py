@@ -24,9 +24,9 @@ WAITS = 1000
 CARELESS, MANY_CARELESS, MANY_RANDOM = 15, 1000, 1000
 
 
-@pytest.fixture
-def engine(new_page):
-    return JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    return JsEngine(shared_page)
 
 
 def agree(engine, machine, program, *args, max_accesses=WAITS, **sizes):

@@ -48,9 +48,9 @@ const drawn = (seed, widths) => {
 """
 
 
-@pytest.fixture
-def engine(new_page):
-    found = JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    found = JsEngine(shared_page)
     found.page.add_script_tag(content=DIFFERENCE + COMPARED)
     return found
 

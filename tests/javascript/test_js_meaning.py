@@ -28,9 +28,9 @@ FEW, MANY = 12, 150  # operands of each operation
 MUTANTS, MANY_MUTANTS = 15, 1000
 
 
-@pytest.fixture
-def engine(new_page):
-    return JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    return JsEngine(shared_page)
 
 
 # ------------------------------------------------------------ operations, one by one

@@ -91,9 +91,9 @@ const mutantsDiffer = (cases) => cases.map(({ text, file, numbers, expected }) =
 """
 
 
-@pytest.fixture
-def engine(new_page):
-    found = JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    found = JsEngine(shared_page)
     found.page.add_script_tag(content=DIFFERENCE + COMPARED)
     return found
 
@@ -315,6 +315,7 @@ def second(T, a):
 
 REFUSED_AT_THE_TOP = {
     "print(1)\n": "this statement isn't read at the top level",
+    "if __name__ == 'x':\n    pass\n": "if isn't read at the top level",
     "for k in range(3):\n    pass\n": "for isn't read at the top level",
     "import os\n": "the module 'os' isn't known here",
     "from . import x\n": "the module '.' isn't known here",

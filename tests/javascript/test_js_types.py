@@ -43,9 +43,9 @@ const shownTexts = (values) => values.map(shownValue);
 """
 
 
-@pytest.fixture
-def engine(new_page):
-    found = JsEngine(new_page())
+@pytest.fixture(scope="module")
+def engine(shared_page):
+    found = JsEngine(shared_page)
     found.page.add_script_tag(content=DIFFERENCE + COMPARED)
     return found
 

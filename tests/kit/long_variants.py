@@ -24,6 +24,7 @@ LAB = "view/test_lab.py::"
 FIREFOX = "view/test_lab_firefox.py::"
 OPENS = "view/test_player_dense.py::test_a_link_opens_where_a_conflict_is_in_sight"
 KINDS = "view/test_player_kinds.py::test_a_kind_goes_to_its_first_moment_and_stops_at_all"
+README = "house/test_wheel.py::test_each_command_of_the_readme_works_after_pip_install"
 
 LONG = frozenset(
     {
@@ -67,6 +68,7 @@ LONG = frozenset(
         "cli/test_interrupts.py::test_other_commands_end_too[words2-2-130]",
         "cli/test_cli_edges.py::test_a_closed_or_full_error_output_stops_nothing[2>&-]",
         "engines/test_compiled_programs.py::test_the_papers_programs[straightforward-machine0]",
+        "engines/test_compiled_programs.py::test_the_papers_programs[stride3-machine2]",
         "engines/test_compiled_programs.py::test_the_papers_programs[destination_designated-machine3]",
         "engines/test_compiled_programs.py::test_the_papers_programs[rotating-machine4]",
         "engines/test_compiled_programs.py::test_the_papers_programs[diagonal-machine1]",
@@ -84,6 +86,8 @@ LONG = frozenset(
         "engines/test_compile_cache.py::"
         "test_without_a_place_to_keep_programs_they_run_all_the_same[file/below]",
         "engines/test_compile_cache.py::test_two_processes_compile_one_program_together",
+        "engines/test_compile_cache.py::"
+        "test_what_cannot_be_kept_is_compiled_all_the_same[unknown user]",
         f"{ESTIMATE}[interpreted-own_loops-asynchronous]",
         f"{ESTIMATE}[interpreted-own_loops-synchronous]",
         f"{ESTIMATE}[interpreted-permutation-asynchronous]",
@@ -97,6 +101,13 @@ LONG = frozenset(
         "test_expressions_mean_what_they_mean_in_python[array]",
         "gpu/test_gpu_experiments.py::test_what_a_launch_writes_a_later_one_reads[several words]",
         "house/test_wheel.py::test_it_is_installed_next_to_the_other_algorithms[False]",
+        "gpu/test_gpu_kernels.py::test_their_cuda_c_leaves_the_same[sums_and_searches]",
+        # Where mmsim is not installed, other tests run these commands in quick tests, too.
+        f"{README}[mmsim prove SMM-L5.1 --show --widths 32]",
+        f"{README}[mmsim reproduce RAP-T2]",
+        f"{README}[mmsim bench scheduled]",
+        f"{README}[mmsim sweep mmsim_algorithms.access:stride --width 4 8 16 --size 1024 4096 "
+        "--out rows.jsonl]",
         "papers/test_dynamic_programming.py::"
         "test_any_number_of_dmms_and_rows_of_threads[3-4-4-synchronous]",
         "papers/test_rap_bounds.py::test_a_half_warp_in_a_bank_and_in_any[6]",
@@ -128,6 +139,7 @@ LONG = frozenset(
         "view/test_player.py::test_a_window_shows_the_same_states[make1-asynchronous]",
         "view/test_player.py::test_the_controls_stay_in_sight[1180]",
         "view/test_player.py::test_what_is_drawn_is_the_state[SMM Figure 4, UMM]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size0-one memory]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size0-two runs]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-one memory]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-HMM, five launches]",
@@ -136,6 +148,8 @@ LONG = frozenset(
         "view/test_player_runs.py::test_two_runs_go_in_step[DMM and UMM]",
         "sweeps/test_sweep.py::test_ctrl_c_keeps_the_rows_and_says_how_to_go_on[1]",
         "sweeps/test_sweep.py::test_rows_do_not_depend_on_jobs_or_backend[multiprocessing]",
+        f"{TERMINAL}[call1-names1-80]",
+        f"{TERMINAL}[call5-names5-80]",
         f"{TERMINAL}[call0-names0-60]",
         f"{TERMINAL}[call2-names2-60]",
         f"{TERMINAL}[call4-names4-60]",
@@ -143,6 +157,8 @@ LONG = frozenset(
         f"{TERMINAL}[call6-names6-60]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-32 banks]",
         "view/test_player_lecture.py::test_on_paper_and_with_less_motion[794]",
+        f"{SIGHT}[4 banks-700-600]",
+        f"{SIGHT}[UMM-700-600]",
         f"{SIGHT}[4 banks-1100-820]",
         f"{SIGHT}[32 banks-1100-820]",
         f"{SIGHT}[UMM-1100-820]",
@@ -155,6 +171,7 @@ LONG = frozenset(
         f"{OPENS}[390--machine1]",
         f"{OPENS}[1280-&lecture-machine1]",
         f"{KINDS}[latency]",
+        f"{KINDS}[coalescing]",
         f"{KINDS}[barrier]",
         f"{LAB}test_layouts_change_the_run[Padded-layout0]",
         f"{LAB}test_layouts_change_the_run[Diagonal-layout1]",

@@ -1,5 +1,7 @@
 """Costs with a symbol for the width: what is proved at each width up to 64, and what isn't one."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import sympy
@@ -49,16 +51,19 @@ def found(kind, program, shapes, threads, given=()):
     return mm.cost(program, shapes=shapes, threads=threads, machine=kind("w", "l"), given=given)
 
 
+@cache
 def of_columns(kind):
     shapes = {"a": ("n", "n"), "b": ("n", "n"), "n": "n"}
     return found(kind, columns, shapes, "n n", "w divides n")
 
 
+@cache
 def of_tree(kind):
     facts = "n and w are powers of two", "2 w <= n"
     return found(kind, tree, {"a": ("n",), "n": "n"}, "n/2", facts)
 
 
+@cache
 def of_evens(kind):
     return found(kind, evens, LINES, "n", "w divides n")
 

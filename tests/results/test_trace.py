@@ -396,7 +396,7 @@ def test_numbers_without_a_sign_are_saved():
 
 
 @both_schedules
-@settings(max_examples=draws(25))
+@settings(max_examples=draws(15))
 @given(case=cases())
 def test_cycles_of_random_programs(case, schedule):
     run = run_case(case, schedule, trace=True)

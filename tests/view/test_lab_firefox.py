@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from tests.kit.views import axe
 from tests.kit.views.firefox import Firefox
 from tests.kit.views.states import expected
 
@@ -329,6 +330,27 @@ def test_light_dark_and_lecture(show):
     page.press("l")
     page.until("found('#whole.lecture')")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+def test_axe_finds_no_barrier(opened):
+    script = axe.needed()
+    page = opened(transposing())
+    assert axe.violations(page, script) == []
+    written(page, "T.id %", "T.idd %")
+    assert axe.violations(page, script) == []
+    page.click("#share")
+    assert axe.violations(page, script) == []
+
+
+def test_axe_finds_no_barrier_of_the_player(show):
+    script = axe.needed()
+    page = show(run(mm.DMM(4, 3), trace=True).trace.player())
+    page.press("ArrowRight")
+    for key in ("d", "l", "d"):
+        page.press(key)
+        assert axe.violations(page, script) == []
+    page.evaluate("mmsim.stage.part('title').replaceWith(document.createElement('img'))")
+    assert [one.partition(":")[0] for one in axe.violations(page, script)] == ["image-alt"]
 
 
 # ------------------------------------------------------------------ the puzzles

@@ -680,6 +680,10 @@ def texts(rows):
     return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.innerText))")
 
 
+VALUES = """all => all.map((one) =>
+  [one.dataset.variable, [...one.querySelectorAll(".value")].map((value) => value.innerText)])"""
+
+
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
     run = kinds(mm.HMM(2, 4, 5), schedule)
@@ -696,12 +700,12 @@ def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
     for cycle in trace.cycles():
         assert now(shown) == cycle.time
         held = cycle.thread(8)
+        told = dict(shown.locator("[data-variable]").evaluate_all(VALUES))
         for name in ("odd", "n_2", "j", "x"):
-            told = shown.locator(f"tr[data-variable={name}] .value").inner_text()
-            seen.add((name, told))
-            assert told == ("not assigned" if held[name] is None else str(held[name]))
-        told = shown.locator("div[data-variable=r] .value").all_inner_texts()
-        assert told == [str(value) for value in held["r"].ravel()]
+            (value,) = told[name]
+            seen.add((name, value))
+            assert value == ("not assigned" if held[name] is None else str(held[name]))
+        assert told["r"] == [str(value) for value in held["r"].ravel()]
         own = [
             (dispatch, dispatch.threads.index(8))
             for dispatch in trace.dispatches

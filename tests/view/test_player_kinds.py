@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from mmsim import cuda
+from mmsim.cli import main
 from mmsim.errors import LaunchError
 from mmsim.view.player.page import PRESETS
 from mmsim_algorithms import transpose
@@ -96,6 +98,25 @@ def test_kinds_that_a_run_does_not_have_cannot_be_picked(show):
     assert shown.locator("#stop").input_value() == "conflict"
     with pytest.raises(LaunchError, match=r"preset is one of conflict, coalescing, .*not 'banks'"):
         transposing(mm.DMM(4, 3)).player(preset="banks")
+
+
+def test_all_ways_to_a_player_take_a_kind(show, tmp_path):
+    @cuda.jit
+    def copy(a):
+        a[cuda.grid(1)] = 0
+
+    copy[1, 32](np.ones(32))
+    report = mm.DMM(4, 3).check(copy, np.ones(8), threads=8, trace=True)
+    for made in (copy.player(preset="latency"), report.player(preset="latency")):
+        assert made.data["show"] == "latency"
+    page = tmp_path / "page.html"
+    call = ["step", "mmsim_algorithms.transpose:diagonal", "--html", str(page)]
+    assert main([*call, "--preset", "barrier"]) == 0
+    assert '"show":"barrier"' in page.read_text(encoding="utf-8")
+    compared = mm.compare(*map(transposing, (mm.DMM(4, 3), mm.UMM(4, 3))), preset="coalescing")
+    shown = show(compared)
+    assert shown.locator("#show").input_value() == "coalescing"
+    assert shown.locator("#stop").input_value() == "coalescing"
 
 
 def test_a_link_has_addresses_other_than_the_kind_has(show, run):

@@ -139,7 +139,7 @@ def test_a_lecture_fits_its_screen(show, make, size):
         "Number(document.querySelector('#player').shadowRoot.querySelector('#slider').max)"
     )
     places = None
-    for time in range(0, end + 1, max(1, end // 12)):
+    for time in range(0, end + 1, max(1, end // 7)):
         shown.evaluate("t => mmsim.go(t)", time)
         groups, others = shown.evaluate(BOXES)
         assert shown.evaluate(

@@ -200,27 +200,32 @@ function listenToCurve(lab) {
   new ResizeObserver(() => lab.curve && drawCurve(lab)).observe(box);
 }
 
-/** The claimed times at the points of a curve, and what claims them: a formula of the paper, for the program as it was at first. */
+/** The claims on the program of a setup: those that it had at first, if its text and its layouts are as they were. */
+function claimsFor({ setup, linked, data: { setup: own } }) {
+  const first = linked ?? own;
+  const key = ({ text, program, arguments: all }) => JSON.stringify([text, program, all.map(({ layout }) => layout)]);
+  return key(setup) === key(first) ? first.claims : undefined;
+}
+
+/** The claimed times at the points of a curve, and what claims them: a formula of the paper. */
 function claimOver(lab, curve) {
-  const { setup, data: { claims = [], setup: first } } = lab;
-  const none = { points: [], note: "" };
-  if (setup.text !== first.text || setup.schedule !== "synchronous") return none;
-  if (setup.arguments.some(({ layout }, at) => JSON.stringify(layout) !== JSON.stringify(first.arguments[at]?.layout))) return none;
-  const claim = claims.find(({ machine, program }) => machine === setup.machine.kind && program === setup.program);
-  if (!claim) return none;
+  const { setup } = lab;
+  const claim = claimsFor(lab)?.find(({ machine }) => machine === setup.machine.kind);
+  if (!claim || setup.schedule !== "synchronous") return { points: [], note: "" };
+  const formula = claim.text.replace(/^.*?= /, "");
   const points = [];
   for (const value of curve.values) {
     const own = withCurveValue(setup, curve.key, value);
     try {
       const numbers = claimNumbers(claim, own);
-      const time = FORMULAS[claim.id](numbers);
-      if (Number.isFinite(time) && CONDITIONS[claim.id].every((holds) => holds(numbers))) points.push([value, time]);
+      if (!claim.conditions.every((condition) => calculated(condition, numbers))) continue;
+      const time = calculated(formula, numbers);
+      if (Number.isFinite(time)) points.push([value, time]);
     } catch {
       // no such run
     }
   }
-  const sign = { exact: "", upper: "at most ", lower: "at least " }[claim.kind];
-  return { points, note: points.length ? `${sign}${claim.text}, ${claim.source}` : "" };
+  return { points, note: points.length ? `${claim.text}, ${claim.source}` : "" };
 }
 
 /** The parameters of a claim in a setup. */

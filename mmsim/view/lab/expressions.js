@@ -1,7 +1,15 @@
-/* Sizes as one writes them: 64, n, n * n, 2 * w, min(n, 32). What is written is also Python. */
+/* Sizes as one writes them: 64, n, n * n, 2 * w, min(n, 32). What is written is also Python. So are the formulas of
+   claims and their conditions, which have more signs and functions. */
 
-const SIZE_TOKEN = /\s*(?:(\d+)|([A-Za-z_]\w*)|(\*\*|\/\/|[-+*%(),]))/y;
+const SIZE_TOKEN = /\s*(?:(\d+)|([A-Za-z_]\w*)|(\*\*|\/\/|[<>=!]=|[-+*/%(),<>]))/y;
 const SIZE_CALLS = { min: Math.min, max: Math.max };
+const CLAIM_CALLS = {
+  ...SIZE_CALLS, Min: Math.min, Max: Math.max, gcd: greatestDivisor, sqrt: Math.sqrt, isqrt: (x) => Math.floor(Math.sqrt(x)),
+  ceiling: Math.ceil, floor: Math.floor, log2: Math.log2, log: Math.log,
+};
+const CLAIM_SIGNS = {
+  "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b,
+};
 const LARGEST_SIZE = 2 ** 31;
 
 /** The tokens of an expression; an error for what is none. */
@@ -25,8 +33,21 @@ function sizeNames(text) {
   }
 }
 
+/** The greatest common divisor of two whole numbers. */
+function greatestDivisor(a, b) {
+  return b ? greatestDivisor(b, a % b) : a;
+}
+
 /** The value of an expression, a whole number, where names have the values of an object. */
 function sizeOf(text, values) {
+  const value = calculated(text, values, SIZE_CALLS);
+  if (!Number.isInteger(value) || Math.abs(value) > LARGEST_SIZE) throw new Error(`“${text.trim()}” is ${value}; a size is a whole number of at most 2**31`);
+  return value;
+}
+
+/** The value of an expression; with the calls of claims, it may also compare and divide. */
+function calculated(text, values, calls = CLAIM_CALLS) {
+  const ofClaim = calls === CLAIM_CALLS;
   const tokens = sizeTokens(text);
   let at = 0;
   const wrong = () => new Error(`“${text.trim()}” is not a size; write a number, a name or a formula, such as n * n or 2 * w`);
@@ -36,17 +57,17 @@ function sizeOf(text, values) {
     if (token === undefined) throw wrong();
     if (/^\d/.test(token)) return Number(token);
     if (token === "(") {
-      const inside = sum();
+      const inside = whole();
       if (!take(")")) throw wrong();
       return inside;
     }
     if (!/^[A-Za-z_]/.test(token)) throw wrong();
-    if (SIZE_CALLS[token]) {
+    if (Object.hasOwn(calls, token)) {
       if (!take("(")) throw wrong();
       const all = [sum()];
       while (take(",")) all.push(sum());
       if (!take(")")) throw wrong();
-      return SIZE_CALLS[token](...all);
+      return calls[token](...all);
     }
     if (!Object.hasOwn(values, token)) throw new Error(`“${token}” has no value`);
     return values[token];
@@ -58,10 +79,11 @@ function sizeOf(text, values) {
   const signed = () => (take("-") ? -signed() : power());
   const product = () => {
     let left = signed();
-    for (let sign = take("*", "//", "%"); sign; sign = take("*", "//", "%")) {
+    const signs = ofClaim ? ["*", "//", "%", "/"] : ["*", "//", "%"];
+    for (let sign = take(...signs); sign; sign = take(...signs)) {
       const right = signed();
       if (sign !== "*" && right === 0) throw new Error(`“${text.trim()}” divides by 0`);
-      left = sign === "*" ? left * right : sign === "//" ? Math.floor(left / right) : left - right * Math.floor(left / right);
+      left = sign === "*" ? left * right : sign === "/" ? left / right : sign === "//" ? Math.floor(left / right) : left - right * Math.floor(left / right);
     }
     return left;
   };
@@ -70,9 +92,29 @@ function sizeOf(text, values) {
     for (let sign = take("+", "-"); sign; sign = take("+", "-")) left = sign === "+" ? left + product() : left - product();
     return left;
   };
-  const value = sum();
+  const compared = () => {
+    let left = sum();
+    let holds = null;
+    for (let sign = take(...Object.keys(CLAIM_SIGNS)); sign; sign = take(...Object.keys(CLAIM_SIGNS))) {
+      const right = sum();
+      holds = (holds ?? true) && CLAIM_SIGNS[sign](left, right);
+      left = right;
+    }
+    return holds ?? left;
+  };
+  const both = () => {
+    let found = compared();
+    while (take("and")) found = compared() && found;
+    return found;
+  };
+  const either = () => {
+    let found = both();
+    while (take("or")) found = both() || found;
+    return found;
+  };
+  const whole = ofClaim ? either : sum;
+  const value = whole();
   if (at < tokens.length) throw wrong();
-  if (!Number.isInteger(value) || Math.abs(value) > LARGEST_SIZE) throw new Error(`“${text.trim()}” is ${value}; a size is a whole number of at most 2**31`);
   return value;
 }
 

@@ -1,6 +1,6 @@
 /* The laboratory: a program and its settings at the left, its run at the right. These files are joined after the
    player's, in the order that `mmsim.view.lab.scripts` gives, with LABORATORY and LABORATORY_STYLE, the texts of
-   lab.html and lab.css, and FORMULAS and CONDITIONS of claims.
+   lab.html and lab.css.
 
    `lab.setup` is all that one changes, and all that the link has. A change goes through `change`: the panels show it,
    a worker runs it, and the player shows the run at the moment that was shown before. */

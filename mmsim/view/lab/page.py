@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from base64 import b64encode, urlsafe_b64encode
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -19,12 +18,21 @@ from mmsim.ir.walk import all_parts
 from mmsim.javascript.text import text_of
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import asked
-from mmsim.view.lab.claims import Known, claims_of, in_javascript
+from mmsim.names import everything
+from mmsim.view.lab.claims import claims_of
 from mmsim.view.lab.inputs import describe, named_sizes, size_text
 from mmsim.view.lab.scripts import part, script, work
-from mmsim.view.player.page import origin
+from mmsim.view.page import filled, origin, page
 from mmsim.view.player.scripts import as_json
 
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; img-src data: blob:"
+)
+"""The policy of a page, which loads nothing from outside."""
+OPENING = """\
+const [data, work] = ["data", "work"].map((id) => document.getElementById(id).textContent);
+window.laboratory = openLaboratory(place, JSON.parse(data), work);"""
 HEIGHT = 960
 """The height of the frame in a notebook, in pixels."""
 MACHINES = {
@@ -77,11 +85,8 @@ class Laboratory:
             "view": "",
             "over": "machine.width",
         }
-
-    @cached_property
-    def known(self) -> list[Known]:
-        """The claims on the program's time."""
-        return claims_of(self.program)
+        if claims := claims_of(program):
+            self.setup["claims"] = claims
 
     def __repr__(self) -> str:
         return f"<laboratory of {self.program.name} on {self.machine}>"
@@ -95,14 +100,18 @@ class Laboratory:
 
     def html(self) -> str:
         """Return the page as text."""
-        data = {"setup": self.setup, "origin": origin(), "claims": [one.data for one in self.known]}
+        data = {"setup": self.setup, "origin": origin()}
         values = {
+            "POLICY": POLICY,
+            "PLACE": "laboratory",
+            "PURPOSE": "run this program",
             "TITLE": self._title,
-            "SCRIPT": script(in_javascript(self.known)),
-            "WORK": work(),
+            "SCRIPT": script(),
+            "MORE": f'<script type="text/plain" id="work">{work(everything())}</script>\n',
             "DATA": as_json(data),
+            "OPENING": OPENING,
         }
-        return _filled("page.html", values)
+        return page(values)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file."""
@@ -114,12 +123,12 @@ class Laboratory:
         It is compressed: a notebook that is saved holds the whole engine.
         """
         packed = b64encode(zlib.compress(self.html().encode(), 9)).decode()
-        page = _filled("frame.html", {"TITLE": self._title, "PACKED": packed})
+        frame = filled(part("frame.html"), {"TITLE": self._title, "PACKED": packed})
         return (
             f'<iframe class="mmsim-laboratory" title="{html.escape(repr(self)[1:-1])}" '
             'sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox" '
             f'allow="clipboard-write" style="width: 100%; height: {HEIGHT}px; border: 0" '
-            f'srcdoc="{html.escape(page)}"></iframe>'
+            f'srcdoc="{html.escape(frame)}"></iframe>'
         )
 
     @property
@@ -135,11 +144,6 @@ def _for_link(setup: dict[str, Any]) -> dict[str, Any]:
         texts += [one.get("shape", ""), one.get("value", ""), *layout.values()]
     names = {name for text in texts for name in re.findall(r"[A-Za-z_]\w*", text)}
     return setup | {"sizes": {name: n for name, n in setup["sizes"].items() if name in names}}
-
-
-def _filled(name: str, values: dict[str, str]) -> str:
-    """A file of the laboratory with values for the names in braces."""
-    return re.sub("{{([A-Z]+)}}", lambda found: values[found[1]], part(name))
 
 
 def _threads(program: Program, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 from mmsim.javascript.bundle import bundle, plain
 from mmsim.javascript.table import table
@@ -31,8 +33,8 @@ ENGINE = (
 """The names of the engine that the worker uses."""
 
 
-def script(claims: str) -> str:
-    """Return the page's script; `claims` is the text of FORMULAS and CONDITIONS."""
+def script() -> str:
+    """Return the page's script."""
     texts = {
         "LABORATORY": part("lab.html"),
         "LABORATORY_STYLE": part("lab.css"),
@@ -40,14 +42,17 @@ def script(claims: str) -> str:
     }
     text = "".join(f"const {name} = {as_json(value)};\n" for name, value in texts.items())
     random = resources.files("mmsim.javascript").joinpath("random.js").read_text(encoding="utf-8")
-    return player_script() + in_ascii(text + claims + plain(random) + joined(SCRIPTS))
+    return player_script() + in_ascii(text + plain(random) + joined(SCRIPTS))
 
 
-def work() -> str:
-    """Return the worker's script: the engine in a scope of its own, and what asks it."""
+def work(own: Mapping[str, Any]) -> str:
+    """Return the worker's script: the engine in a scope of its own, and what asks it.
+
+    `own` is what `mmsim` calls by which name.
+    """
     names = ", ".join(ENGINE)
-    own = f"{bundle()}\nuseTable({as_json(table())});\nreturn {{ {names} }};"
-    engine = f"const ENGINE = (() => {{\n{own}\n}})();\n"
+    inside = f"{bundle()}\nuseTable({as_json(table(own))});\nreturn {{ {names} }};"
+    engine = f"const ENGINE = (() => {{\n{inside}\n}})();\n"
     return in_ascii(f"{engine}const {{ FrozenRandom }} = ENGINE;\n{joined(WORK)}")
 
 

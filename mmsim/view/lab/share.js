@@ -27,7 +27,7 @@ function forLink(setup) {
 
 /** Whether two setups are the same laboratory, whatever moment they show. */
 function sameSetup(one, other) {
-  const key = (setup) => JSON.stringify({ ...forLink(setup), view: "", over: "" });
+  const key = (setup) => JSON.stringify({ ...forLink(setup), view: "", over: "", claims: undefined });
   return key(one) === key(other);
 }
 
@@ -36,14 +36,19 @@ const isCount = (value) => Number.isInteger(value) && value >= 1;
 const isName = (value) => isText(value) && /^[\p{ID_Start}_]\p{ID_Continue}*$/u.test(value);
 
 /** Whether a value is a setup, with texts, numbers and names where they have to be: it may come from anyone. */
-function isLaboratory({ text, program = "", machine, launch, sizes, schedule, arguments: all, view = "", over = "", mode = "", tile }) {
+function isLaboratory({ text, program = "", machine, launch, sizes, schedule, arguments: all, view = "", over = "", mode = "", tile, claims = [] }) {
   const isLaunch = ["threads,block_size", "block_size,threads", "grid,block", "block,grid"].includes(Object.keys(launch).join());
   return [text, program, view, over, mode].every(isText) && Object.hasOwn(MACHINES, machine.kind)
     && Object.keys(MACHINES[machine.kind].parameters).every((name) => isCount(machine[name]))
     && isLaunch && Object.values(launch).every(isText)
     && Object.entries(sizes).every(([name, value]) => isName(name) && isCount(value))
     && ["synchronous", "asynchronous"].includes(schedule) && Array.isArray(all) && all.every(isInput)
-    && (tile === undefined || isTile(tile));
+    && (tile === undefined || isTile(tile)) && Array.isArray(claims) && claims.every(isClaim);
+}
+
+/** Whether a value is a claim of a setup. */
+function isClaim({ machine, text, source, parameters, conditions }) {
+  return [machine, text, source, ...conditions, ...Object.values(parameters)].every(isText) && Object.keys(parameters).every(isName);
 }
 
 /** Whether a value is an argument of a setup. */
@@ -77,7 +82,7 @@ function keepAddress(lab) {
   clearTimeout(lab.keeping);
   lab.keeping = setTimeout(async () => {
     const { setup } = lab;
-    const letters = await deflated(JSON.stringify(forLink(setup)));
+    const letters = await deflated(JSON.stringify({ ...forLink(setup), claims: claimsFor(lab) }));
     if (lab.setup !== setup) return;
     lab.link = `#${LINKED}${letters}`;
     try {

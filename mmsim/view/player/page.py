@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import html
-import re
 from os import PathLike
+from os.path import relpath
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import file_path, several
-from mmsim.host.checkout import repository
-from mmsim.host.version import VERSION
 from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
+from mmsim.view.page import origin, page
 from mmsim.view.player.data import run_data, window
-from mmsim.view.player.scripts import HEIGHT, as_json, part, script
+from mmsim.view.player.scripts import HEIGHT, as_json, script
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mmsim.results.findings import Finding
     from mmsim.view.figures.notebook import Figure
+    from mmsim.view.lab.page import Laboratory
     from mmsim.view.player.widget import PlayerWidget
 
 PRESETS = ("conflict", "coalescing", "latency", "barrier")
 """The kinds of moments that a player can begin with: the choices of `show.js`."""
 
-ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models (DMM, UMM, HMM)."
-"""The origin of a page, in words."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""The policy of a page, which loads nothing from outside."""
+OPENING = """\
+const { textContent } = document.getElementById("data");
+const how = { keys: document, page: true, embedded: window !== parent };
+window.mmsim = mount(place, JSON.parse(textContent), how);"""
 NAMED = ("machine", "program", "schedule")
 """The settings that name two runs if they differ."""
-
-
-def origin() -> dict[str, str]:
-    """The origin of a page: in words, and the address of the repository if there is one."""
-    address = repository()
-    return {"origin": ORIGIN, **({"repository": address} if address else {})}
 
 
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
     A run of several launches is shown as a whole, in order. The page begins with `note`.
-    `looked_for` is the text of a check without findings. `preset` is what to show first.
+    `looked_for` is the text of a check without findings. `preset` is what to show first. `lab`
+    makes the laboratory of the run.
     """
 
     def __init__(
@@ -55,14 +56,12 @@ class Player:
         note: str = "",
         looked_for: str = "",
         preset: str | None = None,
+        lab: Callable[[], Laboratory] | None = None,
     ) -> None:
-        if preset not in (None, *PRESETS):
-            raise LaunchError(f"preset is one of {', '.join(PRESETS)}, not {shown(preset)}")
         launches = [traces] if isinstance(traces, Trace) else traces
-        texts = {"note": note, "looked_for": looked_for}
+        texts = {"note": note, "looked_for": looked_for, **_show(preset)}
         self.data = {**run_data(launches, start, end, findings), **origin(), **texts}
-        if preset:
-            self.data["show"] = preset
+        self._lab = lab
 
     def __repr__(self) -> str:
         data = self.data
@@ -75,12 +74,20 @@ class Player:
 
     def html(self) -> str:
         """The page as text."""
-        parts = {
+        return self._html({})
+
+    def _html(self, more: dict[str, str]) -> str:
+        values = {
+            "POLICY": POLICY,
+            "PLACE": "player",
+            "PURPOSE": "step through this run",
             "TITLE": html.escape(self.title).encode("ascii", "xmlcharrefreplace").decode(),
             "SCRIPT": script(),
-            "DATA": as_json(self.data),
+            "DATA": as_json(self.data | more),
+            "MORE": "",
+            "OPENING": OPENING,
         }
-        return re.sub("{{([A-Z]+)}}", lambda found: parts[found[1]], part("page.html"))
+        return page(values)
 
     def widget(self) -> PlayerWidget:
         """Return the player as a widget of a notebook; read or set its `time`, the time unit shown.
@@ -99,10 +106,29 @@ class Player:
 
         return PlayerWidget(self.data, self._repr_html_)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file."""
+    def lab(self) -> Laboratory:
+        """Return a page in which one changes the program of the run; see `Run.lab`."""
+        if self._lab is None:
+            raise MMSimError(
+                "this player doesn't hold the program of a run; write mm.lab(program, ...), or "
+                "run.lab() for the run of one launch"
+            )
+        return self._lab()
+
+    def save(self, path: str | PathLike[str], *, lab: str | PathLike[str] | None = None) -> None:
+        """Write the page to a file, and to another one, `lab`, the laboratory to which it leads.
+
+        Several players may lead to one file `lab`.
+        """
+        file = file_path("path", path)
+        more = {}
+        if lab is not None:
+            laboratory, place = self.lab(), file_path("lab", lab)
+            laboratory.save(place)
+            way = quote(Path(relpath(place, file.parent)).as_posix())
+            more = {"laboratory": f"{way}#{laboratory.fragment()}"}
         # A file's name may have bytes that are not text; in the data the escape means the same.
-        file_path("path", path).write_text(self.html(), encoding="utf-8", errors="backslashreplace")
+        file.write_text(self._html(more), encoding="utf-8", errors="backslashreplace")
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that neither it nor the notebook affects the other."""
@@ -128,6 +154,7 @@ class Comparison(Player):
         names: Sequence[str] | None = None,
         start: int = 0,
         end: int | None = None,
+        preset: str | None = None,
     ) -> None:
         for run in (first, second):
             if not isinstance(run, Run):
@@ -140,7 +167,8 @@ class Comparison(Player):
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": start, "end": last, **origin()}
+        self.data = {"runs": runs, "start": start, "end": last, **origin()} | _show(preset)
+        self._lab = None
 
     @property
     def title(self) -> str:
@@ -155,6 +183,13 @@ class Comparison(Player):
         from mmsim.view.figures.warps import compare
 
         return compare(*self.runs, names=self.names)
+
+
+def _show(preset: str | None) -> dict[str, str]:
+    """The moments with which a page begins, as data for it."""
+    if preset not in (None, *PRESETS):
+        raise LaunchError(f"preset is one of {', '.join(PRESETS)}, not {shown(preset)}")
+    return {"show": preset} if preset else {}
 
 
 def names_of(first: Run, second: Run) -> tuple[str, str]:

@@ -100,6 +100,7 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
   for (const name of ["whole", "runs"]) stage.part(name).classList.toggle("several", places.length > 1);
   stage.part("note").textContent = data.note ?? "";
   stage.part("origin").textContent = data.origin;
+  if (data.laboratory) Object.assign(stage.part("laboratory"), { href: data.laboratory, hidden: false });
   if (data.repository) {
     const link = make("a", "", data.repository);
     Object.assign(link, { href: data.repository, target: "_blank", rel: "noopener" });

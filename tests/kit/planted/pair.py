@@ -20,7 +20,7 @@ from mmsim.results import Finding, FoundAccess
 from mmsim.results.findings import Action, FindingKind, Scope
 
 BOTH: tuple[Schedule, ...] = ("synchronous", "asynchronous")
-WAITS = 4000
+WAITS = 2000
 """Accesses after which a program that waits is taken to wait forever."""
 
 DMM = mm.DMM(width=32, latency=5)

@@ -21,8 +21,8 @@ def needed():
 
 def violations(page, script):
     """The violations that axe-core finds on a page that a browser shows, and in its frames."""
-    for frame in page.frames:
-        frame.evaluate(script)
+    for frame in getattr(page, "frames", [page]):  # `Firefox` has one
+        frame.evaluate(f"(() => {{ {script}\n}})()")
     passes, found = page.evaluate(RUN, LEVELS)
     assert passes, "axe-core looked at nothing"
     return found

@@ -19,6 +19,7 @@ from mmsim.javascript.table import table
 from mmsim.meaning.launch import Launch
 from mmsim.model.layout import RAW, offsets_of
 from mmsim.model.threads import Shape
+from mmsim.names import everything
 from mmsim.printable import printable_lines
 from mmsim.results.report import Report
 from mmsim.view.player.data import run_data
@@ -45,7 +46,7 @@ class JsEngine:
         names = {"ACCESS_FIELDS": ACCESS, "ROUND_FIELDS": ROUND}
         constants = "".join(f"const {name} = {json.dumps(of)};\n" for name, of in names.items())
         page.add_script_tag(content=f"{bundle()}{constants}{AGREEMENT}")
-        self.call("useTable", table())
+        self.call("useTable", table(everything()))
 
     def call(self, function: str, *args: Any) -> Any:
         """The result of a function of the engine; arguments and result are JSON."""

@@ -37,7 +37,7 @@ function openPuzzles(data, work) {
   const page = { part, data, kept: keptWork(), puzzle: null, judgedText: null, judging: new Runner(work), runs: 0 };
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   const chosen = data.puzzles.find(({ name }) => name === page.kept.at) ?? data.puzzles[0];
-  page.laboratory = { origin: data.origin, claims: [], setup: setupNow(page, chosen) };
+  page.laboratory = { origin: data.origin, setup: setupNow(page, chosen) };
   page.lab = openLaboratory(part("laboratory"), page.laboratory, work);
   buildList(page);
   openPuzzle(page, chosen);
