@@ -229,6 +229,7 @@ FUNCTIONS: dict[str, Row] = {
     "remainder": _of_floats(
         2, _by_element(math.remainder), "remainder", exact=True, js="remainderOf(x, y)"
     ),
+    "rint": _of_floats(1, np.rint, "rint", exact=True, numba="np.rint", js="nearestWhole(x)"),
     "fma": _of_floats(3, fma, "fma", exact=True, own=True, js="fusedOf(x, y, z, bits)"),
     **{name: _numpys(name, js=f"Math.{name}(x)") for name in OF_NUMPY},
     "exp2": _numpys("exp2", js="powerC(2, x)"),
